@@ -27,8 +27,6 @@ RECENT_TURNS = 2
 """Turns before this one whose notes still choose the folders whose memory is read."""
 MOST_MEMORIES = 2
 MOST_MASKED = 3
-MOST_OFFERED = 32
-"""Turns whose tools are known; those of others are read from the store."""
 
 
 class PromptBuilder:
@@ -38,8 +36,8 @@ class PromptBuilder:
         """The last histories by the messages that are masked in them: a compaction compares several."""
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
-        self._offered_tools: dict[str, frozenset[str]] = {}
-        """The names of the tools that each turn offered last, by the id of its question."""
+        self._offered: tuple[str, frozenset[str]] = ("", frozenset())
+        """The id of a turn's question, and the names of the tools that the turn offered last."""
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self._assembling = threading.Lock()
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
@@ -55,10 +53,8 @@ class PromptBuilder:
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
         """Offer the tools of a prompt that is sent also in the next one, while there is room; those of the turn's earlier call if it has
         none."""
-        if prompt.tools or question_id not in self._offered_tools:
-            self._offered_tools[question_id] = frozenset(tool.name for tool in prompt.tools)
-            if len(self._offered_tools) > MOST_OFFERED:
-                del self._offered_tools[next(iter(self._offered_tools))]
+        if prompt.tools or question_id != self._offered[0]:
+            self._offered = question_id, frozenset(tool.name for tool in prompt.tools)
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The same prompt for a reader: it names the messages that are left out, the documents that are in it and those deleted since."""
@@ -88,14 +84,14 @@ class PromptBuilder:
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
         """The tools that the last turn on this branch offered: undo takes them back with the turn, and another process finds them in the
         store."""
-        known = self._offered_tools
-        if current and current[0].id in known:
-            return known[current[0].id]
-        last = next((m.id for m in reversed(self._state.history) if m.role == "user"), None)
-        if last is not None and last not in known:
+        turn, offered = self._offered
+        if current and current[0].id == turn:
+            return offered
+        last = next((m.id for m in reversed(self._state.history) if m.role == "user"), "")
+        if last != turn:
             sent = (frozenset(tool.name for tool in each.prompt.tools) for each in reversed(self._services.store.prompts(last)))
-            known[last] = next(filter(None, sent), frozenset())
-        return known.get(last or "", frozenset())
+            self._offered = last, (offered := next(filter(None, sent), frozenset()))
+        return offered
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""

@@ -188,9 +188,7 @@ class Runtime:
         )
 
     def with_external(self, tools: tuple[Tool, ...]) -> "Runtime":
-        """Offer these tools of other programs beside zkchat's own, if the model and the agent take any."""
-        if not self.takes_external:
-            return self
+        """Offer these tools of other programs beside zkchat's own."""
         return replace(self, tools=(*(tool for tool in self.tools if tool.schema is None), *tools))
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":

@@ -55,7 +55,7 @@ class ConversationState:
             self._replace_history(self._stored_exchanges(_settle_pending(branch_to(log, head))))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
-            self.references = ReferenceManager.from_log(log, self._find_readable)
+            self.references = ReferenceManager.from_log(log, self.find_message)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     # messages
@@ -84,13 +84,10 @@ class ConversationState:
         return self._store.log(self.conversation.id) if self.is_stored else ()
 
     def find_message(self, message_id: str) -> ZkChatMessage | None:
-        """The message of this branch with that id."""
-        exchange = self._exchange_of.get(message_id)
-        return None if exchange is None else exchange.messages[exchange.ids.index(message_id)]
-
-    def _find_readable(self, message_id: str) -> ZkChatMessage | None:
-        with suppress(StoreError):
-            return self.find_message(message_id)
+        """The message of this branch with that id, if it can be read."""
+        if exchange := self._exchange_of.get(message_id):
+            with suppress(StoreError):
+                return exchange.messages[exchange.ids.index(message_id)]
         return None
 
     def append(self, turn: Sequence[ZkChatMessage]) -> None:
@@ -108,7 +105,7 @@ class ConversationState:
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
         log, left = self.log(), self.head
-        self.references = ReferenceManager.from_log(log, self._find_readable)
+        self.references = ReferenceManager.from_log(log, self.find_message)
         self._replace_history(self._stored_exchanges(branch_to(log, head)))
         self.undo_stack += [left] if left is not None else []
 

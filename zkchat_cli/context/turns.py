@@ -241,19 +241,7 @@ def _count_content(message: ZkChatMessage, counter: TokenCounter) -> int:
     return counter.count(message.prompt_text)
 
 
-def select_newest_in_batches(turns: Sequence[Turn], budget: int, fixed: int, *, total: int, batch: int) -> tuple[Turn, ...]:
-    """The newest turns that fit. What is dropped of `total` tokens is rounded up to a multiple of `batch`, so that the first kept turn, and
-    with it the front of the prompt, stays the same for several turns. The last turn always stays if it fits."""
-    kept = select_newest(turns, budget, fixed)
-    dropped, first = total - sum(turn.tokens for turn in kept), 0
-    target = -(-dropped // batch) * batch
-    while dropped < target and first < len(kept) - 1:
-        dropped += kept[first].tokens
-        first += 1
-    return kept[first:]
-
-
-def select_newest(turns: Sequence[Turn], budget: int, fixed: int = 0) -> tuple[Turn, ...]:
+def select_newest(turns: Sequence[Turn], budget: int, fixed: int) -> tuple[Turn, ...]:
     """The newest turns that take at most `budget` tokens, without gaps. `fixed` are the tokens of the fixed messages of all turns, which
     are sent with or without their turns."""
     kept: list[Turn] = []

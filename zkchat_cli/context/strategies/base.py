@@ -6,7 +6,7 @@ from typing import NamedTuple
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import RecallPassage
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import Turn, select_newest_in_batches
+from zkchat_cli.context.turns import Turn, select_newest
 from zkchat_cli.tokens.counter import TokenCounter
 
 
@@ -43,10 +43,15 @@ class Selection(NamedTuple):
 
 
 def choose_newest(window: HistoryWindow) -> Selection:
-    """The newest turns that fit."""
-    return Selection(
-        select_newest_in_batches(window.recent, window.budget, window.fixed_tokens, total=window.recent_tokens, batch=window.drop_batch)
-    )
+    """The newest turns that fit. The tokens that are dropped are rounded up to a multiple of `drop_batch`. The last turn always stays if it
+    fits."""
+    kept = select_newest(window.recent, window.budget, window.fixed_tokens)
+    dropped, first = window.recent_tokens - sum(turn.tokens for turn in kept), 0
+    target = -(-dropped // window.drop_batch) * window.drop_batch
+    while dropped < target and first < len(kept) - 1:
+        dropped += kept[first].tokens
+        first += 1
+    return Selection(kept[first:])
 
 
 class Strategy(NamedTuple):
