@@ -115,8 +115,7 @@ def test_stored_prompts_grow_linearly(app: AppFixture, tmp_path: Path) -> None:
 
 
 def whole(session: ZkChatSession, number: int, app: AppFixture) -> Prompt:
-    question = prompt_history.question_of_turn(session.history, number)
-    return prompt_history.restore_sent_prompts(session.history, number, app.store.prompts(question.id)).calls[-1].prompt
+    return prompt_history.restore_sent_prompts(session.history, number, app.store.prompts).calls[-1].prompt
 
 
 def test_dropped_messages_are_derived_from_the_log(app: AppFixture) -> None:
@@ -156,7 +155,7 @@ def test_the_diff_says_why_a_message_was_dropped(app: AppFixture) -> None:
     a, b = whole(session, 3, app), whole(session, 4, app)
     found = prompt_history.diff_prompts(a, b)
     assert {why for _, why in found.removed} == {"in the summary"}
-    turns = [prompt_history.restore_sent_prompts(session.history, n, app.store.prompts(session.history[2 * n - 2].id)) for n in (3, 4)]
+    turns = [prompt_history.restore_sent_prompts(session.history, n, app.store.prompts) for n in (3, 4)]
     assert "\n- user · conversation · 6 tokens · Two? (in the summary)\n" in prompts.prompt_diff_text(*turns, found)
     fewer = prompt_history.diff_prompts(a, b.model_copy(update={"tools": b.tools[1:]}))
     assert f"\n- tool {a.tools[0].name}" in prompts.prompt_diff_text(*turns, fewer)
@@ -171,7 +170,7 @@ def test_the_diff_says_why_a_message_was_dropped(app: AppFixture) -> None:
 def test_a_turn_is_shown_call_by_call(app: AppFixture) -> None:
     session = app.session(searching_model())
     report_of(session.send("One of [[Filters]]?"))
-    turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts(session.history[0].id))
+    turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts)
     assert '\nfind_excerpts({"query": "filters 1"})\n' in prompts.sent_prompts_text(turn)
     assert prompts.sent_prompts_text(turn, 2).count("══ turn") == 1
     many = tuple(DroppedItem(id=f"m{n}", reason="no room") for n in range(30))

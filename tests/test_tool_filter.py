@@ -10,13 +10,13 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
-from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, FilteredTools, ToolRelevanceInput, select_tools
+from zkchat_cli.context.tool_filter import CORE, LARGEST_FILTERED_WINDOW, FilteredTools, ToolRelevanceInput, select_tools
 from zkchat_cli.models import PromptTool, ToolCall
 from zkchat_cli.views import context_usage
 from zkchat_cli.views.text import plain_text
 
 ALL = {tool.name for tool in tools.load_tools()}
-AMPLE, LARGE = 10_000, SMALL_WINDOW + 1
+AMPLE, LARGE = 10_000, LARGEST_FILTERED_WINDOW + 1
 
 
 def tool(name: str, description: str = "", tokens: int = 100) -> PromptTool:

@@ -9,6 +9,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.branch_tree import BranchSegment, branch_segments, head_before_turns
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.text.numbers import parse_number
 
 MOST_TURNS = 10_000
 
@@ -26,10 +27,10 @@ class BranchMove(NamedTuple):
 
 def parse_turn_count(text: str) -> int:
     """The number of turns in a command's argument; 1 when it is empty. Raises UsageError."""
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
-    if text and not 1 <= number <= MOST_TURNS:
+    number = parse_number(text or "1")
+    if not number or number > MOST_TURNS:
         raise UsageError(f"{text[:40]!r} is not a number of turns", "Give a number, or nothing for one turn.")
-    return number or 1
+    return number
 
 
 def undo(state: ConversationState, turns: int = 1) -> BranchMove:
@@ -70,8 +71,7 @@ def list_branches(state: ConversationState) -> list[BranchSegment]:
 def switch_branch(state: ConversationState, text: str) -> BranchSegment:
     """Go to the end of the branch with this number. Raises UsageError that names the valid ones."""
     ends = [segment for segment in list_branches(state) if segment.leaf_number is not None]
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-    found = next((segment for segment in ends if segment.leaf_number == number), None)
+    found = next((segment for segment in ends if segment.leaf_number == parse_number(text)), None)
     if found is None:
         hint = f"Branches are numbered from 1 to {len(ends)}; /branches shows them." if ends else "Ask something first."
         raise UsageError(f"there is no branch {text[:40]}", hint)

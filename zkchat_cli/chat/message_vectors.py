@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_EMBEDDED_AT_ONCE = 30
 """Passages that a question waits for: 0.3 s."""
-MOST_PASSAGES = 50
+MOST_EMBEDDED_PER_MESSAGE = 50
 """Of one message: of a pasted book, the beginning is embedded."""
 BATCH = 8
 """Messages that are embedded and stored together."""
@@ -52,7 +52,7 @@ class MessageVectors:
         if not self._semantic.has_failed:
             with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
                 new = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
-        if not new and self._table is None and len(keys) > MOST_EMBEDDED_AT_ONCE + len(self._embedded) * MOST_PASSAGES:
+        if not new and self._table is None and len(keys) > MOST_EMBEDDED_AT_ONCE + len(self._embedded) * MOST_EMBEDDED_PER_MESSAGE:
             return None  # there is nothing to compare: embedding the question would take 10 ms
         vector = self._semantic.embed_query(question)
         if vector is None:
@@ -169,5 +169,5 @@ def _pack_vectors(semantic: SemanticSearch, contents: Iterable[str]) -> list[byt
     """The vectors of each message's passages, one after the other. Raises ProviderError."""
     from zkchat_cli.vault.search.vector_math import pack_integers  # imports numpy
 
-    vectors = semantic.embed_texts([split_message(content)[:MOST_PASSAGES] for content in contents])
+    vectors = semantic.embed_texts([split_message(content)[:MOST_EMBEDDED_PER_MESSAGE] for content in contents])
     return [pack_integers(some) if some else b"" for some in vectors]

@@ -7,6 +7,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
 
 Part = Literal["question", "answer"]
@@ -40,7 +41,7 @@ def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart,
         raise UsageError("there are no messages yet", "Ask something first.")
     number, part = (*text.lower().split(maxsplit=1), "", "")[:2]
     highest = known[-1].turn
-    turn = highest if number == LAST else int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else None
+    turn = highest if number == LAST else parse_number(number)
     if turn is None or part not in ("", "question", "answer"):
         raise UsageError(f"{truncate(text, 40)!r} is not a turn" if text else "which turn?", _EXAMPLE)
     found = tuple(each for each in known if each.turn == turn and part in ("", each.part))

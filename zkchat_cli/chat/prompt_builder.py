@@ -23,7 +23,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, ContextUsage, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 
-RECENT_TURNS = 2
+TURNS_FOR_FOLDERS = 2
 """Turns before this one whose notes still choose the folders whose memory is read."""
 MOST_MEMORIES = 2
 MOST_MASKED = 3
@@ -166,7 +166,7 @@ class PromptBuilder:
         """The memory that goes into the prompt with the messages of this turn alone."""
         if not current:
             return ()
-        turns = self._state.turns(runtime.counter)[-RECENT_TURNS:]
+        turns = self._state.turns(runtime.counter)[-TURNS_FOR_FOLDERS:]
         recent = [message for turn in turns for message in turn.messages]
         return self.memory(runtime).contextual_items(current, recent, runtime.budget.messages, runtime.counter)
 

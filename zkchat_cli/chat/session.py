@@ -204,10 +204,10 @@ class ZkChatSession:
         """The body of a call of an earlier turn, by default its last. Encrypted reasoning that it contained is not stored, and missing.
 
         Raises UsageError if there is no such call, or if its body cannot be made."""
-        from zkchat_cli.context.prompt_history import question_of_turn, restore_sent_prompts
+        from zkchat_cli.context.prompt_history import restore_sent_prompts
 
         history = self.history
-        sent = restore_sent_prompts(history, turn, self.store.prompts(question_of_turn(history, turn).id))
+        sent = restore_sent_prompts(history, turn, self.store.prompts)
         made = sent.calls[-1] if call is None else sent.call(call)
         model = self._runtime.model if made.model == self._runtime.model.name else self._runtime.with_model(made.model).model
         return past_request_body(model, Request(made.prompt.messages, made.prompt.tools), made.request)

@@ -15,6 +15,7 @@ from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.tool_result_masking import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
+from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import ToolCall, ZkChatMessage
 from zkchat_cli.vault.approval import mark_memory_file
 from zkchat_cli.vault.edit.transaction import Change
@@ -72,9 +73,12 @@ class ToolCallRunner:
         self._add_results(self._request(calls), self._executor().results(outcomes, MIN_TOOL_TOKENS))
 
     def _executor(self) -> ToolExecutor:
-        runtime = self.turn.runtime
-        memory = self.prompts.memory(runtime)
-        return ToolExecutor(runtime.tools, self.services.vault, self.state.references, runtime.counter, self.services.clock, memory)
+        runtime, services = self.turn.runtime, self.services
+        return ToolExecutor(runtime.tools, services.vault, self.state.references, runtime.counter, services.clock, self._memory)
+
+    @property
+    def _memory(self) -> Memory:
+        return self.prompts.memory(self.turn.runtime)
 
     def _room(self, limit: int) -> int:
         """Tokens that the turn leaves of `limit`."""
@@ -110,7 +114,6 @@ class ToolCallRunner:
 
     def _run_calls(self, calls: tuple[ToolCall, ...], executor: ToolExecutor) -> Iterator[events.Event]:
         """Run the calls one after another, and make the changes that the user approves."""
-        memory = self.prompts.memory(self.turn.runtime)
         self.outcomes, self.notes_changed = [], False
         for call in calls:
             yield events.ToolCallStarted(call)
@@ -122,7 +125,7 @@ class ToolCallRunner:
             else:
                 self.outcomes.append(outcome)
             yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())
-            yield from (events.Notice(*each) for each in memory.pop_notices())
+            yield from (events.Notice(*each) for each in self._memory.pop_notices())
 
     def _ask_about(self, call: ToolCall, executor: ToolExecutor) -> ToolOutcome | None:
         """Ask the user about the call of another program's tool; its outcome if it is refused."""
@@ -134,8 +137,7 @@ class ToolCallRunner:
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""
         call = outcome.call
-        lasting = self.prompts.memory(self.turn.runtime).memory_paths.first_among(proposed.paths)
-        change = mark_memory_file(proposed, lasting)
+        change = mark_memory_file(proposed, self._memory.memory_paths.first_among(proposed.paths))
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         decision = self.services.approve(change)  # the user's time, not the tools'
         with self.turn.timer("tools"):

@@ -55,15 +55,6 @@ def refuse_call(call: ToolCall, reason: str) -> ToolOutcome:
     return ToolOutcome(call, ToolOutput(data={"error": reason}), False, 0.0)
 
 
-class TruncatedFinding(NamedTuple):
-    """The part of a finding that fits, how many items of each list were cut off, and the chunks that were left out."""
-
-    chunks: tuple[ContentChunk, ...]
-    data: Mapping[str, object]
-    cut: Mapping[str, int]
-    dropped: tuple[ContentChunk, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class ToolExecutor:
     tools: tuple[Tool, ...]
@@ -109,10 +100,11 @@ class ToolExecutor:
         Chunks that do not fit are left out, the least relevant first, and a note says so. Lists come before chunks, which are of no use
         without them, but take at most half of the room.
         """
-        fitted = fit_findings([each.finding for each in outcomes], room, self.counter.count)
+        findings = [each.finding for each in outcomes]
+        fitted = fit_findings(findings, room, self.counter.count)
         chunks = [self.references.extract_referenceable_chunks(its.chunks) for its in fitted]
         shown = {chunk.id for numbered in chunks for chunk in numbered}
-        notes = [join_notes(each.finding.note, _omission_note(its, shown)) for each, its in zip(outcomes, fitted, strict=True)]
+        notes = [join_notes(whole.note, _omission_note(whole, its, shown)) for whole, its in zip(findings, fitted, strict=True)]
         return tuple(
             self._result(outcome, format_tool_result(numbered, its.data, note), numbered)
             for outcome, its, numbered, note in zip(outcomes, fitted, chunks, notes, strict=True)
@@ -155,7 +147,7 @@ def _arguments(call: ToolCall) -> Mapping[str, Any]:
     return call.arguments
 
 
-def fit_findings(findings: Sequence[ToolOutput], room: int, count: Count) -> tuple[TruncatedFinding, ...]:
+def fit_findings(findings: Sequence[ToolOutput], room: int, count: Count) -> tuple[ToolOutput, ...]:
     """The part of one reply's findings that fits into about `room` tokens: lists, in at most half of it if there are chunks too, and the
     most relevant chunks in the rest."""
     calls = tuple(finding.chunks for finding in findings)
@@ -168,23 +160,22 @@ def fit_findings(findings: Sequence[ToolOutput], room: int, count: Count) -> tup
     return tuple(_truncate_finding(*each, count) for each in zip(findings, kept, shares, strict=True))
 
 
-def _truncate_finding(finding: ToolOutput, kept: tuple[ContentChunk, ...], room: int, count: Count) -> TruncatedFinding:
+def _truncate_finding(finding: ToolOutput, kept: tuple[ContentChunk, ...], room: int, count: Count) -> ToolOutput:
     """The finding with these chunks, the first perhaps cut, and with its lists cut so that its data takes at most `room` tokens."""
-    data, cut = finding.data, {}
+    data = finding.data
     for name, value in finding.data.items():
         if isinstance(value, list) and count(format_tool_result((), data, finding.note)) > room:
             shorter = [{**data, name: value[: n + 1]} for n in range(len(value))]
             items = bisect_right(shorter, room, key=lambda each: count(format_tool_result((), each, finding.note)))
-            data, cut[name] = {**data, name: value[:items]}, len(value) - items
-    kept_ids = {chunk.id for chunk in kept}
-    dropped = tuple(chunk for chunk in finding.chunks[1 if kept else 0 :] if chunk.id not in kept_ids)
-    return TruncatedFinding(kept, data, cut, dropped)
+            data = {**data, name: value[:items]}
+    return finding._replace(chunks=kept, data=data)
 
 
-def _omission_note(fitted: TruncatedFinding, shown: Collection[str]) -> str:
-    """What was left out, and how to get it. `shown` are the chunks in all results of the reply, by id."""
-    left = [f"{count} {name}" for name, count in fitted.cut.items()]
-    lost = [chunk for chunk in fitted.dropped if chunk.id not in shown]
+def _omission_note(whole: ToolOutput, fitted: ToolOutput, shown: Collection[str]) -> str:
+    """What was left out of a finding, and how to get it. `shown` are the chunks in all results of the reply, by id."""
+    lists = [(name, value, fitted.data[name]) for name, value in whole.data.items() if isinstance(value, list)]
+    left = [f"{len(value) - len(rest)} {name}" for name, value, rest in lists if isinstance(rest, list) and len(rest) < len(value)]
+    lost = [chunk for chunk in whole.chunks[1 if fitted.chunks else 0 :] if chunk.id not in shown]
     if lost:
         following = f"the next in {truncate(lost[0].relative_path, 200)} from line {lost[0].start_line}"
         left.append(f"{plural(len(lost), 'excerpt')}, {following}")

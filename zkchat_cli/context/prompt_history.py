@@ -4,7 +4,7 @@ The store keeps what was sent; dropped messages and named documents follow from 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
@@ -43,7 +43,7 @@ class SentPrompts(NamedTuple):
         return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": documents}
 
 
-def question_of_turn(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
+def _question_of_turn(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
     """The question of a turn. Raises UsageError if the branch has no such turn."""
     questions = [message for message in history if message.role == "user"]
     if not 0 < number <= len(questions):
@@ -51,8 +51,10 @@ def question_of_turn(history: Sequence[ZkChatMessage], number: int) -> ZkChatMes
     return questions[number - 1]
 
 
-def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, sent: Sequence[SentPrompt]) -> SentPrompts:
-    """The complete prompts of a turn. Raises UsageError if none was stored."""
+def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, read: Callable[[str], Sequence[SentPrompt]]) -> SentPrompts:
+    """The complete prompts of a turn; `read` finds them by the id of its question. Raises UsageError if there is no such turn, or if none
+    was stored."""
+    sent = read(_question_of_turn(history, number).id)
     if not sent:
         problem = f"no prompt of turn {number} was stored: it was imported without, or made no model call"
         raise UsageError(problem, "zkchat context show prints what the next call would send.")

@@ -16,7 +16,7 @@ from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.words import content_stems
 
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
-SMALL_WINDOW = 8192
+LARGEST_FILTERED_WINDOW = 8192
 """Tokens. A turn with a search takes 1 100 (demo notes) to 3 600 tokens (benchmark notes), so two to six turns fit, and the descriptions of
 all tools (about 900 tokens without memory) cost nearly one more. In twice this window they are less than a tenth of a prompt, and
 cached."""
@@ -43,7 +43,7 @@ class FilteredTools(NamedTuple):
 def select_tools(tools: Sequence[PromptTool], conversation: ToolRelevanceInput, budget: int, window: int) -> FilteredTools:
     """All tools if they fit; else core and used tools, and what else fits into `budget` tokens."""
     total = sum(tool.tokens for tool in tools)
-    small = window <= SMALL_WINDOW
+    small = window <= LARGEST_FILTERED_WINDOW
     if total <= budget and not small:
         return FilteredTools(tuple(tools))
     always = {tool.name for tool in tools if tool.name in CORE or tool.name in conversation.used}

@@ -8,6 +8,7 @@ from zkchat_cli.models import ConversationSummary
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
@@ -17,7 +18,7 @@ def _resume(session: ZkChatSession, argument: str) -> CommandResult:
     others = _other_conversations(session, session.store)
     if not argument:
         return CommandResult(lines=_numbered_lines(others) or [styled_line("There is no other conversation with these notes.")])
-    row = int(argument) - 1 if argument.isascii() and argument.isdecimal() and len(argument) < 4 else -1
+    row = (parse_number(argument) or 0) - 1
     is_listed = 0 <= row < len(others)
     if not is_listed and argument.isdecimal() and len(argument) < 3:  # no id: one would hardly be typed so short
         raise UsageError(f"there is no conversation {argument} to resume", "/resume lists them.")

@@ -20,7 +20,7 @@ def _show(session: ZkChatSession, argument: str) -> CommandResult:
     if turn is None:
         return CommandResult(prompts.prompt_text(session.prompt(argument or None)), paged=1)
     question = base.find_question(session, turn[1])
-    sent = prompt_history.restore_sent_prompts(session.history, question.turn, session.store.prompts(question.message.id))
+    sent = prompt_history.restore_sent_prompts(session.history, question.turn, session.store.prompts)
     return CommandResult(prompts.sent_prompts_text(sent, int(turn[2]) if turn[2] else None), paged=1)
 
 

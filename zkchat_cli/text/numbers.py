@@ -23,6 +23,11 @@ def whole_number(value: object, *, least: int = 0, most: int = MAX_COUNT) -> int
     return int(value) if value == int(value) else None
 
 
+def parse_number(text: str) -> int | None:
+    """The number that a user has typed; None if the text is none, or has more digits than any number of turns or sources."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
 def bounded_seconds(value: object, most: float) -> float | None:
     """The value if it is a number of seconds, limited to `most`; None if it is negative or no number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:

@@ -54,10 +54,7 @@ def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[s
     with ctx.open_app() as app:
         conversation = app.find(id_)
         history = app.store.history(conversation.id)
-        found = [
-            prompt_history.restore_sent_prompts(history, turn, app.store.prompts(prompt_history.question_of_turn(history, turn).id))
-            for turn in turns
-        ]
+        found = [prompt_history.restore_sent_prompts(history, turn, app.store.prompts) for turn in turns]
     return conversation.id, found
 
 
