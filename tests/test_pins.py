@@ -115,9 +115,8 @@ def test_pins_instructions_and_facts_survive_ten_compactions(app: AppFixture) ->
     session = app.reopen(session)
     for question in ("Hello?", "Where is it?"):
         sent = [m.content for m in session.prompt(question).messages]
-        assert any(RULE in text for text in sent)
-        assert any("The anvil zq81x stands on shelf seven." in text for text in sent)
-        assert any("The rent of the mill is due on the ninth." in text for text in sent)
+        for said in (RULE, "The anvil zq81x stands on shelf seven.", "The rent of the mill is due on the ninth."):
+            assert any(said in text for text in sent)
     for i in range(10):
         sent = [m.content for m in session.prompt(f"What is f{i}1q?").messages]
         assert any(f"Fact f{i}1q:" in text for text in sent if text.startswith("<recalled-conversation>"))
@@ -127,12 +126,9 @@ def test_pinned_messages_are_not_folded(app: AppFixture) -> None:
     model = SummaryModel([summary_reply("They spoke.")])
     session = resume(app, pinned(exchanges((RULE, "Gern."), ("pin this " * 200, "So."), *CHATTER), "t2-u"), model=model)
     done = session.compact()
-    asked = model.asked[0].messages[-1].content
-    assert RULE not in asked
-    assert "pin this" not in asked
-    assert "Chatter number 1?" in asked
-    prompt = session.prompt()
-    assert len([text for text in (m.content for m in prompt.messages) if text.startswith(f"<{FIXED_TAG}")]) == 2
+    asked, prompt = model.asked[0].messages[-1].content, session.prompt()
+    assert [text in asked for text in (RULE, "pin this", "Chatter number 1?")] == [False, False, True]
+    assert len(kept(prompt)) == 2
     assert done.tokens_after == prompt.usage.total_tokens
 
 
@@ -155,7 +151,6 @@ def test_an_instruction_can_be_unpinned_and_put_back(app: AppFixture) -> None:
     ("line", "problem"),
     [
         ("/pin 9", "there is no turn 9"),
-        ("/pin x", "'x' is not a turn"),
         ("/pin ²", "'²' is not a turn"),
         ("/pin 1 everything", "'1 everything' is not a turn"),
         ("/pin " + "9" * 5000, "is not a turn"),

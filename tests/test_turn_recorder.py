@@ -1,8 +1,11 @@
 """TurnRecorder: a turn is stored in two transactions; on a full disk it is kept in memory and stored later."""
 
+from collections.abc import Callable
+
 import pytest
 from factories import NOON, AppFixture, DeltaModel, find_call, prompt_texts, reply, report_of, run_turn, run_until, stored_log
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError
 from zkchat_cli.events import MessageStored, Notice, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import StreamFailed, StreamFinished, TextPart, ToolCallsPart
@@ -57,7 +60,8 @@ def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFix
     assert app.reopen(session).prompt() == session.prompt()
 
 
-def test_an_unstored_conversation_is_stored_later(app: AppFixture) -> None:
+@pytest.mark.parametrize("store", [ZkChatSession.flush, lambda session: session.pin("1 answer"), lambda session: session.compact(keep=0)])
+def test_an_unstored_conversation_is_stored_later(app: AppFixture, store: Callable[[ZkChatSession], object]) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
     fill_disk(app.store)
     report_of(session.send("word " * 20_000))
@@ -65,20 +69,9 @@ def test_an_unstored_conversation_is_stored_later(app: AppFixture) -> None:
         session.flush()
     assert app.store.conversations() == [] or not stored_log(session)
     free_disk(app.store)
-    session.flush()
+    store(session)
     assert [(role, status) for role, status, _ in stored_log(session)] == [("user", "complete"), ("assistant", "complete")]
     assert len(app.store.prompts(session.history[0].id)) == 1
-
-
-def test_what_could_not_be_stored_is_stored_before_it_is_pinned_or_summarized(app: AppFixture) -> None:
-    session = app.session(DeltaModel([reply(LONG)]))
-    fill_disk(app.store)
-    report_of(session.send("word " * 20_000))
-    free_disk(app.store)
-    session.pin("1 answer")
-    session.compact(keep=0)
-    again = app.reopen(session)
-    assert again.history[1].pinned and again.compaction is not None
 
 
 def test_a_failed_call_on_a_full_disk_reports_both_problems(app: AppFixture) -> None:
