@@ -8,31 +8,45 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
 from zkchat_cli.fileio import can_lock
 from zkchat_cli.store import rows
-from zkchat_cli.store.rows import UNREADABLE
 
 T = TypeVar("T")
 
-_FULL = ("the disk is full", "Free some space and try again; what was stored before is safe.")
-_UNWRITABLE = (
+
+class _Cause(NamedTuple):
+    why: str
+    hint: str
+    error: type[StoreError] = StoreUnwritable
+
+
+_FULL = _Cause("the disk is full", "Free some space and try again; what was stored before is safe.")
+_UNWRITABLE = _Cause(
     "it may not be written",
     "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or use --no-store.",
 )
-_LOCKED = ("another program keeps it locked", "Close that program (a backup, a sync or a database browser) and try again.")
-_DAMAGED = (
+_LOCKED = _Cause(
+    "another program keeps it locked", "Close that program (a backup, a sync or a database browser) and try again.", StoreError
+)
+_DAMAGED = _Cause(
     "the file is damaged or not a zkchat store",
     "`zkchat doctor --repair` saves what can be read and keeps the damaged file; or restore a backup.",
+    StoreDamaged,
 )
-_NO_LOCKS = (
+_NO_LOCKS = _Cause(
     "its file system cannot lock files",
     "Network file systems often cannot: set ZKCHAT_HOME to a folder on a local disk, or use --no-store.",
 )
-_BROKEN_DISK = ("reading or writing the disk failed", "Check the disk's space, your quota and its health, then try again.")
-_CONFLICT = ("it contradicts what is stored", "Nothing was changed.")
+_BROKEN_DISK = _Cause("reading or writing the disk failed", "Check the disk's space, your quota and its health, then try again.")
+_CONFLICT = _Cause("it contradicts what is stored", "Nothing was changed.", StoreError)
+_WRONG_PATH = _Cause(
+    "a part of its path is a file where a folder must be, or the reverse", "Move it away, or set ZKCHAT_HOME to another folder."
+)
+_NOT_A_FILE = _Cause("something else has its place", "Move that away, or set ZKCHAT_HOME to another folder.", StoreError)
+_UNEXPECTED = _Cause("an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.", StoreError)
 
 _CAUSES = (
     (("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"), _FULL),  # the second: no space for the -shm file
@@ -44,18 +58,14 @@ _CAUSES = (
     (("SQLITE_CONSTRAINT",), _CONFLICT),
 )
 
-_NO_PLACE = ("a part of its path is a file where a folder must be, or the reverse", "Move it away, or set ZKCHAT_HOME to another folder.")
-_NOT_A_FILE = ("something else has its place", "Move that away, or set ZKCHAT_HOME to another folder.")
 _SYSTEM_CAUSES = {
     errno.EINVAL: _NOT_A_FILE,
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
-    errno.ENOTDIR: _NO_PLACE,
-    errno.EEXIST: _NO_PLACE,
-    errno.EISDIR: _NO_PLACE,
+    errno.ENOTDIR: _WRONG_PATH,
+    errno.EEXIST: _WRONG_PATH,
+    errno.EISDIR: _WRONG_PATH,
 }
-
-_UNEXPECTED = ("an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.")
 
 
 def describe_store(file: Path | None) -> str:
@@ -68,20 +78,23 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as e:
-        name = getattr(e, "sqlite_errorname", None) or ""
-        why, hint = next((cause for prefixes, cause in _CAUSES if name.startswith(prefixes)), _UNEXPECTED)
-        if (why, hint) == _LOCKED and file is not None and not can_lock(file.parent):
-            why, hint = _NO_LOCKS
-        if is_bad_text(e):
-            why, hint = _DAMAGED
-        raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e})", hint) from e
-    except UNREADABLE as e:  # a row that is not a valid value
-        why, hint = _DAMAGED
-        detail = next(iter(str(e).splitlines()), type(e).__name__)
-        raise StoreDamaged(f"{describe_store(file)} cannot {action}: {why} ({detail})", hint) from e
+        raise _error(_find_cause(e, file), file, action, e) from e
+    except rows.UNREADABLE as e:  # a row that is not a valid value
+        raise _error(_DAMAGED, file, action, next(iter(str(e).splitlines()), type(e).__name__)) from e
     except OSError as e:
-        why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNWRITABLE)
-        raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e.strerror or e})", hint) from e
+        raise _error(_SYSTEM_CAUSES.get(e.errno or 0, _UNWRITABLE), file, action, e.strerror or e) from e
+
+
+def _find_cause(error: sqlite3.Error, file: Path | None) -> _Cause:
+    if is_bad_text(error):
+        return _DAMAGED
+    name = getattr(error, "sqlite_errorname", None) or ""
+    found = next((cause for prefixes, cause in _CAUSES if name.startswith(prefixes)), _UNEXPECTED)
+    return _NO_LOCKS if found is _LOCKED and file is not None and not can_lock(file.parent) else found
+
+
+def _error(cause: _Cause, file: Path | None, action: str, detail: object) -> StoreError:
+    return cause.error(f"{describe_store(file)} cannot {action}: {cause.why} ({detail})", cause.hint)
 
 
 def is_bad_text(error: sqlite3.Error) -> bool:
@@ -98,10 +111,3 @@ def read_leniently(connection: sqlite3.Connection, read: Callable[[], T]) -> T:
             raise
         connection.text_factory = rows.decode_leniently
         return read()
-
-
-def _error(why: str) -> type[StoreError]:
-    if why == _DAMAGED[0]:
-        return StoreDamaged
-    cannot_write = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_PLACE[0], _NO_LOCKS[0])
-    return StoreUnwritable if why in cannot_write else StoreError
