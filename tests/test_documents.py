@@ -156,7 +156,7 @@ def test_every_provider_is_listed_and_no_other() -> None:
 
 
 def test_every_built_in_agent_and_every_key_of_one_is_listed_and_no_other() -> None:
-    keys = {key.partition(".")[0] for key in loader.default_values(file_schema.AgentProfile)}
+    keys = {key.partition(".")[0] for key in loader.default_values(file_schema.AgentFileSchema)}
     told = {each.removesuffix(".…") for each in first_column("# Agents")}
     assert told == {*registry.names(builtin), *keys}
 

@@ -7,8 +7,8 @@ from pydantic import Field
 from zkchat_cli.config.schema import ContextSettings, Section, TextList
 
 
-class AgentProfile(Section):
-    """The keys of an agent's file. A missing key means the setting, whatever the default here."""
+class AgentFileSchema(Section):
+    """A missing key means the setting, whatever the default here."""
 
     description: str = Field("", description="what it is for, in a line")
     model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL override it")

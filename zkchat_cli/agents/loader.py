@@ -14,7 +14,6 @@ from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 
-FOLDER_NAME = "agents"
 NO_AGENT = "none"
 """Means "without an agent", so no agent can have this name."""
 _NAME = re.compile(r"[^\W_][\w-]{0,47}")
@@ -26,39 +25,39 @@ _TEMPLATE = """# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{
 
 def agents_folder(config_file: Path) -> Path:
     """The folder of agents' files, next to the settings file."""
-    return config_file.parent / FOLDER_NAME
+    return config_file.parent / "agents"
 
 
-def is_valid_name(text: str) -> bool:
+def _is_valid_name(text: str) -> bool:
     """Letters, digits, `-` and `_`, in lower case, so that `@name` is easy to type."""
     return bool(_NAME.fullmatch(text)) and text == text.lower() and text != NO_AGENT
 
 
-def agent_file(where: Path, name: str) -> Path:
+def agent_file(folder: Path, name: str) -> Path:
     """The file of an agent. Raises ConfigError for an invalid name."""
-    if not is_valid_name(name):
+    if not _is_valid_name(name):
         hint = f"Up to 48 letters, digits, - and _, in lower case, and not {NO_AGENT}."
         raise ConfigError(f"an agent cannot be called {name!r:.80}", hint)
-    return where / f"{name}.toml"
+    return folder / f"{name}.toml"
 
 
-def list_names(where: Path) -> list[str]:
+def list_names(folder: Path) -> list[str]:
     """The names of all agents, built-in ones included, sorted; no file is read."""
     try:
-        own = [file.stem for file in where.iterdir() if file.suffix == ".toml" and is_valid_name(file.stem)]
+        own = [file.stem for file in folder.iterdir() if file.suffix == ".toml" and _is_valid_name(file.stem)]
     except OSError:
         own = []
     return sorted({*own, *registry.names(builtin)})
 
 
-def load_agent(where: Path, name: str) -> Agent:
+def load_agent(folder: Path, name: str) -> Agent:
     """The user's agent of this name, else the built-in one. Raises ConfigError with the nearest names."""
-    known = list_names(where)
+    known = list_names(folder)
     name = name.lower() if name.lower() in known else name
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ConfigError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: zkchat agent list")
-    file, memory = agent_file(where, name), where / f"{name}.md"
+    file, memory = agent_file(folder, name), folder / f"{name}.md"
     if not os.path.lexists(file):
         agent: Agent = registry.load(builtin, name, "AGENT")
         return replace(agent, memory_file=memory)
@@ -67,13 +66,13 @@ def load_agent(where: Path, name: str) -> Agent:
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
-    from zkchat_cli.agents.file_schema import AgentProfile  # 3 ms that a chat without an agent does not need
+    from zkchat_cli.agents.file_schema import AgentFileSchema  # 3 ms that a chat without an agent does not need
 
     for key in given:
-        loader.require_known_key(key, origin, AgentProfile, "is not a key of an agent")
+        loader.require_known_key(key, origin, AgentFileSchema, "is not a key of an agent")
     if "strategy" in given and "context.strategy" in given:
         raise ConfigError(f"{origin}: strategy and context.strategy are the same setting", "Keep one of them.")
-    values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
+    values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentFileSchema))
     return {key: values[key] for key in given}
 
 
@@ -90,8 +89,8 @@ def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[
 
 def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
     """Set keys in an agent's file, new or old, and remove those that are None. Raises ConfigError without changing it."""
-    from zkchat_cli.agents.file_schema import AgentProfile  # as above
+    from zkchat_cli.agents.file_schema import AgentFileSchema  # as above
     from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
 
-    keys = ", ".join(key for key in AgentProfile.model_fields if key != "context")
+    keys = ", ".join(key for key in AgentFileSchema.model_fields if key != "context")
     edit_toml(file, values, _TEMPLATE.format(name=file.stem, keys=keys))

@@ -7,7 +7,7 @@ from typing import Any
 
 from zkchat_cli.config.loader import Entry
 
-SETTINGS = {
+_OVERRIDDEN_SETTINGS = {
     "model": "model",
     "strategy": "context.strategy",
     "temperature": "llm.temperature",
@@ -56,5 +56,5 @@ class Agent:
     def settings_layer(self) -> tuple[Entry, ...]:
         """The settings it overrides; its own key `strategy` comes before `context.strategy`."""
         overrides = {key: value for key, value in self.values.items() if key.startswith("context.")}
-        overrides |= {setting: self.values[key] for key, setting in SETTINGS.items() if key in self.values}
+        overrides |= {setting: self.values[key] for key, setting in _OVERRIDDEN_SETTINGS.items() if key in self.values}
         return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")

@@ -19,7 +19,7 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools import load_tools
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 from zkchat_cli.vault.approval import Decision
 from zkchat_cli.vault.vault import Vault
 
@@ -104,7 +104,8 @@ class ToolExecutor:
         fitted = fit_findings(findings, room, self.counter.count)
         chunks = [self.references.extract_referenceable_chunks(its.chunks) for its in fitted]
         shown = {chunk.id for numbered in chunks for chunk in numbered}
-        notes = [join_notes(whole.note, _omission_note(whole, its, shown)) for whole, its in zip(findings, fitted, strict=True)]
+        pairs = zip(findings, fitted, strict=True)
+        notes = [" ".join(filter(None, (whole.note, _omission_note(whole, its, shown)))) for whole, its in pairs]
         return tuple(
             self._result(outcome, format_tool_result(numbered, its.data, note), numbered)
             for outcome, its, numbered, note in zip(outcomes, fitted, chunks, notes, strict=True)

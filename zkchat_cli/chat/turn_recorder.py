@@ -83,7 +83,7 @@ class TurnRecorder:
         self._state.store_conversation()
         self._store_question(turn.user)
         self._store.commit(
-            self._state.conversation.id, turn.user, turn.answer, title=title, updated_at=now, sent=turn.sent, learned=turn.metrics
+            self._state.conversation.id, turn.user, turn.answer, title=title, updated_at=now, sent=turn.sent, metrics=turn.metrics
         )
 
     def _report(self, problem: StoreError) -> list[Notice]:

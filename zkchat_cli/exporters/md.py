@@ -24,15 +24,15 @@ def export(archive: ConversationArchive) -> str:
     front_matter = {"conversation": talk.id, "date": talk.created_at, "vault": talk.vault, "model": model}
     parts = [base.front_matter(front_matter), f"# {base.conversation_title(archive)}"]
     for previous, message in zip([None, *messages], messages, strict=False):
-        parts += _message(message, previous, results, cited)
-        parts += _references(message.references, name) if message.role == "user" else ()
-    parts += _uncited(messages, name)
-    parts += _summary(base.active_summaries(archive, messages))
+        parts += _message_parts(message, previous, results, cited)
+        parts += _reference_list(message.references, name) if message.role == "user" else ()
+    parts += _uncited_section(messages, name)
+    parts += _summary_section(base.active_summaries(archive, messages))
     parts += ["\n".join(_footnote(number, cited[number], name) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _message(
+def _message_parts(
     message: ZkChatMessage,
     previous: ZkChatMessage | None,
     results: Mapping[tuple[str, str], ZkChatMessage],
@@ -48,37 +48,37 @@ def _message(
     if message.content.strip():
         yield _with_footnotes(message, cited)
     if message.tool_calls:
-        yield "\n".join(_tool_call(call, results.get((message.id, call.id))) for call in message.tool_calls)
+        yield "\n".join(_tool_call_line(call, results.get((message.id, call.id))) for call in message.tool_calls)
     if message.status in base.STATUS_NOTES:
         yield f"*{base.STATUS_NOTES[message.status]}*"
 
 
-def _tool_call(call: ToolCall, result: ZkChatMessage | None) -> str:
+def _tool_call_line(call: ToolCall, result: ZkChatMessage | None) -> str:
     line = f"- `{call.name}` {base.describe_arguments(call)}".rstrip()
     description = base.describe_result(result)
     return f"{line}: {description}" if description else line
 
 
-def _references(references: Sequence[DocumentReference], name: Callable[[str], str]) -> Iterator[str]:
+def _reference_list(references: Sequence[DocumentReference], name: Callable[[str], str]) -> Iterator[str]:
     """The documents that a question names, and how each was delivered."""
     if references:
-        yield "\n".join(f"- {_reference(reference, name)}: {base.describe_reference(reference)}" for reference in references)
+        yield "\n".join(f"- {_reference_link(reference, name)}: {base.describe_reference(reference)}" for reference in references)
 
 
-def _uncited(messages: Sequence[ZkChatMessage], name: Callable[[str], str]) -> Iterator[str]:
+def _uncited_section(messages: Sequence[ZkChatMessage], name: Callable[[str], str]) -> Iterator[str]:
     """What the answers found and did not cite; what questions name is listed below them."""
     named = {reference.relative_path for message in messages if message.role == "user" for reference in message.references}
     if references := [each for each in base.uncited_references(messages) if each.relative_path not in named]:
         yield "## Not cited"
-        yield from _references(references, name)
+        yield from _reference_list(references, name)
 
 
-def _reference(reference: DocumentReference, name: Callable[[str], str]) -> str:
+def _reference_link(reference: DocumentReference, name: Callable[[str], str]) -> str:
     path = reference.relative_path
     return " ".join((reference.wikilink if path is None else f"{write_link(path, name(path))} {path}").split())
 
 
-def _summary(summaries: Sequence[Compaction]) -> Iterator[str]:
+def _summary_section(summaries: Sequence[Compaction]) -> Iterator[str]:
     if not summaries:
         return
     last, earlier = summaries[-1], len(summaries) - 1
@@ -92,12 +92,12 @@ def _footnote(number: int, citations: Sequence[Citation], name: Callable[[str], 
     """All answers share one numbering, so a number is one source; its footnote has the quotations of all answers."""
     source = next((citation for citation in citations if citation.relative_path), None)
     if source is None or source.relative_path is None:
-        return f"[^{number}]: *missing: {base.NO_SOURCE}* {_quotes(citations)}".rstrip()
+        return f"[^{number}]: *missing: {base.NO_SOURCE}* {_quotation_list(citations)}".rstrip()
     link = write_link(source.relative_path, name(source.relative_path), source.heading)
-    return f"[^{number}]: {link} {base.format_location(source)} {_quotes(citations)}".rstrip()
+    return f"[^{number}]: {link} {base.format_location(source)} {_quotation_list(citations)}".rstrip()
 
 
-def _quotes(citations: Sequence[Citation]) -> str:
+def _quotation_list(citations: Sequence[Citation]) -> str:
     quotes: dict[str, str] = {}
     for citation in citations:
         if citation.quote:

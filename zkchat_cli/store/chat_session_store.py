@@ -177,7 +177,7 @@ class ChatSessionStore:
 
     vault_vectors = _query("read the vectors of messages", message_vectors.read_newest)
     vectors = _query("read the vectors of messages", message_vectors.read)
-    without_vectors = _query("look for messages without vectors", message_vectors.missing)
+    without_vectors = _query("look for messages without vectors", message_vectors.find_missing)
 
     add_vectors = _change("store the vectors of messages", message_vectors.add)
 
@@ -208,7 +208,7 @@ class ChatSessionStore:
         updated_at: str,
         title: str | None = None,
         sent: Sequence[SentPrompt] = (),
-        learned: TurnMetrics | None = None,
+        metrics: TurnMetrics | None = None,
     ) -> None:
         """End a turn in one transaction: the stored question's new status and figures, the new messages, and the last of them as head.
 
@@ -222,14 +222,14 @@ class ChatSessionStore:
             changes = "head_id = ?, updated_at = ?, title = coalesce(title, ?)"
             conversations.update(self._db, conversation_id, changes, head, updated_at, title)
             cache = sent_prompts.write(self._db, conversation_id, sent, self._piece_cache)
-            if learned is not None:
-                self._store_metrics(conversation_id, learned, updated_at)
+            if metrics is not None:
+                self._store_metrics(conversation_id, metrics, updated_at)
         self._piece_cache = cache  # only after the commit: a transaction that failed has stored no piece
 
     def _store_metrics(self, conversation_id: str, metrics: TurnMetrics, at: str) -> None:
         if metrics.facts:
             self._facts_written += 1
-            facts.access(self._db, conversations.read(self._db, conversation_id).vault, metrics.facts, at)
+            facts.record_access(self._db, conversations.read(self._db, conversation_id).vault, metrics.facts, at)
         self._db.executemany(
             "INSERT OR REPLACE INTO calibration (model, factor, calls, tools) VALUES (?, ?, ?, ?)",
             [(replace_surrogates(model), how.text, how.calls, how.tools) for model, how in metrics.calibrations],
@@ -272,8 +272,8 @@ class ChatSessionStore:
             # a damaged page of an SQLite index hides messages; reading the whole table finds them
             return log if _is_complete(log, known) else self._read_log("NOT INDEXED", known.id)
 
-    def _read_log(self, how: str, conversation_id: str) -> tuple[ZkChatMessage, ...]:
-        query = f"{_MESSAGE} {how} WHERE conversation_id = ? ORDER BY seq"
+    def _read_log(self, hint: str, conversation_id: str) -> tuple[ZkChatMessage, ...]:
+        query = f"{_MESSAGE} {hint} WHERE conversation_id = ? ORDER BY seq"
         return read_leniently(self._db, lambda: rows.to_messages(self._db.execute(query, (conversation_id,))))
 
     has_messages = _query("look for messages", stored_messages.has_all)

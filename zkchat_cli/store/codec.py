@@ -8,7 +8,7 @@ from pydantic_core import from_json, to_json
 
 from zkchat_cli.text.words import replace_surrogates
 
-SHORT = 300
+MIN_COMPRESSED = 300
 """Bytes of JSON."""
 
 
@@ -34,7 +34,7 @@ def compress(document: dict[str, Any]) -> bytes:
     A short document is not compressed: it would save little, and half of the time of an export is decompressing.
     """
     encoded = encode(document)
-    return zlib.compress(encoded, 0 if len(encoded) < SHORT else 1)
+    return zlib.compress(encoded, 0 if len(encoded) < MIN_COMPRESSED else 1)
 
 
 def decompress(body: bytes) -> Any:

@@ -68,7 +68,7 @@ def overview(connection: sqlite3.Connection, conversation_id: str) -> Conversati
 def insert(connection: sqlite3.Connection, conversation: Conversation) -> None:
     """Store a new conversation."""
     rows.insert(connection, "conversation", rows.column_values(conversation, rows.CONVERSATION))
-    _seal(connection, replace_surrogates(conversation.id))
+    _store_checksum(connection, replace_surrogates(conversation.id))
 
 
 def rename(connection: sqlite3.Connection, conversation_id: str, title: str) -> None:
@@ -87,10 +87,10 @@ def update(connection: sqlite3.Connection, conversation_id: str, assignments: st
     )
     if found.rowcount == 0:
         read(connection, conversation_id)
-    _seal(connection, replace_surrogates(conversation_id))
+    _store_checksum(connection, replace_surrogates(conversation_id))
 
 
-def _seal(connection: sqlite3.Connection, conversation_id: str) -> None:
+def _store_checksum(connection: sqlite3.Connection, conversation_id: str) -> None:
     """Store the checksum of a conversation whose title or question has changed."""
     update = "UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question) WHERE id = ? AND checksum IS NULL"
     connection.execute(update, (conversation_id,))

@@ -67,7 +67,7 @@ def connect(file: Path | None) -> sqlite3.Connection:
         timeout = lock_timeout(file, BUSY_TIMEOUT) if file is not None else 0.0
         # an interactive chat opens the store in a background thread and uses it in another
         connection = sqlite3.connect(file or ":memory:", timeout=timeout, isolation_level=None, check_same_thread=False)
-        return _prepared(connection, file, timeout)
+        return _prepare(connection, file, timeout)
 
 
 def connect_to_copy(file: Path) -> sqlite3.Connection:
@@ -81,7 +81,7 @@ def connect_to_copy(file: Path) -> sqlite3.Connection:
         if image:
             image[18:20] = b"\1\1"  # the header's journal mode: memory has no write-ahead log
             connection.deserialize(image)
-        return _prepared(connection, file)
+        return _prepare(connection, file)
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def _read_image(file: Path) -> bytes:
         return connection.serialize()
 
 
-def _prepared(connection: sqlite3.Connection, file: Path | None, timeout: float = 0.0) -> sqlite3.Connection:
+def _prepare(connection: sqlite3.Connection, file: Path | None, timeout: float = 0.0) -> sqlite3.Connection:
     try:
         connection.create_function("checksum", -1, rows.checksum, deterministic=True)
         _check_version(connection, file)

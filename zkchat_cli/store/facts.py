@@ -57,7 +57,7 @@ def vectors(connection: sqlite3.Connection, vault: str, embedder: str) -> dict[s
     return dict(connection.execute(sql, (replace_surrogates(vault), embedder)).fetchall())
 
 
-def access(connection: sqlite3.Connection, vault: str, keys: Sequence[str], at: str) -> None:
+def record_access(connection: sqlite3.Connection, vault: str, keys: Sequence[str], at: str) -> None:
     connection.executemany(
         "UPDATE fact SET last_accessed = ? WHERE vault = ? AND key = ? AND ended_at IS NULL",
         [(at, vault, replace_surrogates(key)) for key in keys],

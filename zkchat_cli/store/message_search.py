@@ -76,8 +76,8 @@ def search(
     """
     index_messages(connection)
     connection.execute(_VOCABULARY)
-    queries = dict.fromkeys(_any_form(connection, term, languages) for term in dict.fromkeys(content_terms(text)[:MOST_TERMS]))
-    frequencies = {query: count for query in queries if (count := _frequency(connection, query))}
+    queries = dict.fromkeys(_any_form_query(connection, term, languages) for term in dict.fromkeys(content_terms(text)[:MOST_TERMS]))
+    frequencies = {query: count for query in queries if (count := _count_matches(connection, query))}
     if not frequencies or limit <= 0:
         return ()
     rare = rarest_first(frequencies, frequencies, MOST_RANKED)
@@ -108,23 +108,23 @@ def _read(connection: sqlite3.Connection, column: str, values: Mapping[str, obje
     return None if message.status == "damaged" else FoundMessage(conversation_id=id_, title=title, score=score, message=message)
 
 
-def _any_form(connection: sqlite3.Connection, term: str, languages: tuple[str, ...]) -> str:
+def _any_form_query(connection: sqlite3.Connection, term: str, languages: tuple[str, ...]) -> str:
     """A query for a word in any of its forms in the index."""
     own = stem(term, languages)
     prefix = own[:-1] if own.endswith("i") and len(own) > SHORTEST_STEM else own  # "studi" is the stem of "study"
     if len(prefix) < SHORTEST_STEM or not term.startswith(prefix) or not term.isalpha():
-        return _quoted(term)
+        return _quote_term(term)
     found = connection.execute(_SAME_BEGINNING, {"prefix": prefix, "most": MOST_FORMS})
     forms = sorted({term, *(other for (other,) in found if stem(other, languages) == own)})
-    return f"({' OR '.join(map(_quoted, forms))})"
+    return f"({' OR '.join(map(_quote_term, forms))})"
 
 
-def _frequency(connection: sqlite3.Connection, query: str) -> int:
+def _count_matches(connection: sqlite3.Connection, query: str) -> int:
     """How many messages fit a query; counting stops where it is a common one."""
     counted = "SELECT count(*) FROM (SELECT 1 FROM message_index WHERE message_index MATCH ? LIMIT ?)"
     count: int = connection.execute(counted, (query, MOST_RANKED + 1)).fetchone()[0]
     return count
 
 
-def _quoted(term: str) -> str:
+def _quote_term(term: str) -> str:
     return f'"{term}"'

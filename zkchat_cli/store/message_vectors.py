@@ -45,7 +45,7 @@ _READ_NEWEST = """
 """
 
 
-def missing(connection: sqlite3.Connection, vault: str, embedder: str, before: int, limit: int) -> list[MessageText]:
+def find_missing(connection: sqlite3.Connection, vault: str, embedder: str, before: int, limit: int) -> list[MessageText]:
     """The newest questions and answers about `vault` without vectors of `embedder`, among the messages before `before`."""
     values = {"vault": replace_surrogates(vault), "embedder": embedder, "before": before, "limit": limit}
     return [MessageText(*row) for row in connection.execute(_MISSING, values)]

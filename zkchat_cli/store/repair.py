@@ -53,8 +53,8 @@ def check_store(file: Path) -> None:
             codec.decompress(body)
         damaged = {
             "messages": sum(not rows.is_intact(row) for row in db.execute(f"SELECT {', '.join(rows.MESSAGE)} FROM message")),
-            "titles": sum(not conversations.is_intact(row) for row in _dicts(db, "conversation")),
-            "facts": sum(not facts.is_intact(row) for row in _dicts(db, "fact")),
+            "titles": sum(not conversations.is_intact(row) for row in _row_dicts(db, "conversation")),
+            "facts": sum(not facts.is_intact(row) for row in _row_dicts(db, "fact")),
         }
         if any(damaged.values()):
             raise ValueError(", ".join(f"damaged {name}: {number}" for name, number in damaged.items() if number))
@@ -119,18 +119,18 @@ def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) 
         _drop_damaged(db, lost)
         source = ChatSessionStore(StoreConnection(db))
         for overview in reversed(source.conversations()):
-            archive = _archive(source, overview.id)
+            archive = _restorable_archive(source, overview.id)
             target.restore(archive, new_id)
             intact = [message for message in archive.messages if message.status != "damaged"]
             saved.update(conversations=1, messages=len(intact))
             lost["messages"] += max(len(archive.messages) - len(intact), overview.messages - sum(map(rows.is_chat, intact)))
-        for row in _dicts(db, "fact"):
+        for row in _row_dicts(db, "fact"):
             target.remember(row["vault"], Fact.model_validate({name: row[name] for name in facts.COLUMNS}))
             saved["facts"] += 1
     return RowCounts(**saved), RowCounts(**{name: lost[name] for name in RowCounts._fields})
 
 
-def _archive(source: ChatSessionStore, conversation_id: str) -> ConversationArchive:
+def _restorable_archive(source: ChatSessionStore, conversation_id: str) -> ConversationArchive:
     """A conversation as it can be restored: past prompts only if they can be read, summaries only of messages that are there."""
     try:
         archive = source.archive(conversation_id, prompts=True)
@@ -177,11 +177,11 @@ def _belongs_to(table: str, row: dict[str, Any]) -> bool:
 
 def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
     """Leave out what is damaged, except messages, and count it. Conversations of which only messages are left get a new title."""
-    for row in _dicts(db, "fact"):
+    for row in _row_dicts(db, "fact"):
         if not facts.is_intact(row):
             lost["facts"] += 1
             db.execute("DELETE FROM fact WHERE seq = ?", (row["seq"],))
-    for row in _dicts(db, "conversation"):
+    for row in _row_dicts(db, "conversation"):
         if not conversations.is_intact(row):
             db.execute("DELETE FROM conversation WHERE seq = ?", (row["seq"],))
     [vault] = db.execute("SELECT vault FROM conversation GROUP BY vault ORDER BY count(*) DESC LIMIT 1").fetchone() or ("",)
@@ -197,7 +197,7 @@ def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
         "prompt": lambda row: _read_prompt(db, row),
     }
     for table, read in readers.items():
-        for row in _dicts(db, table):
+        for row in _row_dicts(db, table):
             try:
                 read(row)
             except rows.UNREADABLE:
@@ -217,6 +217,6 @@ def _columns(db: sqlite3.Connection, table: str) -> list[str]:
     return [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
-def _dicts(db: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+def _row_dicts(db: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
     names = _columns(db, table)
     return [dict(zip(names, row, strict=True)) for row in db.execute(f"SELECT * FROM {table} ORDER BY seq")]

@@ -34,7 +34,7 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
     """Store the prompts of a turn, inside the caller's transaction. Keep the returned cache only if that is committed."""
     if not sent:
         return known
-    writer = _Writer(connection, conversation_id, known)
+    writer = _PieceWriter(connection, conversation_id, known)
     for each in sent:
         prompt = each.prompt
         call = ArchivedCall(
@@ -96,7 +96,7 @@ def read_archive(connection: sqlite3.Connection, conversation_id: str) -> Archiv
     lists: dict[str, list[dict[str, Any]]] = {"messages": [], "tools": []}
     index: dict[int, int] = {}
     for seq, body in connection.execute("SELECT seq, body FROM piece WHERE conversation_seq = ? ORDER BY seq", (conversation,)):
-        piece = _unpack(connection, conversation, body)
+        piece = _unpack_piece(connection, conversation, body)
         target = lists["tools" if "descriptor" in piece else "messages"]
         index[seq] = len(target)
         target.append(piece)
@@ -107,14 +107,14 @@ def read_archive(connection: sqlite3.Connection, conversation_id: str) -> Archiv
 
 def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts: ArchivedPrompts) -> None:
     """Store the prompts of a valid archive, after its messages."""
-    writer = _Writer(connection, conversation_id, PieceCache())
+    writer = _PieceWriter(connection, conversation_id, PieceCache())
     messages = [writer.number(message) for message in prompts.messages]
     tools = [writer.number(tool) for tool in prompts.tools]
     for call in prompts.calls:
         writer.insert(call, [messages[n] for n in call.messages], [tools[n] for n in call.tools])
 
 
-class _Writer:
+class _PieceWriter:
     """Numbers the pieces of one conversation; a new piece is stored."""
 
     def __init__(self, connection: sqlite3.Connection, conversation_id: str, known: PieceCache) -> None:
@@ -137,7 +137,7 @@ class _Writer:
         found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
         if found:
             return int(found[0])
-        if isinstance(piece, PromptMessage) and piece.source_ids and len(piece.content) > codec.SHORT:
+        if isinstance(piece, PromptMessage) and piece.source_ids and len(piece.content) > codec.MIN_COMPRESSED:
             source = _source_text(self._db, self._conversation, replace_surrogates(piece.source_ids[0]))
             if source and source in piece.content:
                 document["content"] = piece.content.split(source, maxsplit=1)
@@ -178,10 +178,10 @@ def _read_piece(connection: sqlite3.Connection, seq: int) -> dict[str, Any]:
     found = connection.execute("SELECT conversation_seq, body FROM piece WHERE seq = ?", (seq,)).fetchone()
     if found is None:
         raise ValueError(f"piece {seq} of a prompt is missing")
-    return _unpack(connection, *found)
+    return _unpack_piece(connection, *found)
 
 
-def _unpack(connection: sqlite3.Connection, conversation: int, body: bytes) -> dict[str, Any]:
+def _unpack_piece(connection: sqlite3.Connection, conversation: int, body: bytes) -> dict[str, Any]:
     """A piece's document with its whole content."""
     document: dict[str, Any] = codec.decompress(body)
     if isinstance(document.get("content"), list):

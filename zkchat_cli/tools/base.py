@@ -105,7 +105,3 @@ def declare_tool(run: Callable[..., ToolOutput], *, scope: Scope = "notes", writ
         schema[parameter.name] = {"type": JSON_TYPES[(get_args(kind) or (kind,))[0]], "description": description}
     required = tuple(parameter.name for parameter in parameters if parameter.default is parameter.empty)
     return Tool(run.__name__, run.__doc__ or "", schema, required, run, scope, writes)
-
-
-def join_notes(*notes: str) -> str:
-    return " ".join(note for note in notes if note)

@@ -41,7 +41,7 @@ def note_text(answer: AnswerNote, name: Callable[[str], str]) -> str:
     def link(citation: Citation) -> str:
         return write_link(path := citation.relative_path or "", name(path), citation.heading)
 
-    parts = [_front_matter(answer), _link_citations(answer, link).strip("\n"), _sources(answer.citations, link)]
+    parts = [_front_matter(answer), _link_citations(answer, link).strip("\n"), _source_list(answer.citations, link)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -85,7 +85,7 @@ def _link_citations(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
     return base.close_code_block("".join(parts))
 
 
-def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> str:
+def _source_list(citations: Iterable[Citation], link: Callable[[Citation], str]) -> str:
     """Each source with its lines and quotation."""
     lines: dict[str, None] = {}
     for citation in citations:

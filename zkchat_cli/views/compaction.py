@@ -10,11 +10,11 @@ _METHODS = {"full": "by the model", "simple": "by the model, in a simpler reques
 
 def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
     """What a compaction did, or would do, in sentences."""
-    failure = f" T{_failure(compaction)[1:].rstrip('.')}." if compaction.problem else ""
+    failure = f" T{_failure_text(compaction)[1:].rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
         older = "there are no older turns that a summary would make smaller"
         return f"Nothing to compact: {'there are no messages yet' if compaction.made_after is None else older}.{failure}"
-    text = _actions(compaction)
+    text = _actions_text(compaction)
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
     outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
     return f"{text}. Prompt: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens.{failure} {outcome}"
@@ -26,13 +26,13 @@ def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> st
     actions = " and ".join(plural(number, what) for number, what in done if number)
     if not actions:
         return f"nothing to compact{f': {compaction.problem}' if compaction.problem else ''}"
-    failure = f"; {_failure(compaction).rstrip('.')}" if compaction.problem else ""
+    failure = f"; {_failure_text(compaction).rstrip('.')}" if compaction.problem else ""
     undo = f"; undo: {hints.undo}" if hints.undo else ""
     verb = "dropped" if compaction.mode == "truncated" else "compacted"
     return f"{verb} {actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
 
 
-def _failure(compaction: Compaction) -> str:
+def _failure_text(compaction: Compaction) -> str:
     what = "the first request" if compaction.mode == "simple" else "the model's summary"
     return f"{what} failed: {compaction.problem}"
 
@@ -46,15 +46,15 @@ def describe_active_compaction(compaction: Compaction, coverage: SummaryCoverage
             f"summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
         )
     if compaction.masked:
-        parts.append(f"{_old_results(len(compaction.masked))} shortened")
+        parts.append(f"{_results_text(len(compaction.masked))} shortened")
     return f"{'; '.join(parts)}:" if compaction.summary else f"No summary; {'; '.join(parts)}."
 
 
-def _old_results(number: int) -> str:
+def _results_text(number: int) -> str:
     return f"{number} old tool results and documents" if number != 1 else "1 old tool result or document"
 
 
-def _actions(compaction: Compaction) -> str:
+def _actions_text(compaction: Compaction) -> str:
     """`summarized 10 messages in 90 tokens (extractive)`."""
     summarize, drop, shorten = ("summarize", "drop", "shorten") if compaction.preview else ("summarized", "dropped", "shortened")
     actions = []
@@ -64,5 +64,5 @@ def _actions(compaction: Compaction) -> str:
         method = f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS else ""
         actions.append(f"{drop} {messages}" if compaction.mode == "truncated" else f"{summarize} {messages}{summary}{method}")
     if compaction.results_masked:
-        actions.append(f"{shorten} {_old_results(compaction.results_masked)}")
+        actions.append(f"{shorten} {_results_text(compaction.results_masked)}")
     return " and ".join(actions)

@@ -44,7 +44,7 @@ def usage_lines(
     over their budget are left out, `reported` whether the provider has ever reported the usage of a call."""
     usage = prompt.usage
     text = [
-        *_facts(prompt, reported=reported),
+        *_window_lines(prompt, reported=reported),
         *_budget_warnings(usage, filtered=filtered),
         *document_lines(prompt),
         *omitted_lines(prompt),
@@ -53,7 +53,7 @@ def usage_lines(
         *_component_lines(usage, width),
         styled_line(),
         *(styled_line(line, indent=len(line) - len(line.lstrip()) + 2) for line in text),
-        *_largest_item_lines(_items(prompt, hints, pinned), width),
+        *_largest_item_lines(_prompt_items(prompt, hints, pinned), width),
         styled_line(_compaction_line(prompt), indent=2),
     ]
 
@@ -121,7 +121,7 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     yield row("total", usage.total_tokens, usage.effective_limit)
 
 
-def _facts(prompt: Prompt, *, reported: bool) -> Iterator[str]:
+def _window_lines(prompt: Prompt, *, reported: bool) -> Iterator[str]:
     usage = prompt.usage
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
@@ -223,7 +223,7 @@ def _advice(message: PromptMessage, hints: CommandHints, pinned: Mapping[str, in
     return "" if only_turn else hints.compact
 
 
-def _items(prompt: Prompt, hints: CommandHints, pinned: Mapping[str, int]) -> Iterator[_Item]:
+def _prompt_items(prompt: Prompt, hints: CommandHints, pinned: Mapping[str, int]) -> Iterator[_Item]:
     if prompt.tools:
         yield _Item(prompt.usage.tool_tokens, plural(len(prompt.tools), "tool description"), "", f"{hints.agent} with fewer tools")
     only_turn = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2

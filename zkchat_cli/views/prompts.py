@@ -18,13 +18,13 @@ MOST_DROPPED = 20
 def prompt_text(prompt: Prompt) -> str:
     """Every message under a line that says whose it is, what it is made of and how many tokens it takes; then the tools, then what was
     decided about documents and what is not sent."""
-    return "\n".join(_lines(prompt))
+    return "\n".join(_prompt_lines(prompt))
 
 
 def sent_prompts_text(turn: SentPrompts, call: int | None = None) -> str:
     """What the calls of a turn were sent, or one of them. Raises UsageError when there is no such call."""
     shown = turn.calls if call is None else (turn.call(call),)
-    return "\n\n".join(_call(turn, sent) for sent in shown)
+    return "\n\n".join(_call_text(turn, sent) for sent in shown)
 
 
 def prompt_status(prompt: Prompt) -> Callable[[str], str]:
@@ -43,12 +43,12 @@ def prompt_status(prompt: Prompt) -> Callable[[str], str]:
     return describe
 
 
-def _call(turn: SentPrompts, sent: SentPrompt) -> str:
-    heading = f"══ turn {turn.number} · call {sent.call} of {len(turn.calls)} · {sent.model} · {_cost(sent)}"
-    return "\n".join((heading, "", *_lines(sent.prompt, MOST_DROPPED)))
+def _call_text(turn: SentPrompts, sent: SentPrompt) -> str:
+    heading = f"══ turn {turn.number} · call {sent.call} of {len(turn.calls)} · {sent.model} · {_token_counts(sent)}"
+    return "\n".join((heading, "", *_prompt_lines(sent.prompt, MOST_DROPPED)))
 
 
-def _cost(sent: SentPrompt) -> str:
+def _token_counts(sent: SentPrompt) -> str:
     counted = f"{sent.prompt.usage.total_tokens:,} tokens"
     return (
         counted if sent.usage is None else f"{counted} ({sent.usage.prompt_tokens:,} reported, {sent.usage.completion_tokens:,} answered)"
@@ -58,20 +58,20 @@ def _cost(sent: SentPrompt) -> str:
 def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
     """What the prompt of turn `b` had that the one of `a` had not, and what it had lost."""
     lines = [f"turn {a.number}: {a.tokens:,} tokens; turn {b.number}: {b.tokens:,} ({b.tokens - a.tokens:+,d})"]
-    lines += [f"+ {_brief(message)}" for message in found.added]
-    lines += [f"- {_brief(message)}" + (f" ({why})" if why else "") for message, why in found.removed]
+    lines += [f"+ {_message_summary(message)}" for message in found.added]
+    lines += [f"- {_message_summary(message)}" + (f" ({why})" if why else "") for message, why in found.removed]
     lines += [f"+ tool {name}" for name in found.tools_added]
     lines += [f"- tool {name}" for name in found.tools_removed]
     return "\n".join(lines if len(lines) > 1 else [*lines, "The same was sent."])
 
 
-def _brief(message: PromptMessage) -> str:
+def _message_summary(message: PromptMessage) -> str:
     called = ", ".join(call.name for call in message.tool_calls)
     content = truncate(message.content, LONGEST) or f"calls {called}"
     return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens · {content}"
 
 
-def _lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[str]:
+def _prompt_lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[str]:
     for message in prompt.messages:
         yield f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens"
         if message.content:

@@ -35,7 +35,7 @@ def reference_rows(turn: Sequence[ZkChatMessage]) -> list[ReferenceRow]:
     """What the messages of a turn cite, by number, then broken links, and then other documents that they name or that tools found."""
     summaries = {each.relative_path: each.summary for message in turn for each in message.references if each.summary}
     groups = group_by_number(each for message in turn for each in message.citations)
-    rows = [_cited(number, group, summaries) for number, group in groups.items()]
+    rows = [_cited_row(number, group, summaries) for number, group in groups.items()]
     for each in sorted(uncited_references(turn), key=lambda each: each.relative_path is not None):
         about = "; ".join(filter(None, (describe_reference(each), each.summary)))
         if each.relative_path is None:
@@ -47,7 +47,7 @@ def reference_rows(turn: Sequence[ZkChatMessage]) -> list[ReferenceRow]:
     return rows
 
 
-def _cited(number: int, group: Sequence[Citation], summaries: Mapping[str | None, str]) -> ReferenceRow:
+def _cited_row(number: int, group: Sequence[Citation], summaries: Mapping[str | None, str]) -> ReferenceRow:
     verdict = worst_verdict(each.verdict for each in group)
     first = next((each for each in group if each.relative_path), group[0])
     if first.relative_path is None:

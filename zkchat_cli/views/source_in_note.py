@@ -45,7 +45,7 @@ def locate_chunk(chunk: ContentChunk, note: str | None) -> SourceLocation:
     return SourceLocation(first, first + words.count("\n"), note, change)
 
 
-def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:
+def _quoted_ranges(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:
     """The ranges that a citation quotes; whole lines where the words cannot be located exactly."""
     if citation.verdict not in ("verified", "cut") or not citation.quote:
         return []
@@ -60,7 +60,7 @@ def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[i
 def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> list[StyledLine]:
     """The excerpt with line numbers from `first` on and the quoted words marked; the lines of the `note` around it follow a dotted rule."""
     words = chunk.text.removesuffix(CUT_MARK)
-    marked = _merged(place for citation in citations for place in _places(words, chunk, citation))
+    marked = _merge_ranges(place for citation in citations for place in _quoted_ranges(words, chunk, citation))
     own = words.split("\n")
     around = note.split("\n") if note is not None else []
     before = around[max(0, first - 1 - CONTEXT) : first - 1]
@@ -70,22 +70,22 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
     while after and not after[-1].strip():
         del after[-1]
     digits = len(str(first + len(own) + len(after) - 1))
-    shown = [_line(first - len(before) + i, _around(text), " ", digits, "┊") for i, text in enumerate(before)]
+    shown = [_numbered_line(first - len(before) + i, _context_spans(text), " ", digits, "┊") for i, text in enumerate(before)]
     at = 0
     for number, text in enumerate(own, first):
-        spans = _spans(text, at, marked)
-        shown.append(_line(number, spans, ">" if any(span.quoted for span in spans) else " ", digits))
+        spans = _marked_spans(text, at, marked)
+        shown.append(_numbered_line(number, spans, ">" if any(span.quoted for span in spans) else " ", digits))
         at += len(text) + 1
-    shown += [_line(first + len(own) + i, _around(text), " ", digits, "┊") for i, text in enumerate(after)]
+    shown += [_numbered_line(first + len(own) + i, _context_spans(text), " ", digits, "┊") for i, text in enumerate(after)]
     return shown
 
 
-def _line(number: int, spans: Sequence[StyledSpan], mark: str, digits: int, rule: str = "│") -> StyledLine:
+def _numbered_line(number: int, spans: Sequence[StyledSpan], mark: str, digits: int, rule: str = "│") -> StyledLine:
     head = StyledSpan(f"{mark} {number:>{digits}} {rule}{' ' if spans else ''}", "dim", spoken=f"line {number}: ")
     return StyledLine((head, *spans), indent=digits + 5)
 
 
-def _spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tuple[StyledSpan, ...]:
+def _marked_spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tuple[StyledSpan, ...]:
     """One line, which begins at `at`, with the quoted ranges marked."""
     spans: list[StyledSpan] = []
     done = 0
@@ -94,10 +94,10 @@ def _spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tuple[Style
         if begin < end:
             spans += [StyledSpan(text[done:begin]), StyledSpan(text[begin:end], "bold green", quoted=True)]
             done = end
-    return tuple(span._replace(text=_short_tabs(span.text)) for span in (*spans, StyledSpan(text[done:])) if span.text)
+    return tuple(span._replace(text=_expand_tabs(span.text)) for span in (*spans, StyledSpan(text[done:])) if span.text)
 
 
-def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_ranges(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for begin, end in sorted(places):
         if merged and begin <= merged[-1][1]:
@@ -107,10 +107,10 @@ def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _around(line: str) -> tuple[StyledSpan, ...]:
+def _context_spans(line: str) -> tuple[StyledSpan, ...]:
     shown = line if len(line) <= MAX_CONTEXT_LINE else line[: MAX_CONTEXT_LINE - 1] + "…"
-    return (StyledSpan(_short_tabs(shown), "dim"),) if shown.strip() else ()
+    return (StyledSpan(_expand_tabs(shown), "dim"),) if shown.strip() else ()
 
 
-def _short_tabs(text: str) -> str:
+def _expand_tabs(text: str) -> str:
     return text.replace("\t", "    ")

@@ -24,7 +24,7 @@ MARKS: dict[CitationVerdict, StyledSpan] = {
 MAX_UNUSED = 3
 MAX_HEADING = 80
 MAX_QUOTE = 60
-_NAMED = ("direct", "import")
+_TYPES_OF_USER = ("direct", "import")
 
 
 def source_lines(
@@ -44,16 +44,19 @@ def source_lines(
     used = {citation.relative_path for citation in citations}
     spare = [r for r in references if r.relative_path is None or r.relative_path not in used]
     about: dict[str | None, str] = {
-        r.relative_path: r.summary for r in references if r.reference_type in _NAMED and r.relative_path and r.summary
+        r.relative_path: r.summary for r in references if r.reference_type in _TYPES_OF_USER and r.relative_path and r.summary
     }
     digits = len(str(max(groups, default=0)))
-    shown = [_cited(number, group, digits, name) + _about(about.pop(group[0].relative_path, None)) for number, group in groups.items()]
-    shown += [_named(reference) for reference in spare if reference.reference_type in _NAMED]
+    shown = [
+        _cited_lines(number, group, digits, name) + _summary_lines(about.pop(group[0].relative_path, None))
+        for number, group in groups.items()
+    ]
+    shown += [_named_lines(reference) for reference in spare if reference.reference_type in _TYPES_OF_USER]
     body = [each for group in shown[:limit] for each in group]
     if len(shown) > limit:
         body.append(styled_line(f"  and {len(shown) - limit} more: {rest}", "dim"))
     unused = dict.fromkeys(r.relative_path for r in spare if r.relative_path and r.reference_type == "search" and with_unused)
-    last = [part for part in (_uncited(uncited if body or unused else 0), _unused(list(unused))) if part]
+    last = [part for part in (_uncited_spans(uncited if body or unused else 0), _unused_spans(list(unused))) if part]
     if last:
         body.append(StyledLine((StyledSpan("  "), *last[0], *(span for part in last[1:] for span in (StyledSpan(" · ", "dim"), *part)))))
     return [styled_line("Sources", "bold"), *body] if body else []
@@ -76,7 +79,7 @@ def number_ranges(numbers: Iterable[int]) -> list[str]:
     return ["-".join(map(str, run)) for run in runs]
 
 
-def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callable[[str], str]) -> list[StyledLine]:
+def _cited_lines(number: int, citations: Sequence[Citation], digits: int, name: Callable[[str], str]) -> list[StyledLine]:
     first = citations[0]
     mark = MARKS[worst_verdict(each.verdict for each in citations)]
     head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), mark)
@@ -99,24 +102,24 @@ def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callab
     return lines
 
 
-def _named(reference: DocumentReference) -> list[StyledLine]:
+def _named_lines(reference: DocumentReference) -> list[StyledLine]:
     """A document that the user named. Suggestions for a broken link were shown when the turn began."""
     if reference.relative_path is None:
         return [styled_line(f"  ✗ {reference.wikilink} not found", "yellow")]
     path = StyledSpan(reference.relative_path, "dim", reference.relative_path)
     head = StyledLine((StyledSpan("  · ", spoken="  "), StyledSpan(reference.wikilink, "cyan")), (path,))
-    return [head, *_about(reference.summary)]
+    return [head, *_summary_lines(reference.summary)]
 
 
-def _about(summary: str | None) -> list[StyledLine]:
+def _summary_lines(summary: str | None) -> list[StyledLine]:
     return [styled_line(f"      {summary}", "dim", indent=6)] if summary else []
 
 
-def _uncited(count: int) -> tuple[StyledSpan, ...]:
+def _uncited_spans(count: int) -> tuple[StyledSpan, ...]:
     return (StyledSpan(describe_uncited(count), "yellow"),) if count else ()
 
 
-def _unused(paths: Sequence[str]) -> tuple[StyledSpan, ...]:
+def _unused_spans(paths: Sequence[str]) -> tuple[StyledSpan, ...]:
     if not paths:
         return ()
     spans = [StyledSpan("not used: ", "dim")]

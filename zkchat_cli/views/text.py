@@ -60,19 +60,21 @@ def spoken_text(text: str) -> str:
 
 def spoken_line(line: StyledLine) -> StyledLine:
     """A line for a screen reader: words for its signs and drawings."""
-    first, *rest = map(_spoken, line.left or (StyledSpan(""),))
-    return line._replace(left=(first._replace(text=spoken_text(first.text)), *rest), right=tuple(map(_spoken, line.right)))
+    first, *rest = map(_spoken_span, line.left or (StyledSpan(""),))
+    return line._replace(left=(first._replace(text=spoken_text(first.text)), *rest), right=tuple(map(_spoken_span, line.right)))
 
 
-def _spoken(span: StyledSpan) -> StyledSpan:
+def _spoken_span(span: StyledSpan) -> StyledSpan:
     text = span.text if span.spoken is None else span.spoken
     return span._replace(text=f"“{text}” (quoted)" if span.quoted else text, quoted=False, renderable=None)
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
     """The text alone, as in a pipe."""
-    return "\n".join("".join(map(_words, each.left)) + ("   " + "".join(map(_words, each.right)) if each.right else "") for each in lines)
+    return "\n".join(
+        "".join(map(_span_text, each.left)) + ("   " + "".join(map(_span_text, each.right)) if each.right else "") for each in lines
+    )
 
 
-def _words(span: StyledSpan) -> str:
+def _span_text(span: StyledSpan) -> str:
     return f"»{span.text}«" if span.quoted else span.text

@@ -30,15 +30,15 @@ def quotation_lines(quotations: Sequence[TextQuotation], link_name: Callable[[st
         label, style = VERDICTS[each.found.verdict]
         quote = truncate(" ".join(each.quote.split()), MAX_QUOTE)
         verdict = StyledSpan(f"{label:<{_WIDTH}}", style, spoken=label.partition(" ")[2])
-        yield StyledLine((verdict, StyledSpan(f"  “{quote}”")), _place(each, link_name), indent=_WIDTH + 2)
-        if spans := _explanation(each):
+        yield StyledLine((verdict, StyledSpan(f"  “{quote}”")), _place_spans(each, link_name), indent=_WIDTH + 2)
+        if spans := _explanation_spans(each):
             yield StyledLine((StyledSpan(" " * (_WIDTH + 2)), *spans), indent=_WIDTH + 2)
     counts = Counter(each.found.verdict for each in quotations)
     figures = ", ".join(f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in VERDICTS.items() if counts[verdict])
     yield styled_line(f"{plural(len(quotations), 'quotation')}: {figures}", "bold")
 
 
-def _place(each: TextQuotation, link_name: Callable[[str], str]) -> tuple[StyledSpan, ...]:
+def _place_spans(each: TextQuotation, link_name: Callable[[str], str]) -> tuple[StyledSpan, ...]:
     found = each.found
     if found.chunk is None:
         return (StyledSpan(each.page, "dim"),) if each.page else ()
@@ -49,22 +49,22 @@ def _place(each: TextQuotation, link_name: Callable[[str], str]) -> tuple[Styled
     )
 
 
-def _explanation(each: TextQuotation) -> list[StyledSpan]:
+def _explanation_spans(each: TextQuotation) -> list[StyledSpan]:
     found = each.found
     if found.verdict == "cut":
         return [StyledSpan(f"the note says: {found.sentence}", "yellow")]
     if each.named and found.nearest == " ".join(each.quote.split()):
         return [StyledSpan(f"the words are not in {each.named[0]}, but in this note", "yellow")]
-    return [StyledSpan("the note says: "), *_differences(each.quote, found.nearest)] if found.nearest else []
+    return [StyledSpan("the note says: "), *_difference_spans(each.quote, found.nearest)] if found.nearest else []
 
 
-def _differences(quote: str, nearest: str) -> Iterator[StyledSpan]:
+def _difference_spans(quote: str, nearest: str) -> Iterator[StyledSpan]:
     """The nearest wording with what the quotation has instead: `pruned in [-May-] {+March+}`."""
     quoted, written = quote.split(), nearest.split()
     if max(len(quoted), len(written)) > MOST_COMPARED:
         yield StyledSpan(truncate(nearest, MAX_QUOTE))
         return
-    compared = SequenceMatcher(None, [_bare(word) for word in quoted], [_bare(word) for word in written], autojunk=False)
+    compared = SequenceMatcher(None, [_bare_word(word) for word in quoted], [_bare_word(word) for word in written], autojunk=False)
     for kind, first, last, start, end in compared.get_opcodes():
         if kind == "equal":
             yield StyledSpan(" ".join(written[start:end]) + " ")
@@ -75,5 +75,5 @@ def _differences(quote: str, nearest: str) -> Iterator[StyledSpan]:
             yield StyledSpan(f"{{+{' '.join(written[start:end])}+}} ", "green")
 
 
-def _bare(word: str) -> str:
+def _bare_word(word: str) -> str:
     return fold(word).strip("*_`.,;:!?\"'“”‘’()")

@@ -37,7 +37,7 @@ def export(archive: ConversationArchive) -> str:
     messages = base.current_branch(archive)
     summaries = base.active_summaries(archive, messages)
     builder = _PageBuilder(base.tool_results(messages), _chunks_by_number(archive))
-    style = _read("style.css")
+    style = _read_file("style.css")
     page = (
         _templates()
         .get_template("template.html.j2")
@@ -69,7 +69,7 @@ def turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
 @cache
 def colours(*, dark: bool) -> Mapping[str, str]:
     """The colours of the page by name."""
-    light, _, night = _read("style.css").partition("@media (prefers-color-scheme: dark)")
+    light, _, night = _read_file("style.css").partition("@media (prefers-color-scheme: dark)")
     return dict(re.findall("--([a-z-]+): (#[0-9a-f]{6})", night if dark else light))
 
 
@@ -79,7 +79,7 @@ def replace_unsafe_characters(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallDetails:
     """A tool call with its result."""
 
     name: str
@@ -95,7 +95,7 @@ class Article:
     number: int
     message: ZkChatMessage
     html: Markup
-    calls: list[Call]
+    calls: list[CallDetails]
     sources: list[sources.Source]
 
     @property
@@ -126,7 +126,7 @@ class _PageBuilder:
 
     def _article(self, message: ZkChatMessage) -> Article:
         if message.role == "tool":
-            return Article(0, message, Markup(), [Call(message.tool_name or "tool", "", base.describe_result(message), message)], [])
+            return Article(0, message, Markup(), [CallDetails(message.tool_name or "tool", "", base.describe_result(message), message)], [])
         self._count += 1
         builder = sources.SourceListBuilder(f"{self.prefix}{self._count}", message.citations, self.chunks)
         html = Markup()
@@ -138,9 +138,9 @@ class _PageBuilder:
             self.questions.append(article)
         return article
 
-    def _call(self, call: ToolCall, result: ZkChatMessage | None) -> Call:
+    def _call(self, call: ToolCall, result: ZkChatMessage | None) -> CallDetails:
         duration = f", {result.tool_run.duration_ms:.0f} ms" if result is not None and result.tool_run is not None else ""
-        return Call(call.name, base.describe_arguments(call), base.describe_result(result) + duration, result)
+        return CallDetails(call.name, base.describe_arguments(call), base.describe_result(result) + duration, result)
 
 
 def _chunks_by_number(archive: ConversationArchive) -> dict[int, ContentChunk]:
@@ -175,7 +175,7 @@ def _templates() -> "Environment":
     return environment
 
 
-def _read(name: str) -> str:
+def _read_file(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 

@@ -13,19 +13,19 @@ from zkchat_cli.models import Citation, CitationVerdict, ContentChunk, group_by_
 from zkchat_cli.vault.links.wikilinks import note_name
 
 
-class Status(NamedTuple):
+class StatusLabel(NamedTuple):
     """How the page shows a citation's status: not by colour alone."""
 
     sign: str
     description: str
 
 
-STATUSES: dict[CitationVerdict, Status] = {
-    "cited": Status("•", "cited without a quotation"),
-    "verified": Status("✓", "verified: the source contains the quoted words"),
-    "cut": Status("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
-    "misquoted": Status("✗", "misquoted: the source does not contain the quoted words"),
-    "missing": Status("?", f"missing: {NO_SOURCE}"),
+STATUSES: dict[CitationVerdict, StatusLabel] = {
+    "cited": StatusLabel("•", "cited without a quotation"),
+    "verified": StatusLabel("✓", "verified: the source contains the quoted words"),
+    "cut": StatusLabel("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
+    "misquoted": StatusLabel("✗", "misquoted: the source does not contain the quoted words"),
+    "missing": StatusLabel("?", f"missing: {NO_SOURCE}"),
 }
 
 MOST_BACK_LINKS = 10
