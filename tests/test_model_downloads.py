@@ -67,6 +67,9 @@ def test_a_missing_file_or_server_is_an_error_with_a_next_step(model: Downloadab
     with pytest.raises(ProviderError, match="cannot be reached"):
         download(model, tmp_path, {"HF_ENDPOINT": "http://127.0.0.1:1"})
     assert not list((tmp_path / "some-model").iterdir())
+    (tmp_path / "file").touch()
+    with pytest.raises(ProviderError, match="cannot be written: Not a directory"):
+        download(model, tmp_path / "file", env)
 
 
 def test_status_lists_the_models_and_get_refuses_others(zkchat: Program) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from zkchat_cli.llm.http_errors import Endpoint
 HOST = "https://huggingface.co"
 """Where the models are published; HF_ENDPOINT names a mirror, as for the publisher's own programs."""
 STALL_SECONDS = 60.0
-"""Without a byte."""
+"""Without a byte, after which a download fails."""
 
 ProgressReport = Callable[[int, int], None]
 """Called with the bytes that have arrived and those expected."""
@@ -101,12 +102,11 @@ def downloadable_model(name: str) -> DownloadableModel:
 
 
 def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], report: ProgressReport = lambda *_: None) -> Path:
-    """Download a model into a folder of its name, and return that. Files that are there and right are kept.
+    """Download a model into a folder of its name, and return that. Files that are there and intact are kept.
 
     Raises ProviderError; no incomplete or wrong file is left then.
     """
     target = folder / model.name
-    make_private_folder(target)
     arrived = 0
     for file in model.files:
         if not _is_intact(target / file.name, file):
@@ -122,12 +122,13 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
     host = env.get("HF_ENDPOINT", "").rstrip("/") or HOST
     server = Endpoint("the server of models", host, "Check the connection; HF_ENDPOINT can name a mirror.")
     url = f"{host}/{model.repository}/resolve/{model.revision}/{file.path}"
-    digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
     if error := server.config_error():
         raise error
+    digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
     with server.map_environment_errors():
         client = httpx.Client(follow_redirects=True, timeout=STALL_SECONDS, trust_env=not server.is_local)
     try:
+        make_private_folder(target.parent)
         with client, client.stream("GET", url) as response, scratch.open("xb") as out:
             if response.status_code != 200:
                 raise server.error("server", f"answered {response.status_code} for {file.path}", server.check)
@@ -148,7 +149,8 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
     except OSError as e:
         raise ProviderError("not_installed", f"{target} cannot be written: {e.strerror}", "Check the disk and its permissions.") from e
     finally:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):  # there is none
+            scratch.unlink()
 
 
 def _is_intact(path: Path, file: ModelFile) -> bool:
