@@ -23,7 +23,7 @@ def test_address_is_masked(address: str, masked: str) -> None:
 
 
 def test_anything_that_looks_like_a_key_is_removed() -> None:
-    assert SERVER.error_from_response(400, '{"error": "no key sk-abcdefgh1234"}').message.endswith("no key …")
+    assert SERVER.error_from_response(400, b'{"error": "no key sk-abcdefgh1234"}').message.endswith("no key …")
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_anything_that_looks_like_a_key_is_removed() -> None:
     ],
 )
 def test_the_servers_own_reason_is_told(status: int, body: object, kind: str, words: str) -> None:
-    error = SERVER.error_from_response(status, json.dumps(body))
+    error = SERVER.error_from_response(status, json.dumps(body).encode())
     assert (error.kind, words in error.message) == (kind, True)

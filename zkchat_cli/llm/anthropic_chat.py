@@ -1,10 +1,10 @@
 """Anthropic's Messages API: requests, and the events of a stream, which Anthropic's SDK puts together to a message. Pure.
 
 Requests have rules of their own: instructions are separate, roles alternate and start with the user, results directly follow their calls,
-ids and names use few characters, and no text is empty. Cache markers go where the part ends that stays the same byte for byte: after the
-tools, the instructions, the summary, and the turns before the current one.
+ids and names use few characters, and empty texts are left out. Cache markers follow the parts that stay the same byte for byte: the tools,
+the instructions, the summary, and the turns before the current one.
 
-`accumulate_event` is what the SDK's own streams call for each event. It is no public name: pyproject.toml pins the version.
+The SDK's own streams call `accumulate_event` for each event. It is not a public name, so pyproject.toml pins the version.
 """
 
 import json
@@ -21,7 +21,7 @@ from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
 PROVIDER_NAME = "anthropic"
-"""Only reasoning of this provider goes back; another's is of no use here."""
+"""Marks reasoning that goes back to Anthropic only."""
 CACHE_MARKER = {"type": "ephemeral"}
 THINKING_BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 24_576, "xhigh": 32_768, "max": 48_000}
 """Tokens for thinking, for models that need a number: at least 1024, and less than the longest answer."""
@@ -31,7 +31,7 @@ MAX_ANSWER = 64_000
 """Tokens of answer to request, thinking included, unless the user sets a number."""
 MAX_ANSWER_OF_OLDER = 8192
 FIRST_WITH_CITATIONS = (3, 7)
-"""The version of Claude from which on all know search results."""
+"""The first version of Claude that knows search results."""
 OMITTED = "[Earlier messages are left out.]"
 _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 
@@ -95,7 +95,7 @@ class AnthropicReader(ChatReader):
 
     def _start_block(self, given: object, block: Mapping[str, Any]) -> tuple[str, str]:
         if (index := whole_number(given)) is None:
-            raise ValueError("an index that is none")
+            raise ValueError("not an index")
         if self._message is None:  # llama.cpp forgets the first event if the first token is a part of a character
             self.read_event({"type": "message_start", "message": _EMPTY_MESSAGE})
         event = {"type": "content_block_start", "index": index, "content_block": block}
@@ -151,7 +151,7 @@ def request_body(model: str, request: Request, window: int | None, *, cites: boo
 
 
 def _version(model: str) -> tuple[int, int]:
-    """A Claude without a version counts as new, any other name as an imitation of an older one."""
+    """The version in a model's name. A Claude without one counts as new, any other name as an imitation of an older one."""
     found = _VERSION.search(model)
     if found:
         return int(found[1]), int(found[2] or 0)
@@ -168,7 +168,7 @@ def _max_answer(request: Request, version: tuple[int, int], window: int | None) 
 
 
 def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int]) -> dict[str, Any]:
-    """From 4.6 on, a model decides itself how long to think; from 3.7 on, it takes a budget; from 4.7 on, no temperature."""
+    """From version 4.6 on, a model decides itself how long to think; from 3.7 on, it takes a budget; from 4.7 on, no temperature."""
     effort = options.reasoning_effort
     if effort and effort != "none" and version >= (4, 6):
         known = "low" if effort == "minimal" else effort
@@ -189,7 +189,7 @@ def _tool(tool: PromptTool) -> Block:
 
 
 class _Messages:
-    """A conversation in the API's form. `cache_ends`: the blocks after which a part ends that stays the same."""
+    """A conversation in the API's form. `cache_ends`: the last blocks of the parts that stay the same."""
 
     def __init__(self, messages: Sequence[PromptMessage], *, cites: bool) -> None:
         self._cites = cites
@@ -241,7 +241,7 @@ def _valid_id(id_: str) -> str:
 
 
 def _turn_start(messages: Sequence[PromptMessage]) -> int:
-    """The position of the current turn: its question with what precedes that for it alone (documents, recalled turns)."""
+    """The position of the current turn: of its question, or of the documents and recalled turns that precede it."""
     questions = [i for i, message in enumerate(messages) if message.role == "user" and message.kind == "conversation"]
     start = questions[-1] if questions else len(messages)
     while start and messages[start - 1].role == "user" and messages[start - 1].kind != "summary":

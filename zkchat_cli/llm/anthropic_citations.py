@@ -1,7 +1,7 @@
-"""Anthropic's own citations: excerpts of notes as search results that Claude can cite, and its citations as marks like all others.
+"""Anthropic's own citations: excerpts of notes become search results that Claude can cite, and its citations become marks like all others.
 
-An excerpt is sent line by line, so that a citation names the lines it means. What comes back is written into the answer as `[3]`, with the
-cited line in quotation marks if that is short: then it is verified to the letter, with its line, as any quotation.
+An excerpt is sent line by line, so that a citation names the lines it means. It is written into the answer as `[3]`, behind the cited line
+in quotation marks if that is short: then it is verified to the letter, like any quotation.
 """
 
 import json
@@ -13,8 +13,8 @@ from zkchat_cli.references.chunk_format import parse_tool_result
 
 LONGEST_QUOTE = 160
 """Characters of a cited line that are quoted in the answer."""
-REFUSED = re.compile(r"search_result|citations", re.IGNORECASE)
-"""In the error of a server that does not know search results."""
+SEARCH_RESULTS_REFUSED = re.compile(r"search_result|citations", re.IGNORECASE)
+"""The wording of a server that does not know search results."""
 _NUMBER = re.compile(r"\[(\d{1,9})\]")
 _QUOTE_MARKS = re.compile('[“”„«»‹›"「」『』|`]')
 _LINE = re.compile(r".*\S.*(?:\n\s*)*")
@@ -23,7 +23,7 @@ Block = dict[str, Any]
 
 
 def search_result_blocks(text: str) -> list[Block] | None:
-    """A text that ends with a result, with a block for each of its excerpts; None if it has none that can be cited."""
+    """A text that ends with a search result, with a block for each excerpt of that; None if it has none that can be cited."""
     before, result = parse_tool_result(text) or ("", {})
     excerpts = result.pop("excerpts", [])
     if not excerpts or not all(each["text"].strip() for each in excerpts):

@@ -16,7 +16,7 @@ from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model reasons. No model accepts all; a provider whose models know fewer gets the nearest."""
+"""How much a model reasons. No model accepts all of these; a provider whose models know fewer sends the nearest."""
 
 
 class Similarities(Protocol):
@@ -25,7 +25,7 @@ class Similarities(Protocol):
     def similarities(self, query: str, texts: Sequence[str], /) -> list[float] | None: ...
 
     def window_similarities(self, query: str, texts: Sequence[tuple[str, tuple[str, str, str]]], /) -> list[float] | None:
-        """By what is stored, about: of parts of chunks, each with its chunk's title, headings and text."""
+        """The same for parts of chunks, each with its chunk's title, headings and text; approximate, from the stored vectors."""
         ...
 
 
@@ -42,11 +42,11 @@ class Options(NamedTuple):
     temperature: float | None = None
     reasoning_effort: Effort | None = None
     max_answer_bytes: int = DEFAULT_MAX_ANSWER
-    """What zkchat takes of an answer's text, of its reasoning and of its tool calls, whatever the server was told."""
+    """The most that zkchat takes of an answer's text, of its reasoning and of its tool calls each, whatever limit the server got."""
 
     @property
     def light_effort(self) -> Effort | None:
-        """For a short answer: long reasoning would use up its tokens. None if the model may have no such setting."""
+        """The effort for a short answer, whose tokens long reasoning would use up. None leaves the decision to the model."""
         return self.reasoning_effort if self.reasoning_effort in (None, "none", "minimal") else "low"
 
 
@@ -87,7 +87,7 @@ class RetryDelay(NamedTuple):
 
 
 class StreamFinished(NamedTuple):
-    """The answer is complete, or was cut by zkchat or requested in another way, as `notice` says. `usage` is None if the provider does not
+    """The answer is complete; `notice` says if zkchat cut it or had to request it in another way. `usage` is None if the provider does not
     report it, `level` if it does not know how sure it is."""
 
     reason: FinishReason
@@ -176,11 +176,11 @@ def request_body(model: Model, request: Request) -> dict[str, Any]:
 
 
 PROMPT_PARTS = frozenset({"messages", "input", "system", "tools"})
-"""Keys of request bodies that are made of a prompt."""
+"""Keys of a request body with the parts of the prompt."""
 
 
 def request_frame(model: Model, request: Request) -> dict[str, Any] | None:
-    """The body of a request to store beside its prompt: what is made of that is null. None for a model without a server."""
+    """The body of a request, to be stored beside its prompt, with null for the parts of the prompt. None for a model without a server."""
     if not isinstance(model, ServerModel):
         return None
     return {name: None if name in PROMPT_PARTS else value for name, value in model.body(request).items()}

@@ -21,7 +21,7 @@ from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.text.truncate import truncate
 
 MAX_RETRY_AFTER = 86_400.0
-"""Seconds; a server that names more is not quoted."""
+"""Seconds; a longer time that a server names is not shown."""
 MAX_QUOTE = 200
 """Characters quoted from a server's error message."""
 MAX_LISTED_MODELS = 8
@@ -158,19 +158,13 @@ class Endpoint:
             return self.error("cut", f"closed the connection before its first word: {why}", f"Try again. {self.check}")
         return self.error("cut", f"broke the answer off: {why}", "Ask again for the rest.")
 
-    def not_an_answer(self, body: str | bytes, problem: str = "something that is not a model's answer") -> ProviderError:
-        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-        if text.lstrip()[:1] == "<":
-            problem = "a web page instead of JSON"
-        return self.error("bad_answer", f"answered with {problem}", self.check)
+    def not_an_answer(self, body: bytes) -> ProviderError:
+        what = "a web page instead of JSON" if body.lstrip()[:1] == b"<" else "something that is not a model's answer"
+        return self.error("bad_answer", f"answered with {what}", self.check)
 
     def garbled_answer(self) -> ProviderError:
         """An answer that started well contains something unreadable."""
         return self.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or try another model.")
-
-    def context_too_long(self, message: str = "") -> ProviderError:
-        hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
-        return self.error("context_length", f"finds the prompt too long{_quoted(message)}", hint)
 
     def content_filtered(self, message: str = "") -> ProviderError:
         problem = f"stopped the answer by its content filter{_quoted(message)}"
@@ -193,18 +187,19 @@ class Endpoint:
         codes = [str(error.get("code")), str(error.get("type"))] if isinstance(error, Mapping) else []
         statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in codes)
         status = next((status for status in statuses if 400 <= status < 600), 0)
-        return self.error_from_response(status, json.dumps({"error": error}))
+        return self.error_from_response(status, json.dumps({"error": error}).encode())
 
     def error_from_response(
-        self, status: int, body: str | bytes, *, model: str = "", models: Collection[str] = (), retry_after: float | None = None
+        self, status: int, body: bytes, *, model: str = "", models: Collection[str] = (), retry_after: float | None = None
     ) -> ProviderError:
-        """The error for a response with an error status, or 0 if it is not known. `models`: the names that the server offers."""
-        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-        message = self.server_message(text)
+        """The error for a response with an error status, or 0 if that is unknown. `models`: the names that the server offers."""
+        text = body.decode("utf-8", "replace")
+        message = self._server_message(text)
         quoted = _quoted(message)
         code = f" ({status})" if status else ""
         if status == 413 or (status in (0, 400, 422, 500) and CONTEXT_LENGTH.search(text)):
-            return self.context_too_long(message)
+            hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
+            return self.error("context_length", f"finds the prompt too long{quoted}", hint)
         if status in (0, 400, 404, 422, 500) and TOOLS_REFUSED.search(text):
             hint = "To send it passages of your notes instead: zkchat config set retrieval.mode before"
             return self.error("no_tools", f"takes no tools{quoted}", hint)
@@ -224,12 +219,8 @@ class Endpoint:
                 return self.error("rate_limit", f"accepts no more calls for now{code}{quoted}", f"Try again in {_duration(retry_after)}.")
             case _ if 0 < status < 500 and status != 408:
                 setting = next((f" ({key})" for key, name in SETTINGS.items() if name.search(message)), "")
-                hint = (
-                    f"Change what it complains about{setting}, or choose another model."
-                    if message
-                    else "Try another model, or look at the server's log."
-                )
-                return self.error("bad_request", f"rejects the request{code}{quoted}", hint)
+                what = f"Change what it complains about{setting}, or choose" if message else "Look at the server's log, or choose"
+                return self.error("bad_request", f"rejects the request{code}{quoted}", f"{what} another model.")
             case _:
                 return self.error("server", f"failed{code}{quoted}", "Try again in a while.")
 
@@ -239,7 +230,7 @@ class Endpoint:
             return f"{self.name} accepts no more calls for now (429)"
         return f"{self.name} failed ({status})" if status is not None and status >= 400 else f"{self.name} closed the connection"
 
-    def server_message(self, body: str | bytes) -> str:
+    def _server_message(self, body: str) -> str:
         """The server's own message in an error response, without keys; empty if there is none."""
         try:
             answer = json.loads(body)
@@ -279,7 +270,7 @@ def find_error(answer: object) -> object:
 
 
 def _find_detail(answer: object) -> str:
-    """What FastAPI and Mistral say of a request: a text, or what is wrong with each of its fields; empty without one."""
+    """What FastAPI and Mistral say about a request: a text, or what is wrong with each of its fields; empty if they say nothing."""
     inner = answer.get("message", answer) if isinstance(answer, Mapping) else None
     detail = inner.get("detail", "") if isinstance(inner, Mapping) else ""
     if not isinstance(detail, list):

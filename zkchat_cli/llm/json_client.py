@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.response_limits import MAX_BODY, PLAIN, check_document, refuse_compression
+from zkchat_cli.llm.response_limits import MAX_BODY, UNCOMPRESSED, check_document, refuse_compression
 from zkchat_cli.llm.stop_signal import wait_for
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class JsonClient(Endpoint):
         method, timeout = "POST" if body else "GET", httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS)
         url = self.address.rstrip("/") + path
         try:
-            with self._client.stream(method, url, json=body, headers={**PLAIN, **self.headers}, timeout=timeout) as response:
+            with self._client.stream(method, url, json=body, headers={**UNCOMPRESSED, **self.headers}, timeout=timeout) as response:
                 refuse_compression(response.headers, self)
                 most = limits.max_bytes if response.is_success else MAX_BODY
                 answer = bytearray()

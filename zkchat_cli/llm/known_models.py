@@ -1,6 +1,6 @@
-"""What servers do not say about models, as of November 2026: OpenAI's windows, and families that call no tools.
+"""What servers do not say about models (November 2026): the windows of OpenAI's models, and families of models that call no tools.
 
-No model needs an entry: without one the window is the default or what a refusal tells, and a model counts as able to call tools until its
+A model works without an entry: its window is then the default, or what a refusal tells, and it counts as able to call tools until its
 answers show otherwise.
 """
 
@@ -23,7 +23,7 @@ WITHOUT_TOOLS = (
     *("chatgpt-4o", "gpt-4o-search", "gpt-4o-mini-search", "gpt-5-search", "o1-mini", "o1-preview"),
     *("smollm", "tinyllama", "llama-2", "llama2", "vicuna", "gemma-2", "gemma2", "phi-2", "phi-3", "phi3", "stablelm", "olmo"),
 )
-"""Beginnings of names. Their templates take no tools, or they were not trained to call any."""
+"""Beginnings of the names of models with templates that take no tools, or that were not trained to call any."""
 
 
 def openai_input(model: str) -> int | None:
@@ -33,5 +33,5 @@ def openai_input(model: str) -> int | None:
 
 
 def calls_no_tools(model: str) -> bool:
-    """Whether a model is of a family that calls no tools; the name may be a path, as of a file that llama.cpp has loaded."""
+    """Whether a model is of a family that calls no tools; the name may be the path of a file that llama.cpp has loaded."""
     return model.replace("\\", "/").rpartition("/")[2].lower().startswith(WITHOUT_TOOLS)

@@ -22,7 +22,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ReasoningPart, RetryDelay, TextPart
 from zkchat_cli.llm.chat_reader import ChatReader, IncompleteAnswer
 from zkchat_cli.llm.http_errors import MAX_RETRY_AFTER, is_permanent
-from zkchat_cli.llm.response_limits import PLAIN, limited_body, limited_lines, refuse_compression
+from zkchat_cli.llm.response_limits import UNCOMPRESSED, limited_body, limited_lines, refuse_compression
 from zkchat_cli.llm.threaded_stream import Emit, HiddenPart
 from zkchat_cli.text.numbers import bounded_seconds
 
@@ -147,7 +147,7 @@ async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) ->
     events = recover_stream(
         model.server.address.rstrip("/") + model.path,
         freeze_request(body),
-        {"Content-Type": "application/json", **PLAIN, **model.server.headers},
+        {"Content-Type": "application/json", **UNCOMPRESSED, **model.server.headers},
         httpx.Timeout(None, connect=CONNECT_SECONDS),  # stream_in_thread has the other timeouts
         decode_completion,
         _policy(model, emit),

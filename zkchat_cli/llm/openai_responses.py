@@ -40,7 +40,7 @@ class ResponsesReader(ChatReader):
         super().__init__(endpoint)
         self._calls: dict[int | str, PartialToolCall] = {}
         self._items: dict[int | str, dict[str, Any]] = {}
-        """The finished items of the output: reasoning as it came, of the others what is not in the message itself."""
+        """The finished items of the output: reasoning as it came, and of others what the message itself does not have."""
         self._texts: set[int | str] = set()
         """Items with text that has been handed on."""
 
@@ -129,18 +129,18 @@ class ResponsesReader(ChatReader):
 
 
 def _item_key(event: Mapping[str, Any]) -> int | str:
-    """Which item of the output an event is about: by its place, or as llama.cpp has it by its id.
+    """Which item of the output an event is about: its index, or the id that llama.cpp sends instead.
 
-    Raises ValueError for what is neither: it is remembered, and may have any size.
+    Raises ValueError for anything else: keys are remembered, and it may have any size.
     """
-    place = event.get("output_index")
-    if place is None:
+    position = event.get("output_index")
+    if position is None:
         id_ = event.get("item_id") or event["item"]["id"]
         if isinstance(id_, str) and len(id_) <= MAX_ID_LENGTH:
             return id_
-    elif (index := whole_number(place, most=MAX_ITEMS)) is not None:
+    elif (index := whole_number(position, most=MAX_ITEMS)) is not None:
         return index
-    raise ValueError("an item without a place or an id")
+    raise ValueError("an item without an index or an id")
 
 
 def _sendable_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,6 +224,6 @@ def _tool(tool: PromptTool) -> "FunctionToolParam":
 
 
 def _cache_key(request: Request) -> str:
-    """The same for prompts with the same beginning, so that OpenAI sends them to the server that has it in its cache."""
+    """Equal for prompts with the same beginning, so that OpenAI sends them to the server that has it in its cache."""
     first = next((message.content for message in request.messages), "")
     return f"zkchat-{blake2b(first.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"

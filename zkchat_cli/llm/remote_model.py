@@ -40,7 +40,7 @@ FIRST_DELAY = 1.0
 LLAMA_CPP = "llamacpp"
 """The owner of its models, as llama.cpp lists them."""
 MAX_WINDOW = 1_048_576
-"""Tokens of a reported window that are used unless the user sets more: a figure above is more often a mistake than a window."""
+"""Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
 
 
 class ServerSettings(Section):
@@ -90,7 +90,7 @@ def merge_roles(request: Request) -> Request:
     return request._replace(messages=tuple(merged))
 
 
-ROLES = Refusal(
+ROLES_REFUSAL = Refusal(
     ROLES_REFUSED,
     adapt=merge_roles,
     notice="takes no system message, so its instructions were sent with the first message",
@@ -106,6 +106,7 @@ class RemoteModel(ABC):
     path: ClassVar[str]
     """Of a call, after the server's address."""
     reader: ClassVar[type[ChatReader]]
+    plain_excerpts: ClassVar[bool] = True
     refusals: ClassVar[tuple[Refusal, ...]] = ()
     """What it can do without."""
     model: str
@@ -129,10 +130,6 @@ class RemoteModel(ABC):
     @property
     def exact(self) -> bool:
         return False
-
-    @property
-    def plain_excerpts(self) -> bool:
-        return True
 
     def prepare(self) -> None:
         if self.config_error() is not None:
@@ -159,8 +156,8 @@ class RemoteModel(ABC):
 
     @abstractmethod
     def find_window(self) -> Window | None:
-        """The context window by what the library or the server knows; None if neither says. Raises ProviderError and what reading an
-        answer of another form raises."""
+        """The context window that the server, or a table, names; None if neither does. Raises ProviderError, and UNREADABLE for an
+        answer of another form."""
 
     def config_error(self) -> ProviderError | None:
         """Why no call can be made, if the name, the key or the address is wrong."""
@@ -182,7 +179,7 @@ class RemoteModel(ABC):
         return None
 
     def count_tokens(self, request: Request) -> int | None:
-        """Asks the server, and no more if it does not count."""
+        """Asks the server, until it turns out not to count."""
         try:
             return self.ask_count(with_wire_names(request)) if self._counts else None
         except (ProviderError, *UNREADABLE) as e:
@@ -190,7 +187,7 @@ class RemoteModel(ABC):
             return None
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        """Makes the call again, without it, if the model refuses something that it can do without."""
+        """If the model refuses something that it can do without, the call is made again without it."""
         if error := self.config_error():
             yield StreamFailed(error)
             return
@@ -292,7 +289,7 @@ def fetch_models(
     try:
         found = {str(row[name]): _describe_model(str(row[name]), row, window(row)) for row in answer[rows] or ()}
     except UNREADABLE as e:
-        raise server.not_an_answer("", "something that is not a list of models") from e
+        raise server.error("bad_answer", "answered with something that is not a list of models", server.check) from e
     return tuple(info for _, info in sorted(found.items()))
 
 
@@ -350,7 +347,7 @@ class KeyedProvider(NamedTuple):
         )
 
     def _withheld(self, stored: ApiKey, key: str, *, official: bool) -> str:
-        """What to say of a stored key that is for another address."""
+        """What to say about a stored key for another address."""
         known = not key and any(stored.stored.values())
         where = f"{self.company}'s own address" if not official and "" in stored.stored else "another server"
         return f"; the stored key is for {where} (zkchat keys set {self.name} stores one for this)" if known else ""

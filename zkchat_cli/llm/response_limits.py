@@ -1,4 +1,4 @@
-"""How much zkchat takes from a model server: one that is broken or hostile must not fill the memory. Pure.
+"""How much zkchat takes from a model server: a broken or hostile one must not fill the memory. Pure.
 
 `threaded_stream` limits how long an answer may be and how long zkchat waits for it.
 """
@@ -13,7 +13,7 @@ MAX_LINE = 8_000_000
 """Bytes of a line of a stream."""
 MAX_NESTED = 200_000
 """Objects and lists in a JSON document: empty ones take 3 bytes on the wire and 70 in memory."""
-PLAIN = {"Accept-Encoding": "identity"}
+UNCOMPRESSED = {"Accept-Encoding": "identity"}
 """For each request: a small compressed answer can become a very large one."""
 
 

@@ -34,9 +34,9 @@ _SEARCH = "Represent this sentence for searching relevant passages: "
 
 
 class ModelFamily(NamedTuple):
-    """What models of a family were trained with, by their model cards. Without it they work, but find less.
+    """How the models of a family were trained, by their model cards: used in another way they find less.
 
-    `name` is a regular expression for the model's name or path. `languages` are None for many.
+    `name` is a regular expression for the model's name or path. `languages` is None for a model of many languages.
     """
 
     name: str
@@ -243,8 +243,8 @@ def _prepare(model: Path, folder: Path) -> None:
 
 
 def _return_free_memory() -> None:
-    """Give back to the system what loading a model has freed, which glibc would keep. After each run it would save 20 MB more, but getting
-    them again slows down what follows."""
+    """Give back to the system the memory that loading a model has freed, which glibc would keep. Doing it after each run would save 20 MB
+    more, but getting them again slows down the next one."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 

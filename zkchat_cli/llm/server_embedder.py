@@ -24,13 +24,13 @@ LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class ServerEmbedder:
-    """A model on a server. `rows` reads the vectors out of its answer."""
+    """A model on a server. `read_vectors` takes the vectors out of its answer."""
 
     id: str
     model: str
     server: JsonClient
     path: str
-    rows: Callable[[Any], "ArrayLike"]
+    read_vectors: Callable[[Any], "ArrayLike"]
     batch: int = 32
 
     @property
@@ -44,7 +44,7 @@ class ServerEmbedder:
         texts = add_prefixes(texts, model_family(self.model), purpose)
         answer = self.server.fetch(self.path, {"model": self.model, "input": texts}, LIMITS[purpose])
         try:
-            return self.rows(answer)
+            return self.read_vectors(answer)
         except UNREADABLE as e:
             raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "text-embedding-3-small"
 
 
-def _rows(answer: Any) -> "ArrayLike":
+def _read_vectors(answer: Any) -> "ArrayLike":
     """The vectors by their index. Raises LookupError for an index that is none."""
     rows = answer["data"]
     places = [whole_number(row.get("index", 0), most=len(rows) - 1) for row in rows]
@@ -27,7 +27,7 @@ def _rows(answer: Any) -> "ArrayLike":
 def _open(config: EmbedderConfig) -> Embedder:
     server = OPENAI.server(config.server, config.server.settings or OpenAISettings(), bearer)
     model = config.model or DEFAULT_MODEL
-    return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", _rows, batch=64)
+    return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", _read_vectors, batch=64)
 
 
 EMBEDDER = _open

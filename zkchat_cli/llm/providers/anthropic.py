@@ -11,7 +11,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from zkchat_cli.llm import anthropic_chat
-from zkchat_cli.llm.anthropic_citations import REFUSED
+from zkchat_cli.llm.anthropic_citations import SEARCH_RESULTS_REFUSED
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.remote_model import (
     ANTHROPIC,
@@ -26,9 +26,9 @@ from zkchat_cli.llm.remote_model import (
 from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"
-COUNTED = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
+COUNTED_PARTS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
 """Parts of a request that the endpoint for counting takes."""
-SEARCH_RESULTS = Refusal(REFUSED)
+SEARCH_RESULTS_REFUSAL = Refusal(SEARCH_RESULTS_REFUSED)
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 
 
@@ -46,12 +46,9 @@ class AnthropicModel(RemoteModel):
     provider = "anthropic"
     path = "/v1/messages"
     reader = anthropic_chat.AnthropicReader
-    refusals = (SEARCH_RESULTS,)
+    plain_excerpts = False
+    refusals = (SEARCH_RESULTS_REFUSAL,)
     settings: AnthropicSettings
-
-    @property
-    def plain_excerpts(self) -> bool:
-        return False
 
     def find_window(self) -> Window | None:
         size = whole_number(self.server.fetch(f"/v1/models/{quote(self.model, safe='')}")["max_input_tokens"], least=1)
@@ -59,10 +56,10 @@ class AnthropicModel(RemoteModel):
 
     def body(self, request: Request) -> dict[str, Any]:
         window = self.window.tokens if self.window else None
-        return anthropic_chat.request_body(self.model, request, window, cites=SEARCH_RESULTS not in self.refused)
+        return anthropic_chat.request_body(self.model, request, window, cites=SEARCH_RESULTS_REFUSAL not in self.refused)
 
     def ask_count(self, request: Request) -> int | None:
-        body = {name: value for name, value in self.body(request).items() if name in COUNTED}
+        body = {name: value for name, value in self.body(request).items() if name in COUNTED_PARTS}
         return whole_number(self.server.fetch(f"{self.path}/count_tokens", body, COUNT_LIMITS)["input_tokens"], least=1)
 
     def list_models(self) -> tuple[ModelInfo, ...]:

@@ -17,7 +17,7 @@ from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import ROLES, Refusal, RemoteModel, ServerSettings, fetch_models, remote_provider
+from zkchat_cli.llm.remote_model import ROLES_REFUSAL, Refusal, RemoteModel, ServerSettings, fetch_models, remote_provider
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
@@ -26,7 +26,7 @@ DEFAULT_MAX_WINDOW = 32768
 
 PROVIDER_NAME = "ollama"
 """Marks reasoning that goes back to Ollama only."""
-THINK: dict[Effort, str | bool] = {
+THINK_VALUES: dict[Effort, str | bool] = {
     "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high",
 }  # fmt: skip
 
@@ -36,7 +36,7 @@ class OllamaSettings(ServerSettings):
     timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while the model may be loading")
 
 
-NO_THINKING = Refusal(
+THINKING_REFUSAL = Refusal(
     re.compile(r"does not support thinking", re.IGNORECASE),
     {"think": None},
     notice="does not reason, so llm.reasoning_effort was left out",
@@ -83,7 +83,7 @@ class OllamaModel(RemoteModel):
     provider = "ollama"
     path = "/api/chat"
     reader = OllamaReader
-    refusals = (ROLES, NO_THINKING)
+    refusals = (ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings
 
     def find_window(self) -> Window | None:
@@ -161,7 +161,7 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
         "shift": False,
     }
     if options.reasoning_effort is not None:
-        body["think"] = THINK[options.reasoning_effort]
+        body["think"] = THINK_VALUES[options.reasoning_effort]
     if request.tools:
         body["tools"] = [tool.descriptor for tool in request.tools]
     return body

@@ -24,7 +24,7 @@ from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
     LLAMA_CPP,
     OPENAI,
-    ROLES,
+    ROLES_REFUSAL,
     KeyedSettings,
     Refusal,
     RemoteModel,
@@ -51,16 +51,16 @@ class OpenAISettings(KeyedSettings):
     )
 
 
-TOOLS_WITH_REASONING = Refusal(
+TOOLS_WITH_REASONING_REFUSAL = Refusal(
     re.compile(r"tools with reasoning_effort are not supported", re.IGNORECASE),
     {"reasoning_effort": "none"},
     notice="does not reason with tools on chat completions, so it was asked to answer without reasoning",
     hint="For both: zkchat config set openai.api responses",
 )
-ENCRYPTED_REASONING = Refusal(
+ENCRYPTED_REASONING_REFUSAL = Refusal(
     re.compile(r"encrypted content is not supported", re.IGNORECASE), {"include": None, "reasoning.summary": None}
 )
-SUMMARIES = Refusal(
+SUMMARY_REFUSAL = Refusal(
     re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
     {"reasoning.summary": None},
     notice="shows no summary of its reasoning",
@@ -75,7 +75,7 @@ class OpenAIModel(RemoteModel):
     provider = "openai"
     path = "/chat/completions"
     reader: ClassVar[type[ChatReader]] = openai_chat.OpenAIReader
-    refusals: ClassVar[tuple[Refusal, ...]] = (TOOLS_WITH_REASONING, ROLES)
+    refusals: ClassVar[tuple[Refusal, ...]] = (TOOLS_WITH_REASONING_REFUSAL, ROLES_REFUSAL)
     settings: OpenAISettings
 
     @property
@@ -157,7 +157,7 @@ class OpenAIResponsesModel(OpenAIModel):
 
     path = "/responses"
     reader = openai_responses.ResponsesReader
-    refusals = (ENCRYPTED_REASONING, SUMMARIES, ROLES)
+    refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, ROLES_REFUSAL)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         return {**openai_responses.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)}
