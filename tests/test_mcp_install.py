@@ -75,11 +75,11 @@ def test_comments_and_everything_else_in_settings_stay(user: Program, tmp_path: 
 
 
 def test_settings_that_are_not_understood_are_left_alone(user: Program, tmp_path: Path) -> None:
-    file = tmp_path / ".cursor" / "mcp.json"
-    file.parent.mkdir()
-    for text in ("{", "[]", '{"mcpServers": 1}'):
+    for client, text in (("cursor", "{"), ("cursor", "[]"), ("cursor", '{"mcpServers": 1}'), ("codex", "[x"), ("codex", "mcp_servers = 1")):
+        file = tmp_path / FILES[client][0]
+        file.parent.mkdir(exist_ok=True)
         file.write_text(text)
-        done = user("mcp", "install", "cursor")
+        done = user("mcp", "install", client)
         assert (done.exit_status, "--print shows what to add" in done.err, file.read_text()) == (2, True, text)
 
 

@@ -54,7 +54,9 @@ def main(mode: str) -> None:
             info = {"name": "test", "version": "1"}
             result: object = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info}
         elif method == "tools/list":
-            result = {"tools": LIES if mode == "lies" else [{**ECHO, "name": f"t{n}"} for n in range(300)] if mode == "many" else [ECHO]}
+            start, count = int((request.get("params") or {}).get("cursor", 0)), {"hundred": 100, "many": 300}.get(mode, 0)
+            page = [{**ECHO, "name": f"t{n}"} for n in range(start, min(start + 75, count))]
+            result = {"tools": LIES if mode == "lies" else page or [ECHO]} | ({"nextCursor": str(start + 75)} if start + 75 < count else {})
         elif method == "tools/call":
             result = call(mode, request["params"].get("arguments") or {})
         elif id_ is not None:

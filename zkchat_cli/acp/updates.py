@@ -17,7 +17,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.approval import call_question
-from zkchat_cli.views.sources import source_lines
+from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import plain_text
 
 MAX_SOURCES = 10
@@ -100,9 +100,7 @@ def sources_text(report: TurnReport) -> str:
     lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES)
     if lines:
         return f"\n\n```\n{plain_text(lines)}\n```"
-    if report.lacks_source:
-        return "\n\nNo source from your notes was used."
-    return ""
+    return f"\n\n{no_source_line(report)}." if report.lacks_source else ""
 
 
 def permission_for_change(call_id: str, change: Change, root: Path) -> schema.ToolCallUpdate:

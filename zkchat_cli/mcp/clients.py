@@ -30,7 +30,7 @@ class McpClient:
     title: str
     file: Path
     table: str
-    more: Mapping[str, object]
+    entry_fields: Mapping[str, object]
     skills: Path
 
     @property
@@ -57,15 +57,6 @@ def known_clients(env: Mapping[str, str], home: Path) -> dict[str, McpClient]:
     }
 
 
-def configured_text(client: McpClient, command: list[str]) -> tuple[str, str]:
-    """The text of the client's configuration, now and with the server. Raises ConfigError if it cannot be read or understood."""
-    try:
-        old = read_text(client.file)
-        return old, text_with_server(client, command, old)
-    except ValueError as e:
-        raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", UNCHANGED) from e
-
-
 def read_text(file: Path) -> str:
     """The text of a file that is to be changed, empty if there is none. Raises ConfigError."""
     try:
@@ -75,9 +66,12 @@ def read_text(file: Path) -> str:
 
 
 def text_with_server(client: McpClient, command: list[str], text: str = "") -> str:
-    """The text of a client's configuration with the server added. Raises ValueError for a text that is not understood."""
-    entry = {**client.more, "command": command[0], "args": command[1:]}
-    return (_add_to_toml if client.file.suffix == ".toml" else _add_to_json)(text, client.table, entry)
+    """The text of a client's configuration with the server added. Raises ConfigError for a text that is not understood."""
+    entry = {**client.entry_fields, "command": command[0], "args": command[1:]}
+    try:
+        return (_add_to_toml if client.file.suffix == ".toml" else _add_to_json)(text, client.table, entry)
+    except ValueError as e:
+        raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", UNCHANGED) from e
 
 
 def write_with_backup(file: Path, text: str, now: str) -> Path | None:
@@ -98,7 +92,7 @@ def _add_to_toml(text: str, table: str, entry: Mapping[str, object]) -> str:
 
     document: Any = tomlkit.parse(text)
     servers = document.setdefault(table, tomlkit.table(is_super_table=True))
-    if servers.get(NAME) != entry:
+    if _find_entry(servers, table) != entry:
         servers[NAME] = entry
     return tomlkit.dumps(document)
 
@@ -109,12 +103,7 @@ def _add_to_json(text: str, table: str, entry: Mapping[str, object]) -> str:
         return json.dumps({table: {NAME: entry}}, indent=2, ensure_ascii=False) + "\n"
     data = _without_comments(text)
     document = json.loads(data)
-    servers: Any = document.get(table, {}) if isinstance(document, dict) else None
-    try:
-        is_there = servers.get(NAME) == entry
-    except AttributeError as e:
-        raise ValueError(f"it has no table {table} of servers") from e
-    if is_there:
+    if _find_entry(document.get(table, {}) if isinstance(document, dict) else None, table) == entry:
         return text
     top = _members(data, data.index("{"))
     if table not in top:
@@ -125,6 +114,14 @@ def _add_to_json(text: str, table: str, entry: Mapping[str, object]) -> str:
         old_begin, old_end = inside[NAME]
         return text[:old_begin] + _indented(entry, 2) + text[old_end:]
     return _insert(text, begin, NAME, entry, 2, is_last=not inside)
+
+
+def _find_entry(servers: object, table: str) -> object:
+    """The server in the client's table of servers, None if it is not there. Raises ValueError if that is no table."""
+    find = getattr(servers, "get", None)
+    if find is None:
+        raise ValueError(f"it has no table {table} of servers")
+    return find(NAME)
 
 
 def _without_comments(text: str) -> str:

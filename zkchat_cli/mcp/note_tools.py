@@ -94,7 +94,7 @@ class NoteTools:
             whole_lines = text[: MOST_CHARACTERS + 1].rpartition("\n")[0]
             text = whole_lines or text[:MOST_CHARACTERS]
             shown_to = first + text.count("\n")
-            cut = "" if whole_lines else f"Line {first} is longer than {MOST_CHARACTERS:,} characters and was cut. "
+            cut = "" if whole_lines else f"Line {shown_to} is longer than {MOST_CHARACTERS:,} characters and was cut. "
             more = f"{cut}Read on with start_line={shown_to + 1}." if shown_to < last else cut.strip()
             last = shown_to
         return results.NoteText(relative_path=found, start_line=first, end_line=last, lines=len(lines), text=text, more=more)

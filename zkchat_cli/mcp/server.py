@@ -76,7 +76,7 @@ class NoteServer(MCPServer[Any]):
         except ZkchatError as e:
             raise ToolError(on_one_line(e.message, e.hint)) from None
         except ToolError as e:
-            raise ToolError(_sentence(name, e)) from None
+            raise ToolError(_error_sentence(name, e)) from None
         except MCPError as e:
             if e.error.code == MISSING_REQUIRED_CLIENT_CAPABILITY:
                 message = f"{name} needs a client that can ask the user (elicitation): nothing was changed."
@@ -138,7 +138,7 @@ class NoteServer(MCPServer[Any]):
         self.completion()(complete)  # type: ignore[no-untyped-call]  # not typed by the SDK
 
 
-def _sentence(name: str, error: ToolError) -> str:
+def _error_sentence(name: str, error: ToolError) -> str:
     """What the client's model is told about a failed call of the tool `name`."""
     match error.__cause__:
         case ValidationError() as wrong:

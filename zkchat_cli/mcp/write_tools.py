@@ -39,10 +39,10 @@ def add_write_tools(server: NoteServer, vault: Vault, memory_paths: MemoryPaths)
     """Add every tool that changes notes."""
     for tool in load_tools(unsafe=True):
         if tool.writes:
-            _add(server, tool, vault, memory_paths)
+            _add_tool(server, tool, vault, memory_paths)
 
 
-def _add(server: NoteServer, tool: Tool, vault: Vault, memory_paths: MemoryPaths) -> None:
+def _add_tool(server: NoteServer, tool: Tool, vault: Vault, memory_paths: MemoryPaths) -> None:
     parameters = [_parameter(tool, name, schema) for name, schema in tool.parameters.items()]
 
     def propose(**arguments: Any) -> Change:
@@ -52,7 +52,7 @@ def _add(server: NoteServer, tool: Tool, vault: Vault, memory_paths: MemoryPaths
             raise VaultError(f"{change.summary}: too large to be shown for approval", "Make it in `zkchat chat --unsafe`.")
         return mark_memory_file(change, memory_paths.first_among(change.paths))
 
-    _declare(propose, parameters)
+    _set_signature(propose, parameters)
 
     def ask(change: Annotated[Change, Resolve(propose)]) -> Elicit[Approval]:
         shown = reveal_invisible(sanitize(change.diff))
@@ -66,7 +66,7 @@ def _add(server: NoteServer, tool: Tool, vault: Vault, memory_paths: MemoryPaths
         vault.editor.apply(change)
         return MadeChange(done=change.summary, note=change.note or None, paths=list(change.paths))
 
-    _declare(make, [*parameters, *_named_parameters(make)])
+    _set_signature(make, [*parameters, *_named_parameters(make)])
     server.add_tool(make, name=tool.name, description=tool.description, annotations=CHANGES_NOTES)
 
 
@@ -82,7 +82,7 @@ def _named_parameters(function: Callable[..., object]) -> list[inspect.Parameter
     return [each.replace(kind=each.KEYWORD_ONLY) for each in parameters if each.kind is not each.VAR_KEYWORD]
 
 
-def _declare(function: Any, parameters: list[inspect.Parameter]) -> None:
+def _set_signature(function: Any, parameters: list[inspect.Parameter]) -> None:
     """Give a function of any keywords the parameters that the SDK reads from it."""
     returns = inspect.signature(function).return_annotation
     function.__signature__ = inspect.Signature(parameters, return_annotation=returns)

@@ -6,15 +6,17 @@ data for the model. It gets no notes but what the model writes into a call's arg
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli import __version__
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import reason
+from zkchat_cli.llm.base import MAX_TOOL_NAME
 from zkchat_cli.llm.stop_signal import wait_for
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.truncate import truncate
@@ -28,13 +30,13 @@ START_SECONDS = 20.0
 CALL_SECONDS = 120.0
 MAX_STARTS = 3
 """How often a server that ends is started in one conversation."""
-MAX_TOOLS = 100
+MAX_TOOLS, MAX_LISTED = 100, 1_000
+"""How many tools of a server are offered, and how many are looked through for those that the settings allow."""
 MAX_DESCRIPTION = 1_000
 MAX_SCHEMA = 10_000
 """Characters of a tool's input schema; a longer one would take thousands of tokens with every call."""
 MAX_RESULT = 1_000_000
 """Characters of a result; of these the model gets what its window has room for."""
-MAX_NAME = 64
 MAX_PROBLEM = 200
 MISSING_LIBRARY = "the MCP library is not installed: pip install 'zkchat[mcp]'"
 
@@ -148,23 +150,19 @@ class _Connection:
             from mcp.types import Implementation
 
             from zkchat_cli.mcp_client.transports import connect
-        except ImportError:
-            self._fail(MISSING_LIBRARY)
-            self.settled.set()
-            return
-        ended = anyio.Event()
-        try:
-            client_info = Implementation(name="zkchat", version=__version__)
-            async with Client(
-                connect(self.server, ended, errors), read_timeout_seconds=self._call_seconds, client_info=client_info
-            ) as client:
+
+            ended = anyio.Event()
+            streams, client_info = connect(self.server, ended, errors), Implementation(name="zkchat", version=__version__)
+            async with Client(streams, read_timeout_seconds=self._call_seconds, client_info=client_info) as client:
                 self._client = client
-                self.tools, left_out = self._read_tools(await _list_tools(client))
+                self.tools, left_out = self._read_tools(await _list_tools(client, self.server.tools))
                 self.state = "ready"
                 self.problems += left_out
                 self.settled.set()
                 await ended.wait()
             self._fail(f"the program has ended. {_last_line(errors)}".strip())
+        except ImportError:
+            self._fail(MISSING_LIBRARY)
         except Exception as e:  # whatever a server makes of the protocol ends as one line  # noqa: BLE001
             self._fail(_last_line(errors) or _first_cause(e))
         finally:
@@ -174,34 +172,25 @@ class _Connection:
     def _read_tools(self, described: Sequence[Any]) -> tuple[tuple[Tool, ...], list[str]]:
         """The tools that can be offered, and a line about those that cannot."""
         tools: dict[str, Tool] = {}
-        wrong = []
-        allowed = self.server.tools
+        wrong, problems = [], []
         for each in described:
-            name = f"{self.name}.{each.name}"
-            if allowed is not None and each.name not in allowed:
-                continue
-            schema = each.input_schema
+            name, schema = f"{self.name}.{each.name}", each.input_schema
             is_valid = isinstance(schema, dict) and schema.get("type", "object") == "object" and len(json.dumps(schema)) <= MAX_SCHEMA
-            if name in tools or len(name) > MAX_NAME or not each.name.replace("-", "_").isidentifier() or not is_valid:
+            if name in tools or len(name) > MAX_TOOL_NAME or not each.name.replace("-", "_").isidentifier() or not is_valid:
                 wrong.append(each.name)
-            elif len(tools) < MAX_TOOLS:
-                tools[name] = self._tool(name, each.name, truncate(each.description or each.title or "", MAX_DESCRIPTION), schema)
-        problems = []
+                continue
+            if len(tools) == MAX_TOOLS:
+                problems.append(f"only its first {MAX_TOOLS} tools are offered")
+                break
+            description = sanitize(truncate(each.description or each.title or "", MAX_DESCRIPTION))
+            tools[name] = Tool(name, description, {}, (), partial(self._call, name, each.name), schema=schema)
         if wrong:
             problems.append(
                 f"{truncate(sanitize(', '.join(wrong)), 100)} cannot be offered: a name, or what it takes, is too long or wrong"
             )
-        if missing := [name for name in allowed or () if f"{self.name}.{name}" not in tools and name not in wrong]:
+        if missing := [name for name in self.server.tools or () if name not in {each.name for each in described}]:
             problems.append(f"it has no tool {', '.join(missing)}")
-        if len(tools) == MAX_TOOLS:
-            problems.append(f"only its first {MAX_TOOLS} tools are offered")
         return tuple(tools.values()), problems
-
-    def _tool(self, name: str, remote_name: str, description: str, schema: Mapping[str, Any]) -> Tool:
-        def run(arguments: Mapping[str, Any]) -> ToolOutput:
-            return self._call(name, remote_name, arguments)
-
-        return Tool(name, sanitize(description), {}, (), run, schema=schema)
 
     def _call(self, name: str, remote_name: str, arguments: Mapping[str, Any]) -> ToolOutput:
         """What a call returns. Raises ToolArgumentError with a sentence for the model."""
@@ -222,13 +211,14 @@ class _Connection:
         return _read_result(name, result)
 
 
-async def _list_tools(client: Any) -> list[Any]:
+async def _list_tools(client: Any, allowed: Collection[str] | None) -> list[Any]:
+    """The server's descriptions of its tools, or of those that are allowed: one more than can be offered, if there are more."""
     found: list[Any] = []
-    cursor: str | None = None
-    while len(found) <= MAX_TOOLS:
+    listed, cursor = 0, None
+    while listed <= MAX_LISTED and len(found) <= MAX_TOOLS:
         page = await client.list_tools(cursor=cursor)
-        found += page.tools
-        cursor = page.next_cursor
+        found += [tool for tool in page.tools if allowed is None or tool.name in allowed]
+        listed, cursor = listed + len(page.tools), page.next_cursor
         if cursor is None or not page.tools:
             break
     return found

@@ -26,6 +26,8 @@ MAX_STREAM = 4 * MAX_MESSAGE
 MAX_STDERR = 400
 """Bytes of a server's standard error that are kept, for the line that says why it stopped."""
 GRACE_SECONDS = 0.5
+"""How long a program may take to end by itself."""
+_CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 @asynccontextmanager
@@ -53,7 +55,7 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
     async def read_messages() -> None:
         assert process.stdout is not None
         async with to_client:
-            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            with suppress(*_CLOSED):
                 async for line in _lines(process.stdout):
                     try:
                         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
@@ -65,13 +67,13 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
     async def write_messages() -> None:
         assert process.stdin is not None
         async with from_client:
-            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            with suppress(OSError, *_CLOSED):
                 async for sent in from_client:
                     await process.stdin.send(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
 
     async def read_errors() -> None:
         assert process.stderr is not None
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        with suppress(*_CLOSED):
             async for chunk in process.stderr:
                 errors.extend(chunk)
                 del errors[:-MAX_STDERR]
@@ -102,7 +104,7 @@ async def _lines(stdout: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
 async def _stop(process: anyio.abc.Process) -> None:
     """Close the program's input and, if it does not end then, kill it with all that it has started."""
     assert process.stdin is not None
-    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+    with suppress(OSError, *_CLOSED):
         await process.stdin.aclose()
     with anyio.move_on_after(GRACE_SECONDS):
         await process.wait()

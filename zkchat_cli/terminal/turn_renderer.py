@@ -17,7 +17,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.compaction import compaction_line
-from zkchat_cli.views.sources import source_lines
+from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.tool_calls import tool_line, tools_line
 
 if TYPE_CHECKING:
@@ -144,11 +144,6 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
         view.print_remark(f"  {no_source_line(report, display.hints)}", "yellow")
     if show_cost:
         view.print_remark(cost_line(report), "dim")
-
-
-def no_source_line(report: TurnReport, hints: CommandHints) -> str:
-    more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
-    return f"No source from your notes was used{more}"
 
 
 def cost_line(report: TurnReport) -> str:

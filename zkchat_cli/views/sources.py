@@ -6,11 +6,12 @@ A stored message contains everything that these lines need, so an old answer get
 from collections.abc import Callable, Iterable, Sequence
 
 from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
-from zkchat_cli.models import Citation, CitationVerdict, DocumentReference, group_by_number, worst_verdict
+from zkchat_cli.models import Citation, CitationVerdict, DocumentReference, TurnReport, group_by_number, worst_verdict
 from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import note_name, write_link
+from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MARKS: dict[CitationVerdict, StyledSpan] = {
@@ -60,6 +61,12 @@ def source_lines(
     if last:
         body.append(StyledLine((StyledSpan("  "), *last[0], *(span for part in last[1:] for span in (StyledSpan(" · ", "dim"), *part)))))
     return [styled_line("Sources", "bold"), *body] if body else []
+
+
+def no_source_line(report: TurnReport, hints: CommandHints = IN_CHAT) -> str:
+    """The warning below an answer that lacks a source."""
+    more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
+    return f"No source from your notes was used{more}"
 
 
 def source_name(relative_path: str, name: str, heading: str | None) -> str:

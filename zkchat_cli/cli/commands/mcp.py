@@ -95,10 +95,10 @@ def install(
             ctx.screen.print("\n" + skill_text.rstrip())
             ctx.screen.remark(f"{target.title} reads the skill from {target.skill_file}")
         return
-    old, new = clients.configured_text(target, program)
-    for file, before, after in [(target.file, old, new)] + (
-        [(target.skill_file, clients.read_text(target.skill_file), skill_text)] if skill else []
-    ):
+    old = clients.read_text(target.file)
+    changes = [(target.file, old, clients.text_with_server(target, program, old))]
+    changes += [(target.skill_file, clients.read_text(target.skill_file), skill_text)] if skill else []
+    for file, before, after in changes:
         if before == after:
             ctx.screen.remark(f"{file} has it already: nothing was changed.")
             continue
