@@ -30,6 +30,7 @@ def test_unsetting_where_nothing_is_set_writes_nothing(zkchat: Program) -> None:
     assert not file_of(zkchat).exists()
     file_of(zkchat).parent.mkdir(parents=True)
     file_of(zkchat).write_bytes(b"\xef\xbb\xbf[terminal]\r\naccessible = true\r\n")  # with a byte order mark, as Windows programs write
+    assert zkchat("config", "get", "terminal.accessible").out == "true\n"
     assert "next step: " in zkchat("doctor", "--vault", "nowhere").out
     zkchat("config", "unset", "context.strategy")
     assert "context" not in file_of(zkchat).read_text()

@@ -69,11 +69,6 @@ def test_other_programs_variables_are_left_alone(where: AppPaths) -> None:
     assert loaded(where, env={"ZKCHAT_HOME": "x", "ZKCHATTER__X": "y", "PATH": "z", "ZKCHAT": "q"}).origins == {}
 
 
-def test_a_file_may_begin_with_a_byte_order_mark(where: AppPaths) -> None:
-    where.config_file.write_bytes(b'\xef\xbb\xbfmodel = "offline"\n')
-    assert load_config({}, {}, where).origins["model"]
-
-
 @pytest.mark.parametrize(
     ("toml", "key", "shown", "valid"),
     [
@@ -92,6 +87,11 @@ def test_a_wrong_value_is_refused_with_file_key_value_and_what_is_valid(
     assert shown in error.message
     assert f"it must be {valid}" in error.message
     assert "Default" in error.hint
+
+
+@pytest.mark.parametrize(("table", "key"), [("x]\nargs = []", "x"), ("x]\ncommand = 1", "x.command"), ("'a b']\ncommand = 'x'", "a b")])
+def test_a_wrong_table_of_a_server_is_refused_with_file_and_key(where: AppPaths, table: str, key: str) -> None:
+    assert refused(where, f"[mcp.servers.{table}").message.startswith(f"{where.config_file}: mcp.servers.{key}: ")
 
 
 def test_a_wrong_variable_is_named(where: AppPaths) -> None:

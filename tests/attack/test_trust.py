@@ -40,7 +40,7 @@ from zkchat_cli.vault.approval import DECLINED, approve_notes
 SETTINGS = loader.default_values(settings_schema())
 
 
-@pytest.mark.parametrize("key", [key for key in SETTINGS if key not in loader.FOR_A_VAULT])
+@pytest.mark.parametrize("key", [key for key in SETTINGS if key not in loader.VAULT_KEYS])
 def test_a_vaults_file_cannot_set_what_is_not_on_the_list(tmp_path: Path, key: str) -> None:
     (tmp_path / ".zkchat.toml").write_text(f'{key} = "/dev/zero"\n')
     where = paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")})
@@ -50,7 +50,7 @@ def test_a_vaults_file_cannot_set_what_is_not_on_the_list(tmp_path: Path, key: s
 
 
 def test_no_setting_on_the_list_is_a_path_an_address_a_command_or_a_key() -> None:
-    words = {key for key in loader.FOR_A_VAULT if isinstance(SETTINGS[key], str)}
+    words = {key for key in loader.VAULT_KEYS if isinstance(SETTINGS[key], str)}
     assert words == {"context.strategy", "context.tool_filter", "llm.reasoning_effort"}  # choices, which are checked
 
 

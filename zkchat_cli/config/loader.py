@@ -24,7 +24,7 @@ PROJECT_FILE = ".zkchat.toml"
 COMMAND_LINE = "command line"
 """The origin of a value that an option sets."""
 
-FOR_A_VAULT = (
+VAULT_KEYS = (
     "chat.show_reasoning",
     "context.strategy",
     "context.max_tokens",
@@ -51,7 +51,7 @@ read or which program is run, so no key with a path, an address, a command or a 
 
 UNREADABLE = f"It must be a UTF-8 file of at most {MAX_SETTINGS_BYTES // 1000} kB that you may read."
 
-TABLES_OF_USERS = ("mcp.servers",)
+USER_TABLES = ("mcp.servers",)
 """Settings whose keys the user chooses: each is one value, a table."""
 _TABLE_HINT = "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME] with command or url."
 
@@ -99,7 +99,7 @@ def load_config(
         layers.append(read_toml(vault / PROJECT_FILE))
         for origin, key, _ in layers[-1]:
             require_known_key(key, origin, schema)
-            if key not in FOR_A_VAULT:
+            if key not in VAULT_KEYS:
                 hint = f"Remove it, and set it in your own file {where.config_file}: zkchat config set {key} …"
                 raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
     layers += [list(agent), list(_from_environment(env)), [(COMMAND_LINE, key, value) for key, value in flags.items()]]
@@ -142,7 +142,7 @@ def with_value(values: Config, key: str, value: object, origin: str) -> Config:
 
 def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
-        if isinstance(value, Mapping) and f"{prefix}{key}" not in TABLES_OF_USERS:
+        if isinstance(value, Mapping) and f"{prefix}{key}" not in USER_TABLES:
             yield from _flatten_tables(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
@@ -177,16 +177,16 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object
             yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
 
 
-def require_known_key(key: str, origin: str, schema: type[Section] = Config, what: str = "is not a setting") -> None:
+def require_known_key(key: str, origin: str, schema: type[Section] = Config, problem: str = "is not a setting") -> None:
     """Refuse a key that the schema does not have, naming the nearest ones."""
     known = default_values(schema)
     if key not in known:
-        if key.startswith(tuple(f"{table}." for table in TABLES_OF_USERS)):
+        if key.startswith(tuple(f"{table}." for table in USER_TABLES)):
             raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
         nearest = [f"Nearest: {', '.join(near)}."] if near else []
         every = "All settings: zkchat config show" if issubclass(schema, Config) else f"All keys: {', '.join(schema.model_fields)}"
-        raise ConfigError(f"{origin}: {_short(key)} {what}", " ".join((*nearest, every)))
+        raise ConfigError(f"{origin}: {_short(key)} {problem}", " ".join((*nearest, every)))
 
 
 def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
@@ -202,11 +202,13 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         return schema.model_validate(tree)
     except ValidationError as e:
         first = e.errors()[0]
-        key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
+        key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int)).removesuffix(".[key]")
         problem = value_problem(first)
         if key in merged:
-            hint = _TABLE_HINT if key in TABLES_OF_USERS else _default(key, schema)
+            hint = _TABLE_HINT if key in USER_TABLES else _default(key, schema)
             raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e
+        if (table := next((table for table in USER_TABLES if key.startswith(f"{table}.")), None)) is not None:
+            raise ConfigError(f"{origins[table]}: {_short(key)}: {problem}", _TABLE_HINT) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}",
