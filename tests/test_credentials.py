@@ -72,7 +72,7 @@ def test_a_stored_key_goes_to_no_other_address_than_its_own(where: paths.AppPath
     assert reach is not None
     assert reach.key.endswith(f"own address (zkchat keys set {provider} stores one for this)")
     key = credentials.find_key(provider, "X", {}, where)
-    assert (key.value, key.at("https://elsewhere.example").value, key.at("https://elsewhere").value) == (KEY, OTHER, "")
+    assert (key.value, key.for_address("https://elsewhere.example").value, key.for_address("https://elsewhere").value) == (KEY, OTHER, "")
 
 
 def test_a_key_is_set_listed_and_removed_for_the_server_that_is_configured(zkchat: Program) -> None:

@@ -68,7 +68,7 @@ def test_the_libraries_print_nothing_when_they_are_loaded() -> None:
 
 def test_verbose_writes_a_private_log_and_says_where(zkchat: Program) -> None:
     done = zkchat("ask", "What is a filter?", "--verbose")
-    file = zkchat.home / "data" / logging_setup.FILE
+    file = zkchat.home / "data" / logging_setup.LOG_NAME
     assert (done.exit_status, f"zkchat: the log is {file}\n") == (0, done.err)
     assert file.stat().st_mode & 0o777 == 0o600
     assert "zkchat_cli.chat.turn_runner: asking offline" in file.read_text()
@@ -78,7 +78,7 @@ def test_without_verbose_or_a_store_no_log_is_written(zkchat: Program) -> None:
     zkchat("ask", "What is a filter?")
     done = zkchat("ask", "What is a filter?", "--verbose", "--no-store")
     assert (done.exit_status, done.err) == (0, "")
-    assert not (zkchat.home / "data" / logging_setup.FILE).exists()
+    assert not (zkchat.home / "data" / logging_setup.LOG_NAME).exists()
 
 
 def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import AppPaths
 
@@ -28,7 +28,7 @@ class ApiKey:
     stored: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """All stored keys of the provider by address; the empty one is its own."""
 
-    def at(self, address: str) -> "ApiKey":
+    def for_address(self, address: str) -> "ApiKey":
         """The key for a server; an empty address is the provider's own. One from the environment is for every address."""
         if self.source == "environment":
             return self
@@ -55,7 +55,7 @@ def find_key(provider: str, variable: str, env: Mapping[str, str], where: AppPat
     except ConfigError:  # `doctor` and `keys` report it
         stored = {}
     keys = {name.removeprefix(provider).strip(): key for name, key in stored.items() if name.partition(" ")[0] == provider}
-    return ApiKey(variable=variable, stored=keys).at("")
+    return ApiKey(variable=variable, stored=keys).for_address("")
 
 
 def stored_name(provider: str, address: str) -> str:
@@ -83,4 +83,4 @@ def write_keys(keys: Mapping[str, str], where: AppPaths) -> None:
     try:
         atomic_write(where.keys_file, "# Keys of zkchat's providers. `zkchat keys` changes them.\n" + "".join(lines), private=True)
     except OSError as e:
-        raise ConfigError(f"the key file {where.keys_file} cannot be written: {e.strerror}", "Check its folder and the disk.") from None
+        raise ConfigError(f"the key file {where.keys_file} cannot be written: {reason(e)}", "Check its folder and the disk.") from None

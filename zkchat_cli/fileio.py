@@ -16,8 +16,8 @@ with suppress(ImportError):  # on Windows
 
 SCRATCH_PREFIX = ".zkchat-"
 """Scratch files are hidden and recognizable."""
-_USUAL_SIZE = 65_536
-"""A larger buffer would be cleared for each of 100,000 notes."""
+_FIRST_BYTES = 65_536
+"""Size of the first read: a larger buffer would be cleared for each of 100,000 notes."""
 _READING = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 
 
@@ -57,7 +57,7 @@ def read_beginning(file: Path | str, size: int) -> bytes:
     """At most the first `size` bytes of a regular file. Raises OSError."""
     raw = b""
     with open_regular(file) as opened:
-        while piece := opened.read(min(size - len(raw), max(_USUAL_SIZE, len(raw)))):
+        while piece := opened.read(min(size - len(raw), max(_FIRST_BYTES, len(raw)))):
             raw += piece
     return raw
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from zkchat_cli import paths
 from zkchat_cli.credentials import read_keys
-from zkchat_cli.errors import ConfigError, ZkchatError
+from zkchat_cli.errors import ConfigError, ZkchatError, reason
 from zkchat_cli.fileio import make_private_folder
 from zkchat_cli.llm.http_errors import API_KEY
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 
-FILE = "zkchat.log"
+LOG_NAME = "zkchat.log"
 MAX_BYTES, BACKUPS = 1_000_000, 3
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _SECRET_HEADER = re.compile(r"(authorization|x-api-key|bearer)(['\"]?\s*[:=,]?\s*['\"]?)(bearer\s+)?[^\s'\",}]+", re.IGNORECASE)
@@ -28,12 +28,12 @@ _SECRET_HEADER = re.compile(r"(authorization|x-api-key|bearer)(['\"]?\s*[:=,]?\s
 
 def start_logging(env: Mapping[str, str]) -> Path:
     """Log to a file in the data directory from now on; returns its path. Raises ZkchatError if it cannot be written."""
-    file = paths.app_paths(env).data_dir / FILE
+    file = paths.app_paths(env).data_dir / LOG_NAME
     try:
         make_private_folder(file.parent)
         handler = _PrivateFile(file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", errors="backslashreplace")
     except OSError as e:
-        raise ZkchatError(f"the log {file} cannot be written: {e.strerror or e}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
+        raise ZkchatError(f"the log {file} cannot be written: {reason(e)}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
     secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and not os.path.lexists(value)]  # a path is no secret
     with suppress(ConfigError):
         secrets += read_keys(paths.app_paths(env)).values()

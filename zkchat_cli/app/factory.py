@@ -45,7 +45,7 @@ class App:
     store: ChatSessionStore
     opened_model: OpenedModel
     options: StartupOptions = field(default_factory=StartupOptions)
-    unstored: StoreUnwritable | None = None
+    store_problem: StoreUnwritable | None = None
     """Why conversations are only in memory, where they should be stored."""
     counter: TokenCounter = field(default_factory=TokenCounter)
     approve: Approve | None = None
@@ -99,8 +99,8 @@ class App:
         if self.options.unsafe and not any(tool.writes for tool in session.runtime.tools):
             problem = f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write"
             found.append((problem, "choose another model or agent"))
-        if self.unstored is not None:
-            found.append((f"this chat is not stored: {self.unstored.message}", self.unstored.hint))
+        if self.store_problem is not None:
+            found.append((f"this chat is not stored: {self.store_problem.message}", self.store_problem.hint))
         return found
 
     @property
@@ -187,10 +187,10 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
         vault = open_vault(loaded)
         resources.callback(vault.close)
         model = open_model(loaded, agent, unsafe=options.unsafe, similarities=vault)
-        store, unstored = _open_store(loaded.paths.store_file, options)
+        store, store_problem = _open_store(loaded.paths.store_file, options)
         resources.pop_all()
         external = open_servers(loaded)
-    return App(loaded, vault, store, model, options, unstored, external=external)
+    return App(loaded, vault, store, model, options, store_problem, external=external)
 
 
 def open_servers(loaded: LoadedConfig) -> "McpServers | None":

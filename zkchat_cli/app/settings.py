@@ -76,7 +76,7 @@ def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, ag
     def load(vault: Path | None = None) -> LoadedConfig:
         try:
             loaded = loader.load_config(options.flags, env, where, vault, Config, agent_layer)
-        except ConfigError:  # the table of a provider is set, or an error names the nearest of all settings
+        except ConfigError:  # a provider's table is set, or a key is wrong: the error then names the nearest of all settings
             loaded = loader.load_config(options.flags, env, where, vault, settings_schema(), agent_layer)
         return replace(loaded, cwd=cwd)
 

@@ -61,7 +61,7 @@ class CommandContext:
 
     @cached_property
     def screen(self) -> Screen:
-        """By the settings `terminal.…`, read without loading all settings: the prompt is drawn before that."""
+        """The screen that the settings `terminal.…` describe, read without the others: the prompt is drawn before all are loaded."""
         written = self.user_settings.get("terminal", {})
         accessible = os.environ.get("ZKCHAT_TERMINAL__ACCESSIBLE") or str(written.get("accessible", ""))
         background = os.environ.get("ZKCHAT_TERMINAL__BACKGROUND") or str(written.get("background", ""))
@@ -69,7 +69,7 @@ class CommandContext:
 
     @cached_property
     def user_settings(self) -> dict[str, Any]:
-        """The user's settings file as it is written; empty if it cannot be read, as loading the settings will report."""
+        """The tables of the user's settings file as they are written; none if it cannot be read, as loading the settings will report."""
         try:
             data = read_file(self.paths.config_file, paths.MAX_SETTINGS_BYTES)
             import tomllib  # only where there is a file

@@ -207,8 +207,9 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         if key in merged:
             hint = _TABLE_HINT if key in USER_TABLES else _default(key, schema)
             raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e
-        if (table := next((table for table in USER_TABLES if key.startswith(f"{table}.")), None)) is not None:
-            raise ConfigError(f"{origins[table]}: {_short(key)}: {problem}", _TABLE_HINT) from e
+        for user_table in USER_TABLES:
+            if key.startswith(f"{user_table}."):
+                raise ConfigError(f"{origins[user_table]}: {_short(key)}: {problem}", _TABLE_HINT) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}",

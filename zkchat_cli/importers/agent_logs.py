@@ -46,13 +46,13 @@ class SessionBuilder:
     def __init__(self, program: str, session_id: str, vault: str, now: str) -> None:
         self._program, self._session_id, self._vault, self._now = program, session_id, vault, now
         self._messages: dict[str, dict[str, Any]] = {}
-        self._kept: list[Record] = []
+        self._early_records: list[Record] = []
         """Records from before the first message."""
         self.title = ""
         self.head_id: str | None = None
 
     def add(self, key: str, role: Role, content: str, time: object, parent_id: str | None, **fields: Any) -> str:
-        """A message; `key` is what the log calls it, so that a record that is repeated adds nothing. Gives its id."""
+        """Add a message and return its id. `key` is what the log calls it, so that a repeated record adds nothing."""
         id_ = self._id(key)
         if id_ in self._messages and self._messages[id_]["role"] != role:
             id_ = self._id(f"{role} {key}")
@@ -60,19 +60,19 @@ class SessionBuilder:
             return id_
         before = next(reversed(self._messages.values()), None)
         timestamp = _iso_time(time) or (before["timestamp"] if before else self._now)
-        values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": timestamp, "other_records": self._kept}
-        self._messages[id_] = values | fields
-        self._kept = []
+        values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": timestamp}
+        self._messages[id_] = {**values, **fields, "other_records": self._early_records}
+        self._early_records = []
         return id_
 
-    def message(self, id_: str) -> dict[str, Any]:
-        """The values of a message so far."""
+    def message_values(self, id_: str) -> dict[str, Any]:
+        """The fields that a message has so far."""
         return self._messages[id_]
 
-    def keep(self, record: Record) -> None:
+    def keep_record(self, record: Record) -> None:
         """Keep a record that is no message."""
         last = next(reversed(self._messages.values()), None)
-        (self._kept if last is None else last["other_records"]).append(record)
+        (self._early_records if last is None else last["other_records"]).append(record)
 
     def archive(self) -> ConversationArchive:
         """The conversation. Raises UsageError if the log holds no message."""

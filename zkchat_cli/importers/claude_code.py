@@ -40,7 +40,7 @@ class _ClaudeCodeReader:
         elif isinstance(message, dict) and type_ == "user" and not record.get("isMeta") and not record.get("isCompactSummary"):
             last = self._read_user(record, message, parent_id)
         elif type_ != "summary":
-            self.session.keep(record)
+            self.session.keep_record(record)
         self._last_of[str(record.get("uuid"))] = last
         if last is not None and not record.get("isSidechain"):
             self.session.head_id = last
@@ -72,7 +72,7 @@ class _ClaudeCodeReader:
                 key, "assistant", "", record.get("timestamp"), parent_id, model=model if isinstance(model, str) else None, tool_calls=[]
             )
         id_ = self._answers[key]
-        values = self.session.message(id_)
+        values = self.session.message_values(id_)
         values["content"] = "\n\n".join(filter(None, (values["content"], content_text(content, "text"))))
         thoughts = [block["thinking"] for block in blocks_of(content, "thinking") if isinstance(block.get("thinking"), str)]
         values["reasoning"] = "\n\n".join(filter(None, (values.get("reasoning"), *thoughts))) or None

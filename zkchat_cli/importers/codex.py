@@ -44,7 +44,7 @@ class _CodexReader:
             if type_ == "turn_context" and isinstance(item.get("model"), str):
                 self._model = item["model"]
             if not (type_ == "event_msg" and item.get("type") in _REPEATED):
-                self.session.keep(record)
+                self.session.keep_record(record)
             return
         kind, content, role = item.get("type"), item.get("content"), item.get("role")
         text = content_text(content, "input_text", "output_text", "text") if kind == "message" else ""
@@ -59,11 +59,11 @@ class _CodexReader:
             arguments = item.get("arguments", item.get("input", item.get("action")))
             call = tool_call(item.get("call_id"), item.get("name", "shell"), arguments)
             answer_id = self._answer_id or self._add_answer(number, "", time)
-            self.session.message(answer_id)["tool_calls"].append(call)
+            self.session.message_values(answer_id)["tool_calls"].append(call)
         elif kind in ("function_call_output", "custom_tool_call_output"):
             self._add_result(number, item, time)
         else:
-            self.session.keep(record)
+            self.session.keep_record(record)
 
     def _add_answer(self, number: int, text: str, time: object) -> str:
         thoughts, self._thoughts = "\n\n".join(self._thoughts) or None, []

@@ -157,12 +157,12 @@ def _validate(type_: type[T], value: Any) -> T:
     except ValidationError as e:
         first = e.errors()[0]
         steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
-        raise _wrong(steps.removeprefix(".") or "The file", value_problem(first), first["input"]) from e
+        raise _value_error(steps.removeprefix(".") or "The file", value_problem(first), first["input"]) from e
 
 
-def _wrong(place: str, problem: str, found: object) -> UsageError:
+def _value_error(key_path: str, problem: str, found: object) -> UsageError:
     excerpt = truncate(json.dumps(found, ensure_ascii=False, default=str), 60)
-    return UsageError(f"{place}: {problem} (found {excerpt})", "Correct it and try again. Nothing was imported.")
+    return UsageError(f"{key_path}: {problem} (found {excerpt})", "Correct it and try again. Nothing was imported.")
 
 
 def _archive(session: ImportedSession, vault: str, new_id: Callable[[], str], now: str) -> ConversationArchive:
@@ -213,9 +213,9 @@ def _read_own_export(document: dict[str, Any]) -> ConversationArchive:
     archive = _validate(ConversationArchive, document)
     if problem := find_problem(archive):
         raise UsageError(f"The export is inconsistent: {problem}", "Export it again. Nothing was imported.")
-    for place, time in _times(archive):
+    for key_path, time in _times(archive):
         if not _is_time(time):
-            raise _wrong(place, _NO_TIME, time)
+            raise _value_error(key_path, _NO_TIME, time)
     return archive
 
 

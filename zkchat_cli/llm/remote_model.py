@@ -317,7 +317,7 @@ class KeyedProvider(NamedTuple):
         from_environment = config.env.get(self.address_variable, "").strip()
         address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(suffix) or self.address
         official = address == self.address
-        given = config.key.at("" if official else address)
+        given = config.key.for_address("" if official else address)
         key = given.value or config.env.get(settings.key_variable, "").strip()
         key_name = given.description or settings.key_variable
         key_error = None

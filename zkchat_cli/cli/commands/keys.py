@@ -46,7 +46,7 @@ def list_(ctx: CommandContext) -> None:
     credentials.read_keys(where)  # a damaged file is an error here
     for provider, server in keyed_servers(env).items():
         variable = server.variable
-        key = credentials.find_key(provider, variable, env, where).at(server.address)
+        key = credentials.find_key(provider, variable, env, where).for_address(server.address)
         rows.append({"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None})
         origins = {"environment": variable, "file": str(where.keys_file), None: f"set {variable}, or zkchat keys set {provider}"}
         lines.append(f"{provider:<10} {f'…{key.last_four}' if key.value else 'no key':<8} {origins[key.source]}")

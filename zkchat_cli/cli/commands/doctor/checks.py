@@ -182,7 +182,7 @@ def _check_keys(where: AppPaths) -> str:
     env = os.environ
     credentials.read_keys(where)  # a damaged file is an error here
     found = {
-        provider: credentials.find_key(provider, server.variable, env, where).at(server.address)
+        provider: credentials.find_key(provider, server.variable, env, where).for_address(server.address)
         for provider, server in model_access.keyed_servers(env).items()
     }
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
