@@ -140,12 +140,15 @@ class TranscriptSession:
         out = StringIO()
         width = self._columns
         screen = Screen(out, out, colour=False, err_is_terminal=False, columns=(lambda: width) if width else None)
-        show: RemarkPrinter = screen.print if width else remark_printer(screen, lambda: self._session is not None and self._session.verbose)
+        show: RemarkPrinter = screen.print if width else remark_printer(screen, self._shows_details)
         try:
             self._session = run_piped(line, self._session, screen, show, max_sources=10)
         except ZkchatError as e:
             show_error(e, show)
         return out.getvalue()
+
+    def _shows_details(self) -> bool:
+        return self._session is not None and self._session.runtime.settings.chat.show_details
 
     def _run(self, command: str) -> str:
         words = shlex.split(command)

@@ -67,8 +67,6 @@ class ZkChatSession:
         """Until when the last scan of the vault counts as current."""
         self._rebuilt: str | None = None
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
-        self.verbose = False
-        """Whether the user wants to see the details of each turn."""
         if conversation is not None:
             self._restore_agent()
 

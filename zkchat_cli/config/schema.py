@@ -77,6 +77,7 @@ class ContextSettings(Section):
 
 class ChatSettings(Section):
     show_reasoning: bool = Field(True, description="show the model's reasoning, dimmed, before its answer")
+    show_details: bool = Field(False, description="show all arguments of tool calls, times, tokens and the reasoning of each turn")
     show_related: bool = Field(True, description="offer notes related to an answer in a line below it, if there are good ones")
 
 

@@ -1,6 +1,7 @@
 """/verbose: show or hide the details of each turn.
 
-The details are all arguments of tool calls, times, tokens and the model's reasoning.
+The details are all arguments of tool calls, times, tokens and the model's reasoning. The setting
+chat.show_details shows them in every chat.
 """
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -8,8 +9,9 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _verbose(session: ZkChatSession, _: str) -> CommandResult:
-    session.verbose = not session.verbose
-    if not session.verbose:
+    shown = not session.runtime.settings.chat.show_details
+    session.override_setting("chat.show_details", str(shown).lower())
+    if not shown:
         return CommandResult("Details are off.")
     return CommandResult("Details are on: reasoning, full tool arguments, times and tokens. /verbose turns them off.")
 

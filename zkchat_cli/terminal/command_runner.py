@@ -38,7 +38,7 @@ def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callab
         if not result.paged:
             print_result(result, chat.screen)
         if result.session is not None:
-            chat.switch_to(result.session)
+            chat.session = result.session
         if result.turn is not None:
             chat.take_turn(result.turn)
     if result.quit:
@@ -109,11 +109,10 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, print_remark: R
     if result.quit:
         return None
     if result.session is not None:
-        result.session.verbose = session.verbose
         session = result.session
     if result.turn is not None:
         with closing(result.turn) as turn:
-            last = show_turn(turn, screen, print_remark, DisplayOptions(max_sources, detail=session.verbose))
+            last = show_turn(turn, screen, print_remark, DisplayOptions(max_sources, detail=session.runtime.settings.chat.show_details))
         if isinstance(last, TurnFailed):
             raise last.error
         screen.print()

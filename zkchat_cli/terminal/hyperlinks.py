@@ -21,12 +21,11 @@ MAX_ADDRESS = 2000
 
 WEB = ("http://", "https://", "mailto:")
 
-NoteOpener = Callable[[str], str | None]
-"""Returns the address that opens the note at a path relative to the vault, or None."""
 
-
-def note_opener(root: Path) -> NoteOpener:
-    """Addresses for the notes below `root`. A path that leads out of it, which an imported conversation can contain, has none."""
+def note_opener(root: Path) -> Callable[[str], str | None]:
+    """Returns the address that opens the note at a path relative to `root`. A path that leads out of it, which an imported conversation
+    can contain, has none.
+    """
 
     def address(relative_path: str) -> str | None:
         normal = posixpath.normpath(relative_path)

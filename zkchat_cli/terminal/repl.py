@@ -179,10 +179,6 @@ class Repl:
 
     # for the results of commands: see command_runner.py
 
-    def switch_to(self, session: "ZkChatSession") -> None:
-        session.verbose = self.session.verbose
-        self.session = session
-
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
@@ -193,8 +189,8 @@ class Repl:
         settings = self.session.runtime.settings
         display = DisplayOptions(
             settings.references.max_displayed,
-            reasoning=settings.chat.show_reasoning or self.session.verbose,
-            detail=self.session.verbose,
+            reasoning=settings.chat.show_reasoning or settings.chat.show_details,
+            detail=settings.chat.show_details,
             costs=settings.context.show_token_count,
             links=link_targets(self.session),
             speaker=shorten_middle(self.session.runtime.speaker_label, MAX_NAME),

@@ -125,7 +125,7 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     from zkchat_cli.terminal.plain_view import remark_printer
     from zkchat_cli.terminal.turn_renderer import show_error
 
-    print_remark = remark_printer(screen, lambda: session.verbose)
+    print_remark = remark_printer(screen, lambda: session.runtime.settings.chat.show_details)
     first: ZkchatError | None = None
     while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
         if not line.strip():
