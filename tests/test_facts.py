@@ -1,7 +1,8 @@
 """Facts: their keys, how relevant they are to a message, and how they are stored, replaced and forgotten."""
 
 import sqlite3
-import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from zkchat_cli.memory.fact_ranking import RankedMemory, StoredMemory, choose_fo
 from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models import Citation, Fact, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import StoreConnection, connect
 
 TODAY = "2025-05-08T12:00:00+00:00"
 TOOLS = tuple(tools.load_tools())
@@ -142,15 +144,24 @@ def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
             store.remember("/notes", Fact(key="deadline", content=f"{n}-{i}", source="user", created_at=NOON))
         store.close()
 
-    writers = [threading.Thread(target=write, args=(n,)) for n in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write, range(4)))
     store = ChatSessionStore.open(tmp_path / "store.db")
     assert len(store.facts("/notes")) == 1
     assert store._db.execute("SELECT count(DISTINCT content) FROM fact").fetchone() == (80,)
     store.close()
+
+
+def test_a_fact_that_waits_for_another_threads_reading_is_noticed_after_it() -> None:
+    connection = StoreConnection(connect(None))
+    store = ChatSessionStore(connection)
+    with ThreadPoolExecutor(1) as threads:
+        with connection.reading("be read"):
+            stored = threads.submit(store.remember, "/notes", Fact(key="k", content="c", source="user", created_at=NOON))
+            time.sleep(0.05)
+            before = store.facts("/notes"), store.facts_version()
+        stored.result()
+    assert (before[0], len(store.facts("/notes"))) == ((), 1) and store.facts_version() != before[1]
 
 
 def test_unreadable_facts_are_a_warning(app: AppFixture, tmp_path: Path) -> None:

@@ -154,8 +154,8 @@ class ChatSessionStore:
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:
         """Store a fact about `vault`; returns the one with the same key that it replaces, which stays as history."""
-        self._facts_written += 1
         with self._writing("remember"):
+            self._facts_written += 1
             return facts.remember(self._db, vault, fact)
 
     def facts_version(self) -> tuple[int, int]:
@@ -164,8 +164,8 @@ class ChatSessionStore:
 
     def forget(self, vault: str, key: str) -> Fact | None:
         """Delete a fact with its history, and return it; None for an unknown key."""
-        self._facts_written += 1
         with self._writing("forget"):
+            self._facts_written += 1
             return facts.forget(self._db, vault, key)
 
     # Search
@@ -251,7 +251,8 @@ class ChatSessionStore:
 
     def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """The current branch, from its root to the head."""
-        return branch_to(self.log(conversation_id), self.conversation(conversation_id).head_id)
+        head_id = self.conversation(conversation_id).head_id  # first: the log that is read later has it
+        return branch_to(self.log(conversation_id), head_id)
 
     def latest(self, conversation_id: str, count: int) -> tuple[ZkChatMessage, ...]:
         """The last messages of the current branch, which are usually the last of all; only where they are not, all of them are read."""
