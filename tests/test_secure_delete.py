@@ -14,10 +14,11 @@ from conftest import Program
 from factories import NOON, message, store_conversation
 from prompt_toolkit.history import FileHistory
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact
 from zkchat_cli.store import input_history, secure_delete
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import StoreConnection, connect_to_copy
 
 SECRET = "zymurgist"
 KILLER = Path(__file__).with_name("deletion_killer.py")
@@ -118,6 +119,11 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: 
     for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", asked_again, "and a roof?", "# +x"):
         lines.store_string(line)
     input_history.append_line(file, f"{SECRET} \udcff")
+    stored = file.read_bytes()
+    copy = StoreConnection(connect_to_copy(tmp_path / "store.db"), tmp_path / "store.db", StoreUnwritable("Unwritable: full"))
+    with pytest.raises(StoreUnwritable):
+        ChatSessionStore(copy).delete("c1")
+    assert file.read_bytes() == stored
 
     store.delete("c1")
 

@@ -47,24 +47,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _query(action: str, query: Callable[Concatenate[sqlite3.Connection, P], T]) -> Callable[Concatenate["ChatSessionStore", P], T]:
-    """A method that answers `query` from the store; `action` is what could not be done, for an error."""
+def _method(
+    action: str, function: Callable[Concatenate[sqlite3.Connection, P], T], *, writes: bool = False
+) -> Callable[Concatenate["ChatSessionStore", P], T]:
+    """A method that calls `function` with the store's connection, in one transaction if it `writes`. An error says what `action` failed."""
 
-    @wraps(query)
+    @wraps(function)
     def method(self: "ChatSessionStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._reading(action):
-            return query(self._db, *args, **kwargs)
-
-    return method
-
-
-def _change(action: str, change: Callable[Concatenate[sqlite3.Connection, P], T]) -> Callable[Concatenate["ChatSessionStore", P], T]:
-    """The same for one that writes, in one transaction."""
-
-    @wraps(change)
-    def method(self: "ChatSessionStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._writing(action):
-            return change(self._db, *args, **kwargs)
+        with (self._writing if writes else self._reading)(action):
+            return function(self._db, *args, **kwargs)
 
     return method
 
@@ -124,13 +115,13 @@ class ChatSessionStore:
 
     # Conversations
 
-    start = _change("store a new conversation", conversations.insert)
-    rename = _change("rename a conversation", conversations.rename)
-    move_head = _change("move in a conversation", conversations.move_head)
-    conversation = _query("read a conversation", conversations.read)
-    find = _query("find a conversation", conversations.find)
-    overview = _query("read a conversation", conversations.overview)
-    conversations = _query("list conversations", conversations.newest_first)
+    start = _method("store a new conversation", conversations.insert, writes=True)
+    rename = _method("rename a conversation", conversations.rename, writes=True)
+    move_head = _method("move in a conversation", conversations.move_head, writes=True)
+    conversation = _method("read a conversation", conversations.read)
+    find = _method("find a conversation", conversations.find)
+    overview = _method("read a conversation", conversations.overview)
+    conversations = _method("list conversations", conversations.newest_first)
 
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: neither the store's files nor the input history contain a word of them afterwards.
@@ -144,13 +135,13 @@ class ChatSessionStore:
 
     # Notes and facts
 
-    mentions = _query("look for a note", note_usage.read)
-    most_used_notes = _query("count the uses of notes", note_usage.most_used)
-    often_cited = _query("look for notes that are often cited", note_usage.often_cited)
-    fact_vectors = _query("read the vectors of facts", facts.vectors)
-    add_fact_vectors = _change("store the vectors of facts", facts.add_vectors)
-    facts_without_vectors = _query("look for facts without vectors", facts.without_vectors)
-    facts = _query("read what was remembered", facts.read)
+    mentions = _method("look for a note", note_usage.read)
+    most_used_notes = _method("count the uses of notes", note_usage.most_used)
+    often_cited = _method("look for notes that are often cited", note_usage.often_cited)
+    fact_vectors = _method("read the vectors of facts", facts.vectors)
+    add_fact_vectors = _method("store the vectors of facts", facts.add_vectors, writes=True)
+    facts_without_vectors = _method("look for facts without vectors", facts.without_vectors)
+    facts = _method("read what was remembered", facts.read)
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:
         """Store a fact about `vault`; returns the one with the same key that it replaces, which stays as history."""
@@ -170,16 +161,16 @@ class ChatSessionStore:
 
     # Search
 
-    search = _query("search messages", message_search.search)
-    found_messages = _query("read messages", message_search.read)
+    search = _method("search messages", message_search.search)
+    found_messages = _method("read messages", message_search.read)
 
     # Vectors of messages and facts
 
-    vault_vectors = _query("read the vectors of messages", message_vectors.read_newest)
-    vectors = _query("read the vectors of messages", message_vectors.read)
-    without_vectors = _query("look for messages without vectors", message_vectors.find_missing)
+    vault_vectors = _method("read the vectors of messages", message_vectors.read_newest)
+    vectors = _method("read the vectors of messages", message_vectors.read)
+    without_vectors = _method("look for messages without vectors", message_vectors.find_missing)
 
-    add_vectors = _change("store the vectors of messages", message_vectors.add)
+    add_vectors = _method("store the vectors of messages", message_vectors.add, writes=True)
 
     def changes_of_others(self) -> int:
         """Changes whenever another connection has written."""
@@ -241,7 +232,7 @@ class ChatSessionStore:
             row = self._db.execute("SELECT factor, calls, tools FROM calibration WHERE model = ?", (replace_surrogates(model),)).fetchone()
             return Calibration() if row is None else Calibration(text=row[0], calls=row[1], tools=row[2])
 
-    prompts = _query("read a prompt", sent_prompts.read)
+    prompts = _method("read a prompt", sent_prompts.read)
 
     def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
         """Update fields of stored messages that are not their words, such as a pin. All of them or none."""
@@ -277,18 +268,18 @@ class ChatSessionStore:
         query = f"{_MESSAGE} {hint} WHERE conversation_id = ? ORDER BY seq"
         return read_leniently(self._db, lambda: rows.to_messages(self._db.execute(query, (conversation_id,))))
 
-    has_messages = _query("look for messages", stored_messages.has_all)
-    messages = _query("read messages", stored_messages.read)
-    spoken_messages = _query("read messages", stored_messages.read_spoken)
+    has_messages = _method("look for messages", stored_messages.has_all)
+    messages = _method("read messages", stored_messages.read)
+    spoken_messages = _method("read messages", stored_messages.read_spoken)
 
     # Compactions
 
-    preview = _query("read the preview of a summary", compactions.preview)
+    preview = _method("read the preview of a summary", compactions.preview)
 
-    compact = _change("store a summary", compactions.insert)
-    undo_compaction = _change("take a summary back", compactions.undo)
-    keep_preview = _change("store the preview of a summary", compactions.keep_preview)
-    compactions = _query("read a conversation's summaries", compactions.read)
+    compact = _method("store a summary", compactions.insert, writes=True)
+    undo_compaction = _method("take a summary back", compactions.undo, writes=True)
+    keep_preview = _method("store the preview of a summary", compactions.keep_preview, writes=True)
+    compactions = _method("read a conversation's summaries", compactions.read)
 
     # Export and import
 
@@ -302,8 +293,8 @@ class ChatSessionStore:
         """Store an archive, all of it or nothing; if one of its ids is taken, as a copy with new ids."""
         return self.restore_all([archive], new_id)[0]
 
-    restore_all = _change("store an imported conversation", archives.insert_all)
-    merge = _change("store an imported conversation", archives.merge)
+    restore_all = _method("store an imported conversation", archives.insert_all, writes=True)
+    merge = _method("store an imported conversation", archives.merge, writes=True)
 
 
 def _is_complete(log: Sequence[ZkChatMessage], known: ConversationSummary) -> bool:

@@ -22,9 +22,8 @@ LOG_TIMEOUT = 2.0
 
 def delete(connection: StoreConnection, ids: Sequence[str]) -> None:
     """Delete existing conversations. Raises StoreError if some file may still contain their words."""
-    with connection.reading("be read"):
-        problem = _delete_typed_lines(connection, ids)
     with connection.writing("delete a conversation"):
+        problem = _delete_typed_lines(connection, ids)
         db = connection.db
         db.execute("INSERT INTO pending_cleanup DEFAULT VALUES")
         each = [(id_,) for id_ in ids]
@@ -42,7 +41,8 @@ def finish_interrupted(connection: StoreConnection) -> None:
 
 
 def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> StoreError | None:
-    """A question is in the input history too. This comes before the deletion, which removes the words to look for."""
+    """A question is in the input history too. This comes before the deletion, which removes the words to look for, and in its transaction:
+    a store that cannot be written keeps both."""
     if connection.file is None:
         return None
     questions: defaultdict[Path, set[str]] = defaultdict(set)

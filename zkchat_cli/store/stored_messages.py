@@ -1,7 +1,7 @@
 """Messages of a conversation by their ids: stored, updated and read. The store itself reads whole conversations."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
@@ -13,7 +13,7 @@ from zkchat_cli.text.words import replace_surrogates
 _THESE = "FROM message WHERE +conversation_id = ? AND id IN ({})"
 """With the + SQLite looks for the ids, and not through the whole conversation."""
 _READ = f"SELECT {', '.join(rows.MESSAGE)} {_THESE}"
-_COUNT = f"SELECT count(*) {_THESE}"
+_READ_IDS = f"SELECT id {_THESE}"
 _CHECKSUM = "checksum({0}packed, id, parent_id, role, content, timestamp, {0}rest)"
 _UPDATE = f"""
     UPDATE message SET rest = :rest, packed = :packed,
@@ -39,7 +39,7 @@ def update(connection: sqlite3.Connection, conversation_id: str, message: ZkChat
 
 def has_all(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]) -> bool:
     """Whether all of these messages are stored."""
-    return bool(_select(connection, _COUNT, conversation_id, ids).fetchone()[0] == len(ids))
+    return len(_fetch(connection, conversation_id, ids, _READ_IDS)) == len(ids)
 
 
 def read(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
@@ -58,9 +58,6 @@ def read_spoken(
     return tuple(SpokenMessage(row[_ID], row[_ROLE], row[_CONTENT], row[_TIMESTAMP], rows.links(row) if links else ()) for row in intact)
 
 
-def _fetch(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str], query: str = _READ) -> Iterable[tuple[Any, ...]]:
-    return read_leniently(connection, lambda: _select(connection, query, conversation_id, ids).fetchall())
-
-
-def _select(connection: sqlite3.Connection, query: str, conversation_id: str, ids: Sequence[str]) -> sqlite3.Cursor:
-    return connection.execute(query.format(", ".join("?" * len(ids))), (conversation_id, *map(replace_surrogates, ids)))
+def _fetch(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str], query: str = _READ) -> list[tuple[Any, ...]]:
+    select, values = query.format(", ".join("?" * len(ids))), (conversation_id, *map(replace_surrogates, ids))
+    return read_leniently(connection, lambda: connection.execute(select, values).fetchall())
