@@ -48,7 +48,7 @@ def refused(where: Path, text: str) -> ConfigError:
         ("contxt.max_tokens = 9", "contxt.max_tokens", "context.max_tokens"),
         ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "Keep one of them"),
         ('tools = ["find_excerpt"]', 'tools = "find_excerpt"', "find_excerpts"),
-        ("tools = [1]", "tools = [1]", "a valid string"),
+        ("tools = [1]", "tools = [1]", "it must be text"),
         ('strategy = "hybird"', 'strategy = "hybird"', "discard or hybrid or summarize"),
         ("temperature = 9", "temperature = 9", "less than or equal to 2"),
         ("context.max_tokens = 3", "context.max_tokens = 3", "greater than or equal to 512"),
