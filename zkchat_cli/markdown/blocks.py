@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from zkchat_cli.markdown.scanner import BlockScanner, ScannedLine
+from zkchat_cli.markdown.scanner import LIST_MARKER, BlockScanner, ScannedLine
 from zkchat_cli.text.patterns import lazy_pattern
 
 BlockKind = Literal["paragraph", "item", "heading", "callout", "table", "code", "indented", "definition"]
@@ -16,7 +16,7 @@ GAP = "\0"
 """Stands in a line where a comment was."""
 _CLOSING = {"<!--": "-->", "%%": "%%", "<%": "%>", "<style": "</style>", "<script": "</script>", "$$": "$$"}
 _HIDDEN_OR_CODE = lazy_pattern(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
-_CONTAINER = lazy_pattern(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?")
+_CONTAINER = lazy_pattern(rf"[ \t>]*+(?:{LIST_MARKER}[ \t]++)?")
 _INDENT = lazy_pattern(r"[ \t>]*+")
 _CALLOUT = lazy_pattern(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
 _CHECKBOX = lazy_pattern(r"\[.\](?:[ \t]+|$)")

@@ -52,6 +52,8 @@ class Fence(NamedTuple):
     nested: bool
 
 
+LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"
+"""The mark of a list item, as a part of other patterns."""
 _PARAGRAPH, _BLANK = ScannedLine("paragraph"), ScannedLine("blank")
 _MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[0123456789")
 """First characters of the lines that may be more than a paragraph's next line."""
@@ -59,7 +61,7 @@ _CONTAINER_BEGINS = frozenset(" \t\r>")
 _ITEM_BEGINS = frozenset("-*+0123456789")
 _FENCE_BEGINS = frozenset("`~")
 _QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
-_ITEM = lazy_pattern(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]{1,4}|$)")
+_ITEM = lazy_pattern(rf"{LIST_MARKER}(?:[ \t]{{1,4}}|$)")
 _FENCE = lazy_pattern(r"`{3,}(?=[^`]*+$)|~{3,}")
 _HEADING = lazy_pattern(r"(#{1,6})(?=[ \t\r]|$)")
 _UNDERLINE = lazy_pattern(r" {0,3}(?:(=+)|--+)[ \t\r]*+$")
@@ -67,7 +69,7 @@ _DELIMITER = lazy_pattern(r"(?=[^-]*-)(?=[^|]*\|)[\s:|-]++$")
 _RULE = lazy_pattern(r"(?:(?:\*[ \t]*+){3,}|(?:-[ \t]*+){3,}|(?:_[ \t]*+){3,}|={3,})\s*+$")
 _DEFINITION = lazy_pattern(r"\[[^\[\]]++\]:")
 _UNDECIDED = lazy_pattern(
-    r"(?>(?:[ \t\r>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|\Z)){0,1000})"
+    rf"(?>(?:[ \t\r>]|{LIST_MARKER}(?=[ \t]|\Z)){{0,1000}})"
     r"(?:\d{1,9}|#{1,6}|`{1,2}|~{1,2}|(?:```|~~~).*|\[[^\[\]]*+\]?|[-*_=:| \t]++)?\Z",
     re.DOTALL,
 )

@@ -51,6 +51,11 @@ def replace_surrogates(text: str) -> str:
     return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
+def normalize_line_ends(text: str) -> str:
+    """`text` with `\\n` line ends."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 def fold(text: str) -> str:
     """`text` without case and diacritics, for comparison: `Équipe` and `equipe` are the same word."""
     if text.isascii():

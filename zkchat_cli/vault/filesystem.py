@@ -18,7 +18,7 @@ from typing import NamedTuple
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 LARGEST_NOTE = 10_000_000
@@ -239,9 +239,7 @@ def decode(raw: bytes) -> tuple[str, str | None]:
     if "\0" in text:
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
         problems.append("contains NUL characters, replaced")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text, "; ".join(problems) or None
+    return normalize_line_ends(text), "; ".join(problems) or None
 
 
 def short_path(path: str) -> str:

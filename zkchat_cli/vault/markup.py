@@ -9,18 +9,19 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from zkchat_cli.markdown.scanner import BlockScanner
+from zkchat_cli.markdown.scanner import LIST_MARKER, BlockScanner
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.links.wikilinks import WrittenLink, parse_markdown_link, parse_wikilink
 
 
 class Heading(NamedTuple):
-    """`path`: the texts of the headings above it in the outline, the outermost first."""
+    """`path`: the texts of the headings above it in the outline, the outermost first. An `underlined` one takes a second line."""
 
     line: int
     level: int
     text: str
     path: tuple[str, ...] = ()
+    underlined: bool = False
 
 
 class Markup(NamedTuple):
@@ -51,7 +52,7 @@ _MATH = lazy_pattern(r"\$(?![\s$])(?:[^$\n\\]++|\\.)++(?<!\s)\$(?!\d)")
 _WITH_INLINE = frozenset(("paragraph", "item", "table", "heading", "definition"))
 _CODE = frozenset(("fence", "code", "fence_end", "indented"))
 _BACKTICKS = lazy_pattern("``*+")
-_PARAGRAPH_ENDS = lazy_pattern(r"\n(?=[ \t>]*+(?:\n|#{1,6}[ \t]|```|~~~|[-*+][ \t]|\d{1,9}[.)][ \t]|\Z))")
+_PARAGRAPH_ENDS = lazy_pattern(rf"\n(?=[ \t>]*+(?:\n|#{{1,6}}[ \t]|```|~~~|{LIST_MARKER}[ \t]|\Z))")
 
 
 def read_markup(text: str, front_lines: int = 0) -> Markup:
@@ -103,7 +104,7 @@ class _MarkupReader:
                     if self.mark_at < end:
                         self._read_inline(begin + start, end, at_start=True)
                 elif kind == "underline":
-                    self._add_heading(self.line - 1, level, text[above:begin].strip())
+                    self._add_heading(self.line - 1, level, text[above:begin].strip(), underlined=True)
                 elif kind in _CODE:
                     continues = kind != "fence" and (kind != "indented" or kind_above == "indented")
                     self.code.append((self.code.pop()[0] if continues else self.line, self.line))
@@ -129,11 +130,11 @@ class _MarkupReader:
             begin = end + 1
         return begin
 
-    def _add_heading(self, line: int, level: int, title: str) -> None:
+    def _add_heading(self, line: int, level: int, title: str, *, underlined: bool = False) -> None:
         outline = self.outline
         while outline and outline[-1].level >= level:
             outline.pop()
-        heading = Heading(line, level, title, (*outline[-1].path, outline[-1].text) if outline else ())
+        heading = Heading(line, level, title, (*outline[-1].path, outline[-1].text) if outline else (), underlined)
         outline.append(heading)
         self.headings.append(heading)
 

@@ -8,13 +8,14 @@ import difflib
 from collections.abc import Iterator
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.markdown.scanner import LIST_MARKER
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import fold_name
 from zkchat_cli.vault.markup import Heading, Markup, read_markup
 
 _PUNCTUATION = lazy_pattern(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
-_ITEM = lazy_pattern(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+_ITEM = lazy_pattern(rf"([ \t>]*){LIST_MARKER}[ \t]")
 
 
 def find_section(name: str, text: str, markup: Markup) -> tuple[int, int] | None:

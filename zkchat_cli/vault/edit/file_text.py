@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from zkchat_cli.text.words import normalize_line_ends
+
 
 class Edit(NamedTuple):
     """Replace the characters from `start` to before `end`; equal numbers insert."""
@@ -28,7 +30,7 @@ class FileText:
         mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
         text = raw[len(mark) :].decode()
         line_end = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
-        return cls(text.replace("\r\n", "\n").replace("\r", "\n"), line_end, mark)
+        return cls(normalize_line_ends(text), line_end, mark)
 
     def encode(self, text: str) -> bytes:
         """Another text as the bytes of this file."""

@@ -17,7 +17,7 @@ from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.models import IndexReport
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit import link_rewrite, section_edit
 from zkchat_cli.vault.edit.file_text import Edit, FileText, apply_edits
@@ -77,7 +77,7 @@ class NoteEditor:
     def create(self, path: str, text: str) -> Change:
         """A new note; `.md` is added to its name."""
         path = self._new_path(path)
-        text = replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+        text = normalize_line_ends(replace_surrogates(text)).rstrip("\n") + "\n"
         return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), self._warn_if_ignored(path))
 
     def append(self, path: str, text: str, heading: str | None = None) -> Change:

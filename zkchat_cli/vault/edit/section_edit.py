@@ -4,12 +4,13 @@ import re
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.markdown.scanner import LIST_MARKER
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.sections import matching_headings, missing_section
 
-_ATX = re.compile(r" {0,3}#{1,6}(?=[ \t]|$)")
-_ROW = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]|[ \t]*\|")
+_ROW = re.compile(rf"[ \t]*(?:{LIST_MARKER}[ \t]|\|)")
 """A list item or table row: the next one follows without a blank line."""
 
 
@@ -34,9 +35,7 @@ def require_section(note: ParsedNote, heading: str) -> NoteSection:
         raise missing_section(note.relative_path, "heading", heading, note.markup)
     this = found[0]
     following = [h for h in note.markup.headings if h.line > this.line]
-    lines = note.text.split("\n")
-    title, end = lines[this.line - 1], len(lines) + 1
-    first = this.line + (1 if _ATX.match(title) or title.lstrip().startswith(">") else 2)
+    first, end = this.line + (2 if this.underlined else 1), note.text.count("\n") + 2
     after = next((h.line for h in following if h.level <= this.level), end)
     return NoteSection(this.line, first, following[0].line if following else end, after)
 
@@ -69,7 +68,7 @@ def append_text(note: ParsedNote, section: NoteSection | None, text: str) -> str
 
 
 def _split_lines(text: str) -> list[str]:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    text = normalize_line_ends(text).strip("\n")
     return text.split("\n") if text.strip() else []
 
 
