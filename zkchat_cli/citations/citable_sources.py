@@ -36,7 +36,7 @@ class CitableSources:
         """The paths of the notes that a link or path may mean, the likeliest first; matched as wikilinks are, then by title."""
         if name not in self._notes:
             resolved = resolve(WrittenLink("", "wikilink", name), None, lambda of: self._names.get(of, ()))
-            self._notes[name] = (resolved.target, *resolved.losers) if resolved.target else ()
+            self._notes[name] = (resolved.target, *resolved.candidates) if resolved.target else ()
         return self._notes[name]
 
     def choose_chunk(self, notes: Iterable[str], quote: str | None, heading: str | None, line: int | None) -> int:

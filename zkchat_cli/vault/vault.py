@@ -116,7 +116,7 @@ class Vault:
         return self._index.exists
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
-        """Bring the index up to date with the files; `full`, or an unusable index, builds a new one beside the old.
+        """Bring the index up to date with the files; `full`, or an unusable index, means that all is read anew.
 
         `progress(done, total)` counts the notes read. `only` names the paths that changed, if the caller knows them. Raises VaultError when
         the folder has no Markdown file.
@@ -222,7 +222,7 @@ class Vault:
         """The paths of the notes that a name, a path or an alias may mean, the likeliest first."""
         link = WrittenLink("", "wikilink", replace_surrogates(name))
         found = self._ask(lambda index: resolve(link, None, index.names))
-        return tuple(path for path in (found.target, *found.losers) if path and path.lower().endswith(NOTE_SUFFIXES))
+        return tuple(path for path in (found.target, *found.candidates) if path and path.lower().endswith(NOTE_SUFFIXES))
 
     def link_name(self, path: str) -> str:
         """The shortest name of the file at `path` for a link from outside of notes: with folders as far as other files have its name."""

@@ -1,8 +1,8 @@
 """The index of one vault: an SQLite file with its notes, chunks, links and words, and the queries on it.
 
-It is a cache that can be rebuilt from the notes. So another version, or damage, raises `IndexDamaged`, and the manager rebuilds it. `words`
-and `note_words` are contentless FTS5 tables of texts that `words` has tokenized (CJK runs as bigrams). A row of them is deleted by giving
-its old values again, so the version must be raised when the tokens of a text change; the Unicode tables are checked, too.
+It is a cache that can be rebuilt from the notes. So another version, or damage, raises `IndexDamaged`, and the manager rebuilds it. The
+tables `words` and `note_words` are contentless FTS5 tables of what `to_index_text` makes of a text (CJK runs as bigrams). A row of them is
+deleted by giving its old values again, so the version must be raised when the tokens of a text change; the Unicode tables are checked, too.
 """
 
 import json
@@ -28,7 +28,7 @@ from zkchat_cli.vault.search.embedding_windows import chunk_key
 Progress = Callable[[int, int], None]
 """Gets the number of notes that are done, and of all."""
 VERSION = 12
-"""Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
+"""Raise it whenever the tables, the chunks, the links or `to_index_text` change."""
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -269,9 +269,9 @@ class IndexDatabase:
                  WHERE key IN (SELECT value FROM json_each(?))"""
         return {key: (title, headings, text) for key, title, headings, text in self.rows(sql, json.dumps(keys))}
 
-    def chunk_places(self, ids: Sequence[int], keys: Sequence[int], *, allowed: bool) -> list[ChunkPlace]:
-        """The chunks with these ids, and those with these keys; of the latter only what `allow` allows if `allowed`."""
-        within = "AND note_id IN (SELECT value FROM temp.allowed)" if allowed else ""
+    def chunk_places(self, ids: Sequence[int], keys: Sequence[int], *, filtered: bool) -> list[ChunkPlace]:
+        """The chunks with these ids, and those with these keys; if `filtered`, the latter only in the notes of `temp.allowed`."""
+        within = "AND note_id IN (SELECT value FROM temp.allowed)" if filtered else ""
         sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
                       UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
         return [ChunkPlace._make(row) for row in self.rows(sql, json.dumps(ids), json.dumps(keys))]

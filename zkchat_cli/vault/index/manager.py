@@ -85,18 +85,10 @@ class IndexManager:
         """What the index holds, and why it was rebuilt since the last report, if it was."""
 
         def describe(index: IndexDatabase) -> IndexReport:
-            sizes, problems = index.sizes(), index.problems()
+            sizes, problems = index.sizes()._asdict(), index.problems()
+            del sizes["tokens"]
             rebuilt, self._rebuilt = self._rebuilt, None
-            return IndexReport(
-                notes=sizes.notes,
-                chunks=sizes.chunks,
-                links=sizes.links,
-                broken_links=sizes.broken_links,
-                **changes,
-                seconds=seconds,
-                problems=problems,
-                rebuilt=rebuilt,
-            )
+            return IndexReport(**sizes, **changes, seconds=seconds, problems=problems, rebuilt=rebuilt)
 
         return self.ask(describe)
 

@@ -26,12 +26,12 @@ Lookup = Callable[[str], Sequence[LinkName]]
 class ResolvedTarget(NamedTuple):
     """`status` is None for a Markdown link that means no note, such as `[manual](manual.html)`.
 
-    `reason` says why the target of an ambiguous link was preferred to the best of the `losers`.
+    `reason` says why the target of an ambiguous link was preferred to the best of the other `candidates`.
     """
 
     target: str | None
     status: ReferenceStatus | None
-    losers: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
     via: Literal["alias", "title"] | None = None
     reason: str | None = None
 
@@ -143,25 +143,10 @@ def resolve_all(links: Iterable[WrittenLink], source: str | None, lookup: Lookup
     found: list[LinkResolution] = []
     for link in links:
         resolved = resolve(link, source, lookup)
-        if resolved.status is None:
-            continue
-        found.append(
-            LinkResolution(
-                raw=link.raw,
-                kind=link.kind,
-                target=resolved.target,
-                heading=link.heading,
-                alias=link.alias,
-                embed=link.embed,
-                status=resolved.status,
-                candidates=resolved.losers,
-                via=resolved.via,
-                reason=resolved.reason,
-                line=link.line,
-                text=link.text,
-                end=link.end,
-            )
-        )
+        if resolved.status is not None:
+            written = link._asdict()
+            del written["place"]
+            found.append(LinkResolution(**written, **resolved._asdict()))
     return found
 
 

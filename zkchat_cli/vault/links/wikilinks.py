@@ -33,7 +33,7 @@ class WrittenLink(NamedTuple):
 
 
 # Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that keeps one note one linear pass.
-# An atomic group, for `*+` with a condition in it finds nothing in Python 3.11.2; it takes memory for each repetition, so they are limited.
+# The group is atomic because `*+` with a condition in it finds nothing in Python 3.11.2. It takes memory per repetition, hence the limit.
 _WIKILINK = lazy_pattern(r"\[\[((?>(?:[^\[\]\n]++|\[(?!\[)|\](?!\])){0,500}))\]\]")
 _LABEL = r"(?:[^\[\]\n\\]++|\\.|!?\[(?:[^\[\]\n\\]++|\\.)*+\](?:\([^()\n]*+\))?)*+"
 _DESTINATION = r"(?:<([^<>\n]*+)>|((?:[^\s()<\\]++|\\.|\((?:[^\s()\\]++|\\.)*+\))*+))"

@@ -16,9 +16,9 @@ from zkchat_cli.vault.search.semantic import SemanticSearch
 
 LOWEST_PRIORITY = 19
 PAUSE_SECONDS = 0.2
-"""Between two looks whether the user is still busy."""
+"""Between two checks whether the user is still busy."""
 IDLE_SECONDS = 1.0
-"""Between two looks whether notes have changed."""
+"""Between two checks whether notes have changed."""
 MESSAGES_SECONDS = 5.0
 """After so long with messages, the notes get their turn: both may take an hour."""
 STOP_SECONDS = 2.0

@@ -45,7 +45,7 @@ def search(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | No
 
     hits = lexical.search(index, query, limit)
     near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
-    places = {place.id: place for place in index.chunk_places(list(hits.scores), near, allowed=hits.is_filtered and bool(near))}
+    places = {place.id: place for place in index.chunk_places(list(hits.scores), near, filtered=hits.is_filtered and bool(near))}
     cosines: dict[int, float] = {}
     by_meaning: dict[int, float] = {}
     if match:

@@ -156,8 +156,8 @@ class _Search:
             either = (self._newest("note_words", fts(known, self.known), NAMED_NOTES) for fts in (fts_all, fts_any))
             notes = next(filter(None, either), [])
         if self.query.phrases:  # many names may have these words, and hardly one in this order
-            so = " OR ".join(fts_phrase(phrase) for phrase in self.query.phrases)
-            notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED_NOTES) + notes))
+            with_phrase = " OR ".join(fts_phrase(phrase) for phrase in self.query.phrases)
+            notes = list(dict.fromkeys(self._ranked_or_newest("note_words", with_phrase, NAMED_NOTES) + notes))
         whole = [id_ for note in notes[:WHOLE_NAMED_NOTES] for id_ in self._matching_chunks(note)]
         return whole + [id_ for note in notes[WHOLE_NAMED_NOTES:] for id_ in self.index.chunk_ids(note)[:1]]
 
