@@ -19,12 +19,13 @@ from zkchat_cli.vault.discovery import find_vaults
 def home(tmp_path: Path) -> Path:
     """A home with two vaults, one of them in Obsidian's list, and some folders that are none."""
     made = tmp_path / "anna"
-    for name in ("Documents/Garden/.obsidian", "Documents/Letters", "notes/deep", "Pictures", "empty", ".config/obsidian"):
+    for name in ("Documents/Garden/.obsidian", "Documents/Letters", "notes/deep", "Pictures", "empty/.tool", ".config/obsidian"):
         (made / name).mkdir(parents=True)
     (made / "Documents/Garden/Compost.md").write_text("# Compost\n\nA heap needs air.\n")
     (made / "Documents/Garden/Worms.md").write_text("# Worms\n\nThey like it dark.\n")
     (made / "Documents/Letters/a.md").write_text("not a vault by any sign\n")
     (made / "notes/deep/a.md").write_text("A plan.\n")
+    (made / "empty/.tool/README.md").write_text("Not a note.\n")
     listed = {"1": {"path": str(made / "gone"), "ts": 9}, "2": {"path": str(made / "Documents/Garden"), "ts": 5}}
     (made / ".config/obsidian/obsidian.json").write_text(json.dumps({"vaults": listed}))
     return made
