@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.application import create_app_session
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DummyCompleter
 from prompt_toolkit.document import Document
@@ -40,15 +41,7 @@ class At:
         self.history = VaultHistory(self.pastes.unfold)
         self.history.set_file(history)
         self.lines: list[str] = []
-        self.prompt = InputLine(
-            True,
-            completer or DummyCompleter(),
-            self.history,
-            self.pastes,
-            on_line_changed=self.lines.append,
-            keyboard=keyboard,
-            screen=DummyOutput(),
-        )
+        self.prompt = InputLine(True, completer or DummyCompleter(), self.history, self.pastes, on_line_changed=self.lines.append)
 
     def says(self, keys: str) -> str:
         self.keyboard.send_text(keys)
@@ -76,7 +69,7 @@ class At:
 
 @pytest.fixture
 def at() -> Iterator[At]:
-    with create_pipe_input() as keyboard:
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
         yield At(keyboard)
 
 
@@ -133,7 +126,7 @@ def test_pasted_text_is_sent_unchanged(texts: list[str]) -> None:
 
 
 def test_lines_are_there_again_in_the_next_session_with_their_pastes(tmp_path: Path) -> None:
-    with create_pipe_input() as keyboard:
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
         at = At(keyboard, tmp_path / "kept" / "lines")
         assert at.says(f"one \ud800{ENTER}".encode("utf-8", "replace").decode())
         at.says(f"two {pasted(POEM)}{ENTER}")
@@ -180,7 +173,7 @@ class SlowNotes(Completer):
 
 def test_a_tab_pressed_while_completions_are_computed_chooses_the_first() -> None:
     notes = SlowNotes()
-    with create_pipe_input() as keyboard:
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
         at = At(keyboard, completer=notes)
         keyboard.send_text("[[Ro")
 

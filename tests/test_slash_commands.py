@@ -66,6 +66,10 @@ def test_an_export_without_a_path_is_kept_out_of_the_vault(app: AppFixture, tmp_
     assert file.exists()
     slash_output("/export md Talk.md", session)
     assert Path("Talk.md").exists()
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert slash_output("/export json", session) == f"Exported to {file.with_suffix('.json')}"
 
 
 @pytest.mark.parametrize("name", ["no/such/folder/x.md", "~nobody-of-this-name/x.md", "a\0b", "x" * 5000])

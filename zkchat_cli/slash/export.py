@@ -4,6 +4,7 @@ The default file is named after the conversation. It is in the current folder, o
 vault. Existing files are never overwritten.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 from zkchat_cli import exporters
@@ -43,9 +44,11 @@ def _export(session: ZkChatSession, argument: str) -> CommandResult:
 
 def _default_folder(session: ZkChatSession) -> Path:
     """The current folder; in a vault, the folder for documents: a note in a vault that nobody asked for is found by search."""
-    here, documents = Path.cwd(), session.services.documents_folder
-    in_vault = any(folder == session.vault.root or (folder / ".obsidian").is_dir() for folder in (here, *here.parents))
-    return documents if in_vault and documents is not None else Path()
+    with suppress(FileNotFoundError):  # the current folder was deleted
+        here = Path.cwd()
+        if not any(folder == session.vault.root or (folder / ".obsidian").is_dir() for folder in (here, *here.parents)):
+            return Path()
+    return session.services.documents_folder or Path()
 
 
 COMMAND = SlashCommand(_export, "[md|html|json|context] [file]", lambda _: exporters.names())

@@ -18,10 +18,9 @@ from prompt_toolkit.filters import Always, Condition
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import fragment_list_len
 from prompt_toolkit.history import History
-from prompt_toolkit.input import Input
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
-from prompt_toolkit.output import ColorDepth, Output
+from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from zkchat_cli.completion import InputCompleter, can_complete
@@ -58,8 +57,6 @@ class InputLine:
         placeholder_style: str = "ansibrightblack",
         on_line_changed: Callable[[str], None],
         on_drawn: Callable[[], None] = lambda: None,
-        keyboard: Input | None = None,
-        screen: Output | None = None,
     ) -> None:
         self._app_session = get_app_session()
         self._colour, self._placeholder_style = colour, placeholder_style
@@ -88,8 +85,6 @@ class InputLine:
             placeholder=self._placeholder if colour else None,
             color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict(STYLE),
-            input=keyboard,
-            output=screen,
         )
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line
         self._session.app.after_render += self._on_render
