@@ -103,7 +103,8 @@ def open_model(provider: str, address: str, name: str = "m", *, key: str = KEY, 
     patient = {"timeout": 5.0, "stall_timeout": 5.0, **settings}
     model: Any = declared.open(ModelConfig(name, declared.settings(**patient), env))
     model.first_delay = first_delay
-    model.import_library()  # on a busy machine it takes longer than these tests wait for an answer
+    from zkchat_cli.llm import mojentic_adapter  # noqa: F401  on a busy machine it takes longer than these tests wait for an answer
+
     return model  # type: ignore[no-any-return]
 
 

@@ -51,7 +51,7 @@ class ChatReader(ABC):
         """The finish reason, in the server's own word."""
         self.calls: list[PartialToolCall] = []
         self.hidden_bytes = 0
-        """Size of what is not shown: tool calls, and reasoning that is only for the server."""
+        """Size of tool calls, and of reasoning that only the server can read."""
         self.counts: dict[str, int] = {}
         """Figures of the usage, under OpenAI's names."""
         self.started = False
@@ -63,15 +63,8 @@ class ChatReader(ABC):
         """What the server needs back with the calls of this answer."""
         return None
 
-    def check_finish(self) -> None:
-        """Raises ProviderError if the server gave up."""
-        if self.finish == "content_filter":
-            raise self.endpoint.content_filtered()
-        if self.finish in ERROR_REASONS:
-            raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
-
     def complete(self, emit: Emit) -> None:
-        """Emit the calls and the end."""
+        """Emit the tool calls and the final delta."""
         if thinking := self.thinking():
             emit(ThinkingPart(thinking))
         if calls := self.tool_calls():
@@ -110,23 +103,23 @@ class ChatReader(ABC):
         """An event's text and reasoning. Keeps its finish reason, calls and usage. Raises TypeError and the like for wrong types."""
 
     def parse_line(self, line: bytes) -> object:
-        """The JSON of a line of server-sent events, None if it contains nothing. Raises ValueError for anything else."""
+        """The JSON of a line, which may be a server-sent event; None if it has none. Raises ValueError for anything else."""
         if line.startswith(b"data:"):
             data = line[5:].strip()
             return DONE if data == DONE.encode() else json.loads(data or b"null")
-        if self.in_document(line):
-            return self.add_to_document(line)
-        if line.startswith(b"{"):  # an error, or a whole answer, instead of a stream
+        if self._in_document(line):
+            return self._add_to_document(line)
+        if line.startswith(b"{"):  # an event of Ollama, or an error or a whole answer instead of a stream
             return json.loads(line)
         if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
             return None
-        raise ValueError("not a line of server-sent events")
+        raise ValueError("neither JSON nor a server-sent event")
 
-    def in_document(self, line: bytes) -> bool:
+    def _in_document(self, line: bytes) -> bool:
         """Whether a line is of JSON over several lines."""
         return bool(self._document) or (line.rstrip() == b"{" and not self.started)
 
-    def add_to_document(self, line: bytes) -> object:
+    def _add_to_document(self, line: bytes) -> object:
         """The JSON that ends with this line, None if more is to come: servers that indent JSON end it with a brace in the first column."""
         self._document += line
         ended = line.rstrip() == b"}"
@@ -173,7 +166,10 @@ class ChatReader(ABC):
         if self._closed:
             return b""
         self._closed = True
-        self.check_finish()
+        if self.finish == "content_filter":
+            raise self.endpoint.content_filtered()
+        if self.finish in ERROR_REASONS:
+            raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
         return _chunk({}, "stop") + b"data: [DONE]\n\n"
 
 

@@ -11,8 +11,8 @@ This is the only file that depends on something mojentic does not document: `rec
 import logging
 import os
 import ssl
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,23 +33,17 @@ if not logging.getLogger().handlers:
 logging.captureWarnings(True)
 
 
-@contextmanager
-def _hidden_variables(*names: str) -> Iterator[None]:
-    """The environment without these variables, in whatever case."""
-    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.lower() in names}
-    try:
-        yield
-    finally:
-        os.environ.update(hidden)
-
-
 # mojentic imports ollama, which makes a client on import. zkchat never uses it, but it reads these variables and fails if one is wrong, for
 # example if it names a SOCKS proxy. zkchat reads them itself, and says what is wrong if it matters.
 try:
     import ollama
 except Exception:  # noqa: BLE001
-    with _hidden_variables("http_proxy", "https_proxy", "all_proxy", "ollama_host", "ssl_cert_file", "ssl_cert_dir"):
+    read_by_ollama = ("http_proxy", "https_proxy", "all_proxy", "ollama_host", "ssl_cert_file", "ssl_cert_dir")
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.lower() in read_by_ollama}
+    try:
         import ollama  # noqa: F401
+    finally:
+        os.environ.update(hidden)
 
 from mojentic.llm.gateways.cloud_recovery import freeze_request  # noqa: E402  after the handler
 from mojentic.llm.gateways.omlx_recovery import decode_completion  # noqa: E402
@@ -68,7 +62,7 @@ RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 
 
 class _Body(httpx.AsyncByteStream):
-    """A response body, with other pieces in place of its own."""
+    """A response body with other contents."""
 
     def __init__(self, body: httpx.AsyncByteStream, pieces: AsyncIterator[bytes]) -> None:
         self._body, self._pieces = body, pieces
@@ -81,7 +75,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 async def _read_body(body: httpx.AsyncByteStream, reader: ChatReader, attempt: Any, emit: Emit) -> AsyncIterator[bytes]:
-    """A response body as its reader hands it on. Raises RemoteProtocolError where mojentic shall try again."""
+    """The chunks that a reader makes of a response body. Raises RemoteProtocolError where mojentic is to try again."""
     rest = b""
     try:
         try:
@@ -115,7 +109,7 @@ def _tls() -> ssl.SSLContext:
 
 
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untyped
-    """mojentic's engine with a client that uses the environment's proxies and a reader for each response."""
+    """mojentic's engine, with a client that uses the environment's proxies, and a reader for each response."""
 
     def __init__(self, readers: list[ChatReader], model: "RemoteModel", emit: Emit, *args: Any) -> None:
         super().__init__(*args)

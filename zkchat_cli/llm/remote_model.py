@@ -135,7 +135,8 @@ class RemoteModel(ABC):
         if self.config_error() is not None:
             return  # the first call reports it
         with self._lock:  # whoever comes second waits for the window, too: a prompt for another one would be another prompt
-            self.import_library()
+            from zkchat_cli.llm import mojentic_adapter  # noqa: F401  up to 2 s, for which the first call need not wait
+
             if self._prepared:
                 return
             self._prepared = True
@@ -149,10 +150,6 @@ class RemoteModel(ABC):
             if found is not None and found.tokens > MAX_WINDOW:
                 found = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more")
             self.window = found or self.window
-
-    def import_library(self) -> None:
-        """Import what a call needs, which takes up to 2 s."""
-        from zkchat_cli.llm import mojentic_adapter  # noqa: F401
 
     @abstractmethod
     def find_window(self) -> Window | None:
@@ -226,7 +223,7 @@ class RemoteModel(ABC):
 
     def _call(self, request: Request) -> Generator[Delta, None, None]:
         async def call(emit: Emit) -> None:
-            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
+            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
 
             await stream_chat(self, self.body(with_wire_names(request)), emit)
 
@@ -342,11 +339,11 @@ class KeyedProvider(NamedTuple):
             table=self.name,
             allow_insecure=settings.allow_insecure,
             key_error=key_error,
-            key_status=f"{key_name} is {'set' if key else 'not set'}" + self._withheld(config.key, key, official=official),
+            key_status=f"{key_name} is {'set' if key else 'not set'}" + self._stored_key_notice(config.key, key, official=official),
             configured_by=", ".join(configured_by),
         )
 
-    def _withheld(self, stored: ApiKey, key: str, *, official: bool) -> str:
+    def _stored_key_notice(self, stored: ApiKey, key: str, *, official: bool) -> str:
         """What to say about a stored key for another address."""
         known = not key and any(stored.stored.values())
         where = f"{self.company}'s own address" if not official and "" in stored.stored else "another server"

@@ -66,7 +66,7 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
     if _ABOUT_ME.search(text):
         return INTRODUCTION
     if _REPEAT.search(text) and _has_only(words, _CONVERSATION_WORDS):
-        return _choose(text, answers) if answers else "I have not answered anything yet.\n"
+        return answers[0 if _FIRST.search(text) else -1] if answers else "I have not answered anything yet.\n"
     if _ASKED.search(text) and _has_only(words, _CONVERSATION_WORDS):
         return _list_questions(text, questions)
     bare = re.sub(r"[\W_]+", "", text)
@@ -80,10 +80,6 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
 
 def _has_only(words: Sequence[str], allowed: frozenset[str]) -> bool:
     return all(word in allowed or is_stopword(word) or not word.isascii() for word in words)
-
-
-def _choose(text: str, answers: Sequence[str]) -> str:
-    return answers[0 if _FIRST.search(text) else -1]
 
 
 def _list_questions(text: str, questions: Sequence[str]) -> str:

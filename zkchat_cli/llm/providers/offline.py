@@ -5,20 +5,19 @@ sentences, word for word, each with its citation. Below a threshold it names the
 """
 
 from collections.abc import Generator
+from typing import NamedTuple
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Similarities, Window
 
 
-class OfflineModel:
+class OfflineModel(NamedTuple):
     """`similarities` compares a question with passages by meaning; without it, words decide alone."""
 
-    name = "offline"
+    similarities: Similarities | None = None
+    name: str = "offline"
     window: Window | None = None
-    exact = True
-
-    def __init__(self, similarities: Similarities | None = None) -> None:
-        self._similarities = similarities
+    exact: bool = True
 
     def prepare(self) -> None:
         """Load the question analysis and the ranking, which no one needs before the first question."""
@@ -27,7 +26,7 @@ class OfflineModel:
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         from zkchat_cli.llm.offline.answer import answer_request
 
-        return answer_request(request, self._similarities)
+        return answer_request(request, self.similarities)
 
 
 def _open(config: ModelConfig) -> Model:

@@ -57,11 +57,6 @@ class OllamaReader(ChatReader):
             return None
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"thinking": self._thinking},), stored=False)
 
-    def parse_line(self, line: bytes) -> object:
-        if self.in_document(line):
-            return self.add_to_document(line)
-        return json.loads(line) if line.strip() else None
-
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         message = event.get("message") or {}
         for call in message.get("tool_calls") or ():
