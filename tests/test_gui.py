@@ -253,7 +253,7 @@ def test_indexing_can_be_stopped_and_a_message_that_is_sent_meanwhile_is_answere
     user.wait(lambda: user.window.state.text().startswith("indexing"))
     user.press(Qt.Key.Key_Escape)
     user.wait()
-    assert user.window.state.text() == "indexing was stopped; it goes on with the next message"
+    assert user.window.state.text() == "indexing stopped; it continues with the next message"
     user = open_window(wait=False)
     user.wait(lambda: user.window._indexing)
     user.ask("What is a filter?")

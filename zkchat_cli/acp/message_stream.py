@@ -15,7 +15,7 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 async def serve_standard_streams(agent: object) -> None:
-    """Serve the editor on standard input and output until it closes them. What is no message is answered with an error."""
+    """Serve the editor on standard input and output until it closes them. Lines that are not messages are answered with an error."""
     lines, writer = await stdio_streams(limit=MAX_LINE)
     messages = asyncio.StreamReader(limit=MAX_LINE)
     checking = asyncio.create_task(_check_lines(lines, messages, writer))
@@ -35,7 +35,7 @@ async def _check_lines(lines: asyncio.StreamReader, messages: asyncio.StreamRead
                 continue
             if not line:
                 return
-            if problem := _problem(line):
+            if problem := _find_problem(line):
                 writer.write(problem)
             else:
                 messages.feed_data(line)
@@ -43,8 +43,8 @@ async def _check_lines(lines: asyncio.StreamReader, messages: asyncio.StreamRead
         messages.feed_eof()
 
 
-def _problem(line: bytes) -> bytes | None:
-    """The answer to a line that is no message; None for one that is."""
+def _find_problem(line: bytes) -> bytes | None:
+    """The error for a line that is not a message; None for one that is."""
     if not line.strip():
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a turn says, as updates of the Agent Client Protocol: pure functions from values to messages."""
+"""The messages of the Agent Client Protocol: pure functions from events and values to updates for the editor, and from prompts to text."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -152,7 +152,7 @@ def _command(command: SlashCommand) -> schema.AvailableCommand:
 def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
     """The message of an editor's prompt, and the part of it that the user typed: text of the editor must not import files.
 
-    A note that is attached by its address becomes a link to it; attached text stands before what was typed.
+    A note that is attached by its address becomes a link to it; attached text comes before what was typed.
     """
     typed: list[str] = []
     attached: list[str] = []

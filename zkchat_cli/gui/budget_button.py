@@ -24,7 +24,7 @@ class BudgetButton(QAbstractButton):
         self.show_usage(None)
 
     def show_usage(self, usage: ContextUsage | None, more: int = 0) -> None:
-        """`more` are tokens of an answer that is being written; they count as conversation. Without `usage` it is the one of before."""
+        """`more` are tokens of an answer that is being written; they count as conversation. Without `usage`, the last one stays."""
         self._usage, self._more = usage or self._usage, more
         words = ", ".join(f"{name} {tokens:,}" for name, tokens in self.components.items() if tokens)
         self.setToolTip(f"{words or 'not measured yet'}. Click for the context and the exact prompt.")
@@ -37,8 +37,8 @@ class BudgetButton(QAbstractButton):
         """Tokens by component."""
         if self._usage is None:
             return {}
-        parts = {"system": self._usage.system_tokens, "tools": self._usage.tool_tokens, **self._usage.message_breakdown.model_dump()}
-        return {name.replace("_", " "): tokens + (self._more if name == "conversation" else 0) for name, tokens in parts.items()}
+        components = {"system": self._usage.system_tokens, "tools": self._usage.tool_tokens, **self._usage.message_breakdown.model_dump()}
+        return {name.replace("_", " "): tokens + (self._more if name == "conversation" else 0) for name, tokens in components.items()}
 
     @property
     def _bar(self) -> BudgetBar | None:

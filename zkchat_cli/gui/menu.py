@@ -1,4 +1,4 @@
-"""The menus: a table of actions, most of them a slash command with what a dialog asks for."""
+"""The menus: a table of actions. Most run a slash command with an argument from a dialog."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -113,13 +113,12 @@ def compact(window: "ChatWindow", instructions: str = "") -> None:
 
 
 def _turn_action(name: str) -> "Callable[[ChatWindow], None]":
-    """The command of that name, about the turn whose references are shown."""
-
+    """Runs the command of that name on the selected turn."""
     return lambda window: window.run_command(f"/{name} {window.transcript.selected}")
 
 
 def _choice_action(name: str) -> "Callable[[ChatWindow], None]":
-    """Choose a model, an agent or a strategy from those that the command of that name completes."""
+    """Chooses a model, an agent or a strategy among the completions of the command of that name."""
 
     def ask(window: "ChatWindow", values: Sequence[str]) -> None:
         value, chosen = QInputDialog.getItem(window, f"Choose the {name}", f"{name.capitalize()}:", values, 0, name == "model")

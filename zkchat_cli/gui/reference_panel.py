@@ -15,7 +15,7 @@ class ReferencePanel(QSplitter):
     opened = Signal(str)
     """The key of a row that was double-clicked; empty for a broken link."""
     selected = Signal(str)
-    """The key of the row whose passage is wanted."""
+    """The key of the selected row, to show its passage."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Vertical)

@@ -86,7 +86,7 @@ def describe_event(event: events.Event) -> str:
 
 
 def list_conversations(store: ChatSessionStore, vault: str, words: str) -> list[ConversationSummary]:
-    """The conversations about these notes, newest first; with `words`, those whose title or messages have them."""
+    """The conversations about these notes, newest first; with `words`, those that have them in the title or in messages."""
     known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
     if not words.strip():
         return known

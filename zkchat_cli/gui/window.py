@@ -195,7 +195,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _stop_indexing(self) -> None:
         self._indexing = False
-        self.state.setText("indexing was stopped; it goes on with the next message")
+        self.state.setText("indexing stopped; it continues with the next message")
 
     def _indexed(self, opened: OpenedSession, report: IndexReport) -> None:
         self._indexing = False

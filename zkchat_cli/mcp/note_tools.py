@@ -1,7 +1,7 @@
-"""The tools that read: each is a method, whose docstring and annotated parameters are what a client's model reads.
+"""The tools that read. Each is a method; its docstring and its annotated parameters are what a client's model reads.
 
-They run in threads of the SDK, and may run at the same time: the vault answers one question after the other. The server refreshes the
-index before, and makes a sentence of an error.
+They run in threads of the SDK, several at the same time: the vault answers one question after the other. Before each call the server
+refreshes the index, and it turns errors into sentences.
 """
 
 import threading
@@ -25,7 +25,7 @@ from zkchat_cli.views.conversation_list import search_result_document
 SCAN_SECONDS = 2.0
 """The vault is scanned again if its last scan is older, as in the chat."""
 MOST_CHARACTERS = 40_000
-"""Of a note in one answer: about 10,000 tokens."""
+"""Characters of a note in one answer: about 10,000 tokens."""
 MOST_PASSAGES, MOST_NOTES, MOST_LINKS = 50, 200, 100
 MOST_MESSAGES = 50
 LONGEST_TEXT = 1_000_000
@@ -39,7 +39,7 @@ Tag = Annotated[str | None, Field(description="Only notes with this tag or one n
 
 @dataclass(slots=True)
 class NoteTools:
-    """The tools on one vault. `open_store` opens the stored conversations: `zkchat` may make them while the server runs."""
+    """The tools on one vault. `open_store` opens the store for one search: it may not exist yet when the server starts."""
 
     vault: Vault
     open_store: Callable[[], AbstractContextManager[ChatSessionStore]]

@@ -1,7 +1,7 @@
 """The server: the tools, resources and prompts of a vault, spoken by the official SDK, which knows the revisions of the protocol.
 
-What is ours is how errors are told: every refusal is one sentence that the client's model can act on, and a defect is a line on standard
-error without a traceback.
+We add how errors are reported: a refusal is one sentence that the client's model can act on, and a defect is one line on standard error,
+without a traceback.
 """
 
 import inspect

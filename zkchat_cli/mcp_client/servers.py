@@ -18,6 +18,7 @@ from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import reason
 from zkchat_cli.llm.base import MAX_TOOL_NAME
 from zkchat_cli.llm.stop_signal import wait_for
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
@@ -225,7 +226,7 @@ async def _list_tools(client: Any, allowed: Collection[str] | None) -> list[Any]
 
 
 def _read_result(name: str, result: Any) -> ToolOutput:
-    """The text of a result, as lines that can be cut; what is no text is named."""
+    """The text of a result, as lines that can be cut, and a note about parts that are not text."""
     texts, others = [], 0
     for block in result.content:
         if block.type == "text":
@@ -241,7 +242,7 @@ def _read_result(name: str, result: Any) -> ToolOutput:
     text = "\n".join(texts)
     if result.is_error:
         raise ToolArgumentError(f"{name}: {truncate(sanitize(text) or 'it failed and says nothing', 1000)}")
-    notes = [f"{others} parts that are no text are left out"] if others else []
+    notes = [f"{plural(others, 'part')} left out: not text"] if others else []
     if len(text) > MAX_RESULT:
         notes.append(f"the result is cut after {MAX_RESULT:,} characters")
     return ToolOutput(data={"result": sanitize(text[:MAX_RESULT]).split("\n")}, note=". ".join(notes), outcome=f"{len(text):,} characters")
