@@ -13,7 +13,7 @@ from zkchat_cli.references.chunk_format import format_tool_result
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.injection import describe_documents
-from zkchat_cli.references.mentions import find_mentioned_documents, link_warning
+from zkchat_cli.references.mentions import find_mentions, link_warning
 from zkchat_cli.vault.vault import Vault
 
 
@@ -23,8 +23,8 @@ def vault(vault: Path) -> Path:
 
 
 def mentioned(text: str, notes: Vault) -> tuple[DocumentReference, ...]:
-    mentions = find_mentioned_documents(text, ImportRoots(notes, None, 1 << 20), DocumentSummaryService(notes).summary)
-    return tuple(mention.reference for mention in mentions)
+    mentions = find_mentions(text, ImportRoots(notes, None, 1 << 20), DocumentSummaryService(notes).summary)
+    return tuple(mention.reference for mention in mentions.documents)
 
 
 # from the user's words

@@ -1,6 +1,7 @@
 """`@path`: which words of a message import a file, from where, and what happens if that fails."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from zkchat_cli.errors import VaultError, on_one_line
 from zkchat_cli.events import Notice
 from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import
-from zkchat_cli.references.mentions import MentionedDocument, find_mentioned_documents
+from zkchat_cli.references.mentions import MentionedDocument, find_mentions
 from zkchat_cli.vault.vault import Vault
 
 
@@ -38,7 +39,7 @@ def file(text: str, places: ImportRoots) -> ImportedFile:
 
 
 def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> tuple[MentionedDocument, ...]:
-    return find_mentioned_documents(text, places, lambda _: None, typed)
+    return find_mentions(text, places, lambda _: None, typed).documents
 
 
 def error_of(text: str, places: ImportRoots) -> str:
@@ -107,7 +108,7 @@ def test_a_path_may_lead_out_of_the_current_folder_and_back(places: ImportRoots)
 
 
 def test_a_path_may_lead_out_of_a_folder_of_the_vault(places: ImportRoots) -> None:
-    inside = places._replace(folder=places.vault.root / "Queries")
+    inside = replace(places, folder=places.vault.root / "Queries")
     assert file("@../data/rows.csv", inside).relative_path == "data/rows.csv"
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from conftest import Program
-from factories import AppFixture, DeltaModel, find_call, prompt_texts, reply, report_of, tool_reply
+from factories import AppFixture, DeltaModel, exchanges, find_call, reply, report_of, resume, tool_reply
 from terminal_screen import Script
 
-from zkchat_cli.llm.base import Window
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.base import StreamFailed, Window
 from zkchat_cli.models import ToolCall
 
 ECHO = {"echo": True}
@@ -131,6 +132,13 @@ def test_the_window_is_known_before_documents_are_chosen(app: AppFixture) -> Non
     assert report.context.message_breakdown.documents < 2048 * 0.6
 
 
+def test_tools_that_the_server_refused_are_not_in_a_shorter_prompt_either(app: AppFixture) -> None:
+    refusals = [[StreamFailed(ProviderError(kind, "too much", "Less."))] for kind in ("no_tools", "context_length")]
+    model = DeltaModel([*refusals, reply("With AND.")])
+    report_of(resume(app, exchanges(*[("Is there an anvil? " * 20, "No. " * 60)] * 20), model=model).send(QUESTION))
+    assert [bool(request.tools) for request in model.requests] == [True, False, False]
+
+
 def test_context_and_doctor_say_what_was_chosen_and_why(zkchat: Program, script: Script) -> None:
     model = script(ECHO)
     zkchat("ask", QUESTION, "--model", model)
@@ -152,4 +160,3 @@ def test_ground_asks_the_last_question_again_with_passages(app: AppFixture) -> N
     assert report.grounded
     assert report.retrieval == "before"
     assert [m.content for m in session.history if m.role == "user"] == [QUESTION]
-    assert prompt_texts(session)

@@ -64,6 +64,8 @@ class TurnRunner:
     """The prompt of the first call, if it has been built."""
     filled: bool = False
     """Whether that is because results have filled the window."""
+    retrieval: RetrievalMode | None = None
+    """Who searches the notes after the server has refused tools."""
     met: set[ProviderErrorKind] = field(default_factory=set)
     """Refusals that were answered by another call; none is twice."""
 
@@ -129,7 +131,8 @@ class TurnRunner:
                     yield from self._shrink(refused)
                 elif refused is not None:
                     yield events.Notice(refused.message, refused.hint)
-                    yield from self.decide_documents("before")
+                    self.retrieval = "before"
+                    yield from self.decide_documents(self.retrieval)
                 prompt = yield from self._fitting_prompt()
             except PromptTooLarge as e:
                 turn.runtime = before  # a guess that leaves no room would end every further turn, too
@@ -161,7 +164,7 @@ class TurnRunner:
                 return prompt
             self._calibrator.learn(prompt, counted)
             if len(self.turn.messages) == 1:
-                yield from self.decide_documents(None)
+                yield from self.decide_documents(self.retrieval)
             prompt = self._build_prompt()
             if prompt.usage.compaction.due:
                 yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "", ask=False)
@@ -213,7 +216,7 @@ class TurnRunner:
             limit = int(RETRY_SIZE * usage.total_tokens / usage.effective_limit * used)
         turn.runtime = replace(turn.runtime, rejected_window=Window(limit, "a refusal of the server"))
         if len(turn.messages) == 1:
-            yield from self.decide_documents(None)
+            yield from self.decide_documents(self.retrieval)
         yield from self.compactor.run_if_enabled(turn, refused.message, ask=False)
 
     def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:

@@ -16,17 +16,19 @@ from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
-from zkchat_cli.references.file_imports import FileImport, ImportRoots, find_imports, read_import, similar_paths
+from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
 from zkchat_cli.references.fit_to_budget import reduce_to_fit
 from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.mentions import MentionedDocument, find_mentioned_documents
+from zkchat_cli.references.mentions import Mentions, find_mentions
 from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import estimate_tokens
 
 SIMILAR = 0.7
 """How similar to an agent's name a word must be to be taken for a misspelling of it: people are addressed by `@name`, too."""
+MOST_NAMED = 3
+"""Names that are no files of which the user is told one by one: a pasted text may have many."""
 MAX_COUNTED = 20_000
 """Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
 _MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
@@ -92,15 +94,12 @@ def check_agent_mention(mention: AgentMention | None, names: Sequence[str], root
     return mention, [Notice(f"the agent {mention.name} answers this message")]
 
 
-def unknown_file_notices(user_input: UserInput, roots: ImportRoots) -> list[Notice]:
-    """What to tell about each `@name` within a message that is neither a file nor like the name of one: it may be a person."""
-    typed = user_input.text if user_input.typed is None else user_input.typed
-    first = parse_agent_mention(typed)  # which `check_agent_mention` looks at
-    names = (each for each in find_imports(typed) if first is None or each.start != typed.find(first.text))
-    unknown = [
-        each.written for each in names if not each.is_path and not is_importable(each.written, roots) and not similar_paths(each, roots, 1)
-    ]
-    return [Notice(f"no file is called {name}; it is sent as it is") for name in dict.fromkeys(unknown)]
+def unknown_name_notices(names: Sequence[str], text: str) -> list[Notice]:
+    """What to tell about each `@name` in a text that is no file; `check_agent_mention` tells about one at the beginning."""
+    first = parse_agent_mention(text)
+    others = [name for name in names if first is None or name != first.text]
+    notices = [Notice(f"no file is called {name}; it is sent as it is") for name in others[:MOST_NAMED]]
+    return [*notices, *([Notice(f"{len(others) - MOST_NAMED} more words with @ are no files")] if len(others) > MOST_NAMED else [])]
 
 
 def is_importable(written: str, roots: ImportRoots) -> bool:
@@ -141,11 +140,11 @@ class UserMessageBuilder:
         text, before = bare.prompt_text, mode in ("before", "both")
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         try:
-            mentions = self._find_mentions(runtime, text, typed)
+            mentions, names = self._find_mentions(runtime, text, typed)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []
-        unknown = unknown_file_notices(user_input, import_roots(self.services, runtime))
+        unknown = unknown_name_notices(names, user_input.text)
         if not mentions and not found:
             return bare, unknown
         budget = self._budget_after_compaction(runtime, bare) if send_again else self._injection_budget(runtime, bare)
@@ -160,7 +159,7 @@ class UserMessageBuilder:
     def count_mentioned(self, runtime: Runtime, text: str) -> int:
         """Tokens that a message with this text would bring into the prompt for the documents that it names."""
         try:
-            mentions = self._find_mentions(runtime, text)
+            mentions = self._find_mentions(runtime, text).documents
         except VaultError:
             return 0
         if not any(mention.reference.relative_path for mention in mentions):
@@ -172,9 +171,9 @@ class UserMessageBuilder:
         text = describe_documents(injected.number_references(chunks), chunks, mode, as_text=as_text)
         return runtime.counter.count(text) + MESSAGE_OVERHEAD
 
-    def _find_mentions(self, runtime: Runtime, text: str, typed: str | None = None) -> tuple[MentionedDocument, ...]:
+    def _find_mentions(self, runtime: Runtime, text: str, typed: str | None = None) -> Mentions:
         summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
-        return find_mentioned_documents(text, import_roots(self.services, runtime), summary, typed, with_links=with_links)
+        return find_mentions(text, import_roots(self.services, runtime), summary, typed, with_links=with_links)
 
     def _injection_budget(self, runtime: Runtime, *message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""

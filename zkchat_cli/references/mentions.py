@@ -14,6 +14,8 @@ from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.vault import Vault
 
 Summary = Callable[[str], str | None]
+MOST_COMPARED = 5
+"""Names that may be people's and are compared with those of files. With 5,000 files each takes 20 ms, and a pasted text may have many."""
 
 
 class MentionedDocument(NamedTuple):
@@ -25,9 +27,14 @@ class MentionedDocument(NamedTuple):
     readable: bool = True
 
 
-def find_mentioned_documents(
-    text: str, roots: ImportRoots, summary: Summary, typed: str | None = None, *, with_links: bool = True
-) -> tuple[MentionedDocument, ...]:
+class Mentions(NamedTuple):
+    """The documents that a message names, and each `@name` that is no file: it may be a person's."""
+
+    documents: tuple[MentionedDocument, ...]
+    unknown_names: tuple[str, ...]
+
+
+def find_mentions(text: str, roots: ImportRoots, summary: Summary, typed: str | None = None, *, with_links: bool = True) -> Mentions:
     """The documents, or their sections, that `text` names. Files are imported only from the part that the user `typed` (default: all).
 
     A mention that does not resolve is a reference with status `broken` and the nearest names, and a warning, never an error.
@@ -39,12 +46,19 @@ def find_mentioned_documents(
     if with_links:
         written += [(link.end, link) for link in roots.vault.resolve_links(text) if link.kind == "wikilink"]
     found: dict[tuple[str, str | None], MentionedDocument] = {}
+    unknown: dict[str, None] = {}
     for position, each in sorted(written, key=lambda item: item[0]):
-        mention = _import_file(each, roots, summary) if isinstance(each, FileImport) else _read_link(each, roots.vault, summary)
-        if mention is not None and (key := _document_or_section(mention.reference)) not in found:
+        if not isinstance(each, FileImport):
+            mention = _read_link(each, roots.vault, summary)
+        elif (imported := _import_file(each, roots, summary, compare=len(unknown) < MOST_COMPARED)) is not None:
+            mention = imported
+        else:
+            unknown[each.written] = None
+            continue
+        if (key := _document_or_section(mention.reference)) not in found:
             reference = mention.reference.model_copy(update={"context_snippet": _words_around(text, position)})
             found[key] = mention._replace(reference=reference)
-    return tuple(found.values())
+    return Mentions(tuple(found.values()), tuple(unknown))
 
 
 def _words_around(text: str, position: int) -> str:
@@ -98,12 +112,13 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
     return MentionedDocument(reference, chunks, tuple(filter(None, warnings)))
 
 
-def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary) -> MentionedDocument | None:
-    """The file. A missing one gives a warning with the nearest names; a word that may be a person's name is no document."""
+def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary, *, compare: bool) -> MentionedDocument | None:
+    """The file. A missing one gives a warning with the nearest names; a word that may be a person's name is no document. Without `compare`
+    it is one also if it is similar to the name of a file."""
     try:
         file = file_imports.read_import(wanted, roots)
     except VaultError as e:
-        candidates = () if e.hint else file_imports.similar_paths(wanted, roots)
+        candidates = file_imports.similar_paths(wanted, roots) if not e.hint and (compare or wanted.is_path) else ()
         if not (wanted.is_path or candidates or e.hint):
             return None
         paths = ", ".join(f"@{path}" for path in candidates)
