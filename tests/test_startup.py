@@ -143,7 +143,7 @@ def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: 
 
 def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup, "STOP_TIMEOUT_OPENING", 0.2)
-    monkeypatch.setattr(Screen, "abandon", lambda _: None)  # it would close this process's own streams
+    monkeypatch.setattr(Screen, "discard_output", lambda _: None)  # it would close this process's own streams
 
     def after(chat: Chat) -> None:
         chat.keyboard.send_text(f"a question{ENTER}")

@@ -1,7 +1,7 @@
 """/check: ask the model whether each cited sentence of the last answer is supported by its passage.
 
-One short call, which is not part of the conversation. Without a language model, each sentence is shown with the verdict by words, numbers,
-names and negations that zkchat makes after each answer, or, where these do not tell and the notes are searched by meaning, by meaning.
+One short call, which is not part of the conversation. Without a language model, zkchat compares words, numbers, names and negations, as it
+does after each answer; where these do not decide and the notes are searched by meaning, it compares the meaning.
 """
 
 from collections.abc import Generator, Mapping, Sequence

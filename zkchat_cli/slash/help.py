@@ -16,7 +16,7 @@ KEYS = (
     ("Ctrl+D", "quit, on an empty line"),
 )
 SCREENS = 2
-"""Screens of text up to which the overview is printed: who looks for a command wants to type it at once."""
+"""Screens of text up to which the overview is printed without a pager: the user wants to type the command at once."""
 
 
 def _help(_: ZkChatSession, argument: str) -> CommandResult:

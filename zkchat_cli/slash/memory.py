@@ -1,6 +1,6 @@
 """/memory: show the memory in the next prompt, and all remembered facts.
 
-Each with the reason why it is sent or not. With a message: the memory that would be sent with it.
+It says why each fact is sent or not. With a message, it shows the memory that would be sent with that message.
 """
 
 from zkchat_cli.chat.session import ZkChatSession

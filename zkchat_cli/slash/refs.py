@@ -1,6 +1,6 @@
 """/refs: list the documents of this conversation, and how often each was used.
 
-Each with how often it was named, found and cited, and with its source numbers.
+For each document: how often it was named, found and cited, its source numbers, and its summary.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """/related: list notes related to the last answer that it did not cite, and why.
 
-By links, words and meaning. They are not sent to the model: name one as [[note]] to ask about it.
+They are found by links, words and meaning, and are not sent to the model: name one as [[note]] to ask about it.
 """
 
 from zkchat_cli.chat.session import ZkChatSession

@@ -1,6 +1,7 @@
 """/why: show how a document came into the conversation.
 
-A path, a title, a [[link]] or the number of a source: who named it, which search found it, and if the model sees it now.
+NOTE is a path, a title, a [[link]] or the number of a source. It says who named the document, which search found it, and whether the model
+sees it now.
 """
 
 from collections.abc import Iterable, Sequence

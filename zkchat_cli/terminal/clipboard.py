@@ -22,7 +22,7 @@ CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> list[str]:
-    """Copy text by every way that is available and return their names."""
+    """Copy text to every clipboard that can be reached, and return their names."""
     targets = []
     for variable, command in CLIPBOARDS:
         program = shutil.which(command[0], path=env.get("PATH")) if not variable or env.get(variable) else None

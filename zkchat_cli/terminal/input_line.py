@@ -192,7 +192,7 @@ class InputLine:
 
 
 class ChatCompleter(Completer):
-    """What can be completed, as prompt_toolkit takes it."""
+    """The completions of the input line, as prompt_toolkit takes them."""
 
     def __init__(self, completer: InputCompleter) -> None:
         self._completer = completer

@@ -85,7 +85,7 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBinding
 
     @keys.add(Keys.SIGINT)
     def _(event: KeyPressEvent) -> None:
-        """A signal while the line is read. One that came just after Enter would be an error of prompt_toolkit, which is printed."""
+        """SIGINT while the line is read. For one just after Enter, prompt_toolkit's own binding would print an error."""
         if event.app.future is not None and not event.app.future.done():
             event.app.exit(exception=KeyboardInterrupt)
 

@@ -25,7 +25,7 @@ MIN_TEXT = 8
 MIN_COLUMN = 8
 """Columns that each column of a table needs on average; with less, each row becomes a record."""
 MAX_NATURAL = 10_000
-"""Columns of a table that would have all the room it could use."""
+"""Columns in which the natural width of a table is measured."""
 MAX_HIGHLIGHTED_LINE = 1000
 """Characters of a line of code; the expressions of some pygments lexers are slow with longer ones."""
 _TABLE_BOX = "    \n  │ \n ─┼ \n  │ \n ─┼ \n ─┼ \n  │ \n    \n"

@@ -120,7 +120,7 @@ class Repl:
                 self._background.stop()
         if self._interrupts.termination_signal is None:
             return 0
-        self.screen.abandon()
+        self.screen.discard_output()
         return 128 + self._interrupts.termination_signal
 
     def _loop(self) -> None:

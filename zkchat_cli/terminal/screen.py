@@ -137,8 +137,8 @@ class Screen:
             text.append(span.text, Style.combine([Style(link=address), *map(console.get_style, span.style.split())]))
         return text
 
-    def abandon(self) -> None:
-        """The terminal may be gone: send the rest to nowhere, because the interpreter would report it at exit."""
+    def discard_output(self) -> None:
+        """Discard further output: the terminal may be gone, and the interpreter would report that at exit."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (self.out, self.err):
             os.dup2(nowhere, stream.fileno())

@@ -1,5 +1,5 @@
-"""Startup in the background: open the session, index the vault, load tokenizer and model. Then, while a message is typed, what sending it
-would wait for: in 10,000 notes, looking for changed ones takes 60 ms.
+"""Startup in the background: open the session, index the vault, load tokenizer and model. Then, while a message is typed, do in advance
+what sending it would wait for: looking for changed notes takes 60 ms in 10,000 notes.
 
 The prompt is drawn first: importing the modules of a session takes twice as long as everything that the prompt needs. So a problem with the
 vault or the store may appear after the prompt; it ends the chat then.
@@ -83,7 +83,7 @@ class BackgroundLoader:
         """Files that the first index could not read."""
         self.notes: int | None = None
         self.notices: SimpleQueue[Callable[[Screen], None]] = SimpleQueue()
-        """What to show above the prompt: why the model would not answer; where nobody has chosen one, that there are some."""
+        """Messages to show above the prompt: why the model cannot answer, or which providers could if the user has chosen none."""
         self.tip = ""
         self.state = "loading"
         self._start_session = start_session
