@@ -5,15 +5,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 Count = Annotated[int, Field(strict=True, ge=0, le=10**15)]
-"""A number of tokens, lines or the like. Imported files are untrusted: `"12"` and `true` are no numbers, and sums of counts fit a
-column of a database."""
+"""A number of tokens, lines or the like. Imported files are untrusted: `"12"` and `true` are refused, and sums of counts fit a column of a
+database."""
 Quantity = Annotated[float, Field(strict=True, ge=-(10**15), le=10**15)]
 """A score or milliseconds: a finite number."""
 
 
 class _NoFieldNames(set[str]):
-    """Stands for the names of the fields that were given, which nobody asks for: pydantic would store a set of its own for each value, two
-    fifths of the memory of a long conversation."""
+    """Replaces the names of the fields that were given, which are not needed: pydantic would store a set of them for each value, two fifths
+    of the memory of a long conversation."""
 
     def __copy__(self) -> "_NoFieldNames":
         return self

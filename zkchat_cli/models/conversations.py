@@ -41,12 +41,12 @@ class Compaction(Value):
     problem: str | None = None
     """Why the first requested summary was not used."""
     state: str | None = None
-    """Of a preview: a digest of all that it was made from; the compaction of the same state uses it."""
+    """Of a preview: a digest of everything that it was made from. A compaction of the same state uses the preview."""
     undone: bool = False
-    """An undone compaction is not used any more, but earlier prompts had it."""
+    """An undone compaction is no longer used, but earlier prompts had it."""
 
     def with_summary_of(self, earlier: "Compaction | None") -> "Compaction":
-        """A compaction that only masks, as prompts use it: with the earlier summary. Others are used as they are."""
+        """The compaction as prompts use it: one that only masks gets the earlier summary, others stay as they are."""
         if self.summary or earlier is None:
             return self
         return self.model_copy(update=earlier.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}))
@@ -74,7 +74,7 @@ class ConversationSummary(Conversation):
 class Mention(Value):
     """How one answer, or a question without such an answer (`message_id`), used one note.
 
-    `how` lists the ways, each once. `numbers` are the note's chunks that were found or cited; `held` of the `citations` are valid.
+    `how` lists the ways, each once. `numbers` are the note's chunks that were found or cited; `held` is how many `citations` are valid.
     """
 
     conversation_id: str

@@ -63,7 +63,7 @@ class ContentChunk(Value):
     text: str
     score: Quantity | None = None
     score_words: Quantity | None = None
-    """What `score` was made of: the score by words, and the cosine of the chunk's best window; None without words or vectors."""
+    """`score` is made of this score by words and of the cosine of the chunk's best window; None without words or vectors."""
     score_meaning: Quantity | None = None
     number: Count | None = None
 
@@ -240,7 +240,7 @@ class ZkChatMessage(Value):
     updated_at: str | None = None
     """When its fields last changed after it was stored (a status, a pin); its words never do."""
     other_records: tuple[dict[str, Any], ...] = ()
-    """What followed in the log of another program and is no message; kept as it was."""
+    """Entries that followed in the log of another program and are not messages; kept as they were."""
     addressed: str | None = None
     """The `@name` in `content` that mentions the agent, for this message only."""
 
@@ -266,7 +266,7 @@ class SpokenMessage(NamedTuple):
     content: str
     timestamp: str
     links: tuple[str, ...] = ()
-    """To the documents that it references, if they were read, too. Memory is none of them: it comes with every prompt."""
+    """To the documents that it references, if they were read, too; without memory, which comes with every prompt."""
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

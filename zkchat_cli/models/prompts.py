@@ -99,7 +99,7 @@ class ContextUsage(Value):
     """Where `max_context` comes from."""
     components: PromptComponents = PromptComponents()
     calibration: Quantity = 1.0
-    """Tokens of this model for each that zkchat counts, as its provider reported."""
+    """How many tokens this model counts for each that zkchat counts, as its provider reported."""
 
 
 class DroppedItem(Value):
@@ -108,7 +108,7 @@ class DroppedItem(Value):
 
 
 class Retrieval(Value):
-    """Who searches the notes, and why."""
+    """Who searches the notes for a turn, and why."""
 
     mode: RetrievalMode
     reason: str
@@ -131,11 +131,11 @@ class Prompt(Value):
 
 
 class Calibration(Value):
-    """How a model counts: its tokens for each that zkchat counts, in texts and in descriptions of tools."""
+    """How many tokens a model counts for each that zkchat counts, in texts and in descriptions of tools."""
 
     text: Quantity = 1.0
     tools: Quantity | None = None
-    """None while no call has shown it: then descriptions count as text does, and never less than zkchat counts."""
+    """None until a call has shown it: descriptions then count like text, but never less than zkchat counts."""
     calls: Count = 0
     """Measurements of text alone so far."""
 

@@ -1,9 +1,9 @@
-"""How a model counts, learned from what its server reports about prompts. Pure.
+"""How a model counts tokens, learned from what its server reports about prompts. Pure.
 
-A count that is too small sends a prompt that does not fit; one that is too large wastes room. So a factor rises at once and sinks slowly,
-and it sinks only by calls that show it: that of texts by calls without tools, or by what a turn's next call has more; that of descriptions
-of tools once the texts' is known. A template that leaves tools out, or a server that counts only what was not in its cache, must not make
-texts look smaller than they are.
+If a count is too small, the prompt does not fit; if it is too large, room is wasted. So a factor rises at once and sinks slowly, and only
+after calls that show it: the factor of texts after calls without tools, or by what the next call of a turn adds; that of descriptions of
+tools once the factor of texts is known. A template that leaves tools out, or a server that counts only what was not in its cache, must not
+make texts look smaller than they are.
 """
 
 from typing import NamedTuple
@@ -13,9 +13,9 @@ from zkchat_cli.models import Calibration
 CALLS = 10
 """A factor sinks to the mean of about this many measurements."""
 MIN_TEXT = 100
-"""Tokens of text that show how a model counts: in less, what its template adds would count as text."""
+"""Tokens of text that show how a model counts: with fewer, what its template adds would matter too much."""
 MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
-"""A figure outside of this is no measure."""
+"""A factor beyond these is taken for a mistake."""
 
 
 class CountedPrompt(NamedTuple):
@@ -28,7 +28,7 @@ class CountedPrompt(NamedTuple):
 
 
 def learn_calibration(known: Calibration, prompt: CountedPrompt, before: CountedPrompt | None = None) -> Calibration:
-    """What is known after another prompt has been counted; `before` is that of the turn's call before."""
+    """The calibration after another prompt has been counted; `before` is the prompt of the turn's previous call."""
     if prompt.text < MIN_TEXT or not MIN_FACTOR <= prompt.counted / (prompt.text + prompt.tools) <= MAX_FACTOR:
         return known
     if not prompt.tools:

@@ -50,7 +50,7 @@ _PIECE = 100_000
 _COUNTED_BY_LINE = range(2000, _PIECE)
 """Characters of a text whose lines are counted, and cached, one by one: a summary keeps most of its lines from message to message."""
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
-"""A token always ends here in both vocabularies: white space, or a slash after it, may join a line break."""
+"""Both vocabularies end a token here: only white space or a slash can join the line break before it."""
 _SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
 """The same, or before a space between letters."""
 

@@ -42,9 +42,9 @@ _CLASSES = {
     r"\p{N}": r"\d",
     "'s": "'[sſ]",
 }
-"""The classes of a pattern, as sets of characters that remain."""
+"""The character classes of a pattern, and the characters that are left of them after the replacement."""
 _REPLACEMENTS = {"Lu": "A", "Lt": "A", "Ll": "a", "Lm": "ª", "Lo": "ª", "M": "\u0300", "N": "0", "Z": "\t"}
-"""A category of characters beyond ASCII, or its first letter, and what replaces them; all others are punctuation to the pattern."""
+"""A category of characters beyond ASCII, or its first letter, and what replaces them; all others become punctuation."""
 
 
 def token_hash(token: bytes) -> int:
@@ -78,7 +78,7 @@ class _ReplacementTable(dict[int, str]):
 
 
 class TableEncoder:
-    """An encoding by a table, as long as it is the faster way, then by the vocabulary."""
+    """An encoding by a table while that is faster, then by the vocabulary."""
 
     def __init__(self, table: TokenTable, pattern: str, load: "Callable[[], Encoder]") -> None:
         for name, members in _CLASSES.items():

@@ -121,7 +121,8 @@ def _tool_error(result: PromptMessage) -> str | None:
 
 
 def _first_calls(question: AnalyzedQuestion, documents: Sequence[PromptMessage]) -> list[tuple[str, dict[str, Any]]]:
-    """Read the named documents whose text is not in the prompt, and search, unless the question is about a document as a whole."""
+    """The calls that read the named documents, if the prompt does not have their text, and that search, unless the question is about a
+    document as a whole."""
     paths = {excerpt.path for excerpt in _read_excerpts(documents)}
     sources = [id_ for m in documents for id_ in m.source_ids[1 if paths else 0 :]]  # the first is the message's own, if there is a text
     reads = [("read_zk_document", {"relative_path": path}) for path in sources if path not in paths][:MAX_DOCUMENTS]
@@ -140,7 +141,7 @@ def remembered_facts(question: AnalyzedQuestion, before: Sequence[PromptMessage]
 
 
 def summarize_message(messages: Sequence[PromptMessage]) -> str:
-    """The most important sentences of a text in a message that asks to summarize it; empty for any other message."""
+    """The most important sentences of the text in a message that asks for a summary of it; empty for any other message."""
     users = [m.content for m in messages if m.role == "user" and m.kind == "conversation"]
     content = users[-1] if users else ""
     lines = [line for line in content.split("\n") if line.strip()]

@@ -1,7 +1,7 @@
 """The pieces of an excerpt that the offline provider can quote: short groups of sentences, list items, table rows and lines of code.
 
-A quote must occur word for word in the note, so a piece never joins lines that are not adjacent. Headings are no pieces; they say what
-the pieces under them are about.
+A quote must occur word for word in the note, so a piece never joins lines that are not adjacent. Headings are not quoted; they say what the
+pieces below them are about.
 """
 
 import re
@@ -24,12 +24,12 @@ MAX_GROUP = 240
 MAX_LABEL = 80
 """Characters of a line that says what the list or code below it is: "Things to bring"."""
 ITEM_SEPARATOR = " • "
-"""Between the items of a list in one piece: a mark that no note has to contain for the quotation to be verified."""
+"""Between the items of a list in one piece; a quotation is verified although the note does not have this mark."""
 COLONS = (":", "：")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING_MARKS = "\"'”’»」』*_)）"
 FEWEST_LINES = 3
-"""Lines from which on one can tell whether a paragraph is wrapped: the last line of two may be of any length."""
+"""A paragraph with fewer lines does not show whether it is wrapped: the last line of two may be of any length."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
 _NUMBERED = lazy_pattern(r"\[\s*\d")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
@@ -46,14 +46,14 @@ class QuotablePassage(NamedTuple):
     headings: tuple[str, ...]
     position: int
     label: str = ""
-    """What says what it is besides the headings: of a row the header of its table, of code the short line above."""
+    """What it is, besides the headings: the header of the table for a row, the short line above for code."""
 
 
 class _LeadIn(NamedTuple):
-    """A passage that the items of a list below may continue."""
+    """A passage that may continue with the items of a list below it."""
 
     position: int
-    """In the list of passages."""
+    """Its index in the list of passages."""
     list_line: int | None = None
     """The line on which its list must begin; None for any. Only a colon leads in to a list further down."""
 
@@ -89,7 +89,7 @@ def _is_label(block: MarkdownBlock) -> bool:
 
 
 def _label(block: MarkdownBlock, above: MarkdownBlock | None) -> str:
-    """What the passages of a block have as their label; `above` is the short line above it."""
+    """The label of the passages of a block; `above` is the short line above it."""
     match block.kind:
         case "table":
             return block.lines[0] if any(map(is_delimiter_row, block.lines[1:2])) else ""

@@ -1,7 +1,7 @@
 """What a message asks for: the searches it needs, and the words an answer should contain with their weights. Pure.
 
-The core knows no language: words and their rarity. English gets a little help, and so do Chinese and Japanese question words, which would
-otherwise stick to the words of the question, as there are no spaces.
+The core uses words and their rarity, whatever the language. English gets a little help, and so do Chinese and Japanese question words,
+which would otherwise stick to the other words, because there are no spaces.
 """
 
 import re
@@ -19,7 +19,7 @@ from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
 
 MAX_WORDS = 64
-"""Only the first words of a message count: a pasted page asks no better."""
+"""Only the first words of a message count: a pasted page does not make a better question."""
 MAX_TOPIC_WORDS = 12
 MAX_ENDS = 500
 """Characters at either end of a long message that may contain its request."""
@@ -62,7 +62,7 @@ _PRONOUN = lazy_pattern(
     re.I,
 )
 _ANY_DAY = date(1950, 1, 1)
-"""Only the words of dates are wanted here, not the days that they mean; the search knows what day it is."""
+"""Only the words of dates matter here, not the days that they mean; the search knows what day it is."""
 _QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
 _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
@@ -143,7 +143,7 @@ def asks_for_summary(text: str) -> bool:
 
 
 def _remove_links(text: str) -> str:
-    """The documents are read anyway; the words of their names would outweigh those of the question."""
+    """`text` without links if it has other words: the documents are read anyway, and the words of their names would outweigh them."""
     bare = _LINK.sub(" ", text)
     return bare if _subject_words(bare, fillers=True) else text
 
@@ -187,7 +187,7 @@ def _content_words(text: str) -> list[str]:
 
 
 def _question_before(before: Sequence[PromptMessage]) -> str:
-    """The user's last question, or the last one in a summary; small talk is none."""
+    """The user's last question, or the last one in a summary; small talk does not count."""
     asked = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)]
     asked += user_messages(before)
     return next((each for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")

@@ -1,8 +1,8 @@
 """Which passages of the notes answer a question, and how surely: by words and, with a sentence model, by meaning. Deterministic.
 
-A passage is worth the question's words in it, each by its rarity among the passages found (words of the headings above it count half), its
-similarity to the question, that of its heading, and its place among the search results. The figures were chosen on half of 120 questions
-about one vault. Sums use `fsum`: the order of a set differs by process.
+The value of a passage adds up the question's words in it, each weighted by its rarity among the passages found (words of the headings above
+count half), its similarity to the question, that of its heading, and its rank among the search results. The figures were chosen on half of
+120 questions about one vault. Sums use `fsum`, because the order of a set differs from process to process.
 """
 
 import math
@@ -34,45 +34,45 @@ SOURCE_ROWS, NAME_ROWS = 2, 2
 MAX_SOURCES = 2
 """Notes cited for the same sentence."""
 MAX_BY_MEANING, WINDOW_WEIGHT = 14, 0.5
-"""Passages that are compared by meaning, the likeliest by all else; each takes about 8 ms. What the stored window around a passage is worth
-in that choice: with it, of 90 questions about one vault 64 answers cite a right note and 31 of 60 quote what answers. Without it these
-figures are 65 and 30 for 32 passages, 62 and 27 for 12."""
+"""The likeliest passages, which are compared by meaning; each takes about 8 ms. The weight of the stored window around a passage in that
+choice: with it, 64 of 90 answers about one vault cite a right note, and 31 of 60 quote what answers. Without it these figures are 65 and 30
+for 32 passages, 62 and 27 for 12."""
 MIN_SHARE = 0.6
 """A further quote must be worth at least this share of the best one."""
 MAX_OVERLAP = 0.6
 """The share of a quote's words that an already selected one may contain."""
 ABOVE_WEIGHT = 0.5
-"""What words of the question in the headings above are worth; those in the passage are worth 1."""
+"""Of words of the question in the headings above; those in the passage have 1."""
 WORDS_WEIGHT, HEADING_WEIGHT, RANK_WEIGHT = 0.6, 0.3, 0.2
-"""What the words, the heading's similarity and the first place among the results are worth; the similarity of the passage is worth 1."""
+"""Of the words, the heading's similarity and the first rank among the results; the similarity of the passage has 1."""
 MIN_HEADING, OPENING_WEIGHT = 0.3, 1.5
 """From this similarity of its heading on (without a sentence model: share of the question) the opening of a section is worth more, by the
 square of the rest: much for a question about just this heading, little for others, where it often hid the sentence that answers."""
 INCOMPLETE_FACTOR = 0.6
-"""The quality of questions, lead-ins and fragments."""
+"""For the quality of questions, lead-ins and fragments."""
 UNKNOWN_PENALTY, COVERAGE_BONUS = 0.3, 0.1
-"""What words of the question that no passage has take from the confidence, and what the covered share of the question adds."""
+"""How much words of the question that no passage has take from the confidence, and the covered share of the question adds."""
 MIN_CONFIDENCE, MIN_COVERAGE = 0.4, 0.52
-"""From which on passages are an answer, with and without a sentence model."""
+"""From these on, passages are an answer: with and without a sentence model."""
 MIN_TITLE = 0.16
 """The share of the characters of a Chinese question that the title of a note must contain to answer it, without a sentence model."""
 NAMED_FACTOR = 0.6
 """Factor for the thresholds in a document that the user named, which is likely about the question."""
 MIN_SIMILARITY, MIN_SIMILARITY_OF_LANGUAGES, MIN_COVERED = 0.22, 0.17, 0.5
-"""Below all of these, nothing is about the question: its mean similarity with the nearest passage and heading (of a question in another
-language than English, the second), and the share of it that a passage contains. Of 40 questions about the world they deny 25, of 90 about
-the notes none."""
+"""Below all of these, nothing is about the question: its mean similarity to the nearest passage and heading (the second figure for a
+question that is not in English), and the share of it that a passage contains. Of 40 questions about the world they deny 25, of 90 about the
+notes none."""
 MIN_KNOWN = 0.75
-"""From this share of the words of its subject on, the notes are about the question, however unlike it their passages are: of 70 questions
-about two small vaults 3 instead of 5 are denied, and of 12 that these do not answer 2 as without it."""
+"""From this share of the words of its subject on, the notes are about the question, even if their passages are unlike it: of 70 questions
+about two small vaults 3 instead of 5 are denied, and of 12 that these do not answer still 2."""
 MIN_PASSAGE_SIMILARITY = 0.35
 """Below this, a passage without a rare word of the question is off its topic."""
 RARE_SHARE = 0.25
 """A word is rare if at most this share of the passages has it, or at most twice as many as the question's rarest word."""
 CHARACTER_WEIGHT = 0.5
-"""What a single Chinese character counts: a paraphrase shares characters more often than pairs of them."""
+"""Of a single Chinese character: a paraphrase shares characters more often than pairs of them."""
 REPEATED_FACTOR = 0.1
-"""What a word is still worth in a summary once it was said."""
+"""For the worth of a word in a summary that has it already."""
 _KIND_QUALITY = {"prose": 1.0, "item": 0.95, "row": 0.85, "code": 0.75}
 
 
@@ -185,27 +185,14 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     characters = {word: rarity[word] for word in rarity if len(word) == 1 and _characters(word)}
     known = [vocabulary[word] for word in subject if vocabulary[word]]
     rare = {word for word in subject if vocabulary[word] <= max(RARE_SHARE * len(candidates), 2 * min(known, default=0))}
-    lexical: dict[int, float] = {}
+    lexical: list[float] = []
     coverage = 0.0
-    for i, c in enumerate(candidates):
+    for c in candidates:
         inside, above = _share(c.words, rarity), _share(c.above - c.words, rarity)
         coverage = max(coverage, inside + above if inside else 0.0)
-        lexical[i] = inside + ABOVE_WEIGHT * above
-
-    def likely(i: int) -> float:
-        """The worth of a candidate without its similarities."""
-        worth = WORDS_WEIGHT * lexical[i] + WINDOW_WEIGHT * around[i] + RANK_WEIGHT / math.sqrt(1 + candidates[i].order[0])
-        return worth * candidates[i].quality
-
-    places = [(c.text, (c.excerpt.title, c.excerpt.heading or "", c.excerpt.text)) for c in candidates]
-    stored = similarities.window_similarities(question.text, places) if similarities and len(places) > MAX_BY_MEANING else None
-    around = stored or [0.0] * len(places)
-    compared = sorted(sorted(lexical, key=likely, reverse=True)[:MAX_BY_MEANING])
-    sections = list(dict.fromkeys(candidates[i].section for i in compared))
-    texts = [*(candidates[i].text for i in compared), *map(" › ".join, sections)]
-    cosines = similarities.similarities(question.text, texts) if similarities and texts else None
-    by_passage = dict(zip(compared, cosines or (), strict=False))
-    by_section = dict(zip(sections, cosines[len(compared) :] if cosines else (), strict=False))
+        lexical.append(inside + ABOVE_WEIGHT * above)
+    cosines = _cosines(question.text, candidates, lexical, similarities) if similarities and candidates else None
+    by_passage, by_section = cosines or ({}, {})
     ranked: list[RankedQuote] = []
     on_topic: list[int] = []
     for i, c in enumerate(candidates):
@@ -223,11 +210,30 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         tuple(sorted((ranked[i] for i in on_topic), key=lambda q: (-q.value, q.order))),
         coverage,
         len(known) / max(1, len(subject)),
-        max(by_passage.values(), default=None) if cosines else None,
+        max(by_passage.values(), default=None),
         max(by_section.values(), default=0.0),
         max((_share(filter(characters.__contains__, _characters_of(c.excerpt.title)), characters) for c in candidates), default=0.0),
         question_language != ENGLISH,
     )
+
+
+def _cosines(
+    question: str, candidates: Sequence[RankedQuote], lexical: Sequence[float], similarities: Similarities
+) -> tuple[dict[int, float], dict[tuple[str, ...], float]] | None:
+    """How similar the likeliest candidates (by index) and their sections are to the question in meaning; None if the model cannot tell."""
+    texts = [(c.text, (c.excerpt.title, c.excerpt.heading or "", c.excerpt.text)) for c in candidates]
+    stored = similarities.window_similarities(question, texts) if len(texts) > MAX_BY_MEANING else None
+    around = stored or [0.0] * len(texts)
+    likeliness = [
+        (WORDS_WEIGHT * words + WINDOW_WEIGHT * window + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality
+        for c, words, window in zip(candidates, lexical, around, strict=True)
+    ]
+    compared = sorted(sorted(range(len(candidates)), key=likeliness.__getitem__, reverse=True)[:MAX_BY_MEANING])
+    sections = list(dict.fromkeys(candidates[i].section for i in compared))
+    cosines = similarities.similarities(question, [*(candidates[i].text for i in compared), *map(" › ".join, sections)])
+    if cosines is None:
+        return None
+    return dict(zip(compared, cosines, strict=False)), dict(zip(sections, cosines[len(compared) :], strict=True))
 
 
 def _find_forms(word: str, vocabulary: Mapping[str, int], languages: tuple[str, ...]) -> tuple[str, ...]:
