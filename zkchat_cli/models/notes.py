@@ -26,7 +26,7 @@ class LinkResolution(Value):
     text: str = ""
     """The written target: `a` for `[[a#h|b]]`."""
     end: int = 0
-    """The end of a wikilink in the text."""
+    """The end of the link in the text."""
 
 
 class SemanticStatus(Value):

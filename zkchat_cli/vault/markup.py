@@ -123,10 +123,9 @@ class _MarkupReader:
             end = begin + len(line)
             at = -1 if line.startswith("#") else self.text.find("[[", begin, end)  # a comment in YAML
             while at >= 0:
-                link, after = parse_wikilink(self.text, at, end, self.line)
-                if link:
+                if link := parse_wikilink(self.text, at, end, self.line):
                     self.links.append(link)
-                at = self.text.find("[[", after if link else at + 1, end)
+                at = self.text.find("[[", link.end if link else at + 1, end)
             begin = end + 1
         return begin
 
@@ -171,15 +170,12 @@ class _MarkupReader:
 
     def _after_brackets(self, after: int, count: int, end: int) -> int:
         """Read a run of brackets: the inner two make a wikilink, the innermost one a Markdown link."""
-        link = None
-        if count > 1:
-            link, closed = parse_wikilink(self.text, after - 2, end, self.line)
+        link = parse_wikilink(self.text, after - 2, end, self.line) if count > 1 else None
         if not link and self.has_markdown_links:
-            link, closed = parse_markdown_link(self.text, after - 1, end, self.line)
+            link = parse_markdown_link(self.text, after - 1, end, self.line)
         if link:
             self.links.append(link)
-            return closed
-        return after
+        return link.end if link else after
 
     def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:
         """Past the next `closing`. Without one it is no comment and no math, unless it begins its line: then it goes `to_the_end`."""

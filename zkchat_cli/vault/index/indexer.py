@@ -96,7 +96,7 @@ class _IndexUpdate:
     """Notes with a link that is new, deleted or resolved again, so that they may be found by other words."""
     pending_notes: set[int] = field(default_factory=set)
     """Notes whose links must be resolved or whose names must be written to `note_words`."""
-    chunk_rows: list[tuple[object, ...]] = field(default_factory=list)
+    chunk_rows: list[tuple[int, int, str | None, str, int, int, str, int]] = field(default_factory=list)
     growth: Counter[str] = field(default_factory=Counter)
     """The changes of the `IndexSizes`."""
 
@@ -203,7 +203,6 @@ class _IndexUpdate:
             headings = "\n".join(p.headings)
             key_ = chunk_key(parsed.title, headings, p.text)
             self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text, key_))
-            self.words.add_chunk(self.next_chunk, headings, p.text)
             self.next_chunk += 1
             self.growth["chunks"] += 1
             self.growth["tokens"] += estimate_size(p.text)
@@ -215,7 +214,7 @@ class _IndexUpdate:
             "INSERT INTO chunks (id, note_id, heading, headings, start_line, end_line, text, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             self.chunk_rows,
         )
-        self.words.write_chunks()
+        self.words.add_chunks((id_, headings, text) for id_, _, _, headings, _, _, text, _ in self.chunk_rows)
         self.chunk_rows = []
 
     def _delete_content(self, path: str, note_id: int) -> None:

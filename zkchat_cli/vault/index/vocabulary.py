@@ -6,7 +6,7 @@ are those of the languages that the vault is written in. CJK words have no forms
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
 from zkchat_cli.text import languages, words
@@ -34,7 +34,6 @@ class WordTables:
         """`is_new`: the vocabulary of a new index is made at the end."""
         self._db = db
         self._is_new = is_new
-        self._chunks: list[tuple[int, str, str]] = []
         self._chunk_terms: Counter[str] = Counter()
         """The change in the number of chunks with each word."""
         self._name_terms: Counter[str] = Counter()
@@ -44,15 +43,12 @@ class WordTables:
         """Recognize the language of a new note by its opening."""
         self._languages.add(languages.detect_language(opening[:1000]))
 
-    def add_chunk(self, id_: int, headings: str, text: str) -> None:
-        """Add a chunk, with the next `write_chunks`."""
-        self._chunks.append((id_, words.to_index_text(headings), words.to_index_text(text)))
-
-    def write_chunks(self) -> None:
-        self._db.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", self._chunks)
-        for _, *texts in () if self._is_new else self._chunks:
+    def add_chunks(self, chunks: Iterable[tuple[int, str, str]]) -> None:
+        """Add chunks: id, headings and text."""
+        rows = [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, headings, text in chunks]
+        self._db.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", rows)
+        for _, *texts in () if self._is_new else rows:
             self._chunk_terms.update(_indexed_terms(texts))
-        self._chunks = []
 
     def delete_chunk(self, id_: int, headings: str, text: str) -> None:
         """Delete a chunk, of which FTS5 needs the old texts."""

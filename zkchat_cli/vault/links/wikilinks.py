@@ -27,7 +27,7 @@ class WrittenLink(NamedTuple):
     embed: bool = False
     line: int = 1
     end: int = 0
-    """The position after a wikilink."""
+    """The position after the link."""
     place: tuple[int, int] = (0, 0)
     """Start and end of a Markdown link's destination."""
 
@@ -45,27 +45,25 @@ _NOT_IN_A_LINK = lazy_pattern(r"[\[\]#|^\x00-\x1f\x7f]|%%")
 _NOT_IN_A_HEADING = lazy_pattern(r"(?:[\[\]#|^\s]|%%)+")
 
 
-def parse_wikilink(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:
-    """The wikilink whose `[[` is at `position`, and where it ends; `(None, position)` if there is none."""
+def parse_wikilink(text: str, position: int, end: int, line: int) -> WrittenLink | None:
+    """The wikilink whose `[[` is at `position`; None if there is none."""
     match = _WIKILINK.match(text, position, end)
     target, heading, alias = split_target(match[1]) if match else ("", None, None)
     if not match or not (target or heading):
-        return None, position
+        return None
     embed = _is_embed(text, position)
-    raw = "!" + match[0] if embed else match[0]
-    return WrittenLink(raw, "wikilink", target, heading, alias, embed, line, match.end()), match.end()
+    return WrittenLink("!" * embed + match[0], "wikilink", target, heading, alias, embed, line, match.end())
 
 
-def parse_markdown_link(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:
-    """The Markdown link whose `[` is at `position`, and where it ends; `(None, position)` if there is none, or for a web address."""
+def parse_markdown_link(text: str, position: int, end: int, line: int) -> WrittenLink | None:
+    """The Markdown link whose `[` is at `position`; None if there is none, or for a web address."""
     match = _MARKDOWN_LINK.match(text, position, end)
     target = _parse_destination(match) if match else None
     if not match or not target:
-        return None, position
+        return None
     embed = _is_embed(text, position)
-    raw = "!" + match[0] if embed else match[0]
     place = match.span(2) if match[2] is not None else match.span(3)
-    return WrittenLink(raw, "markdown", *target, match[1].strip() or None, embed, line, place=place), match.end()
+    return WrittenLink("!" * embed + match[0], "markdown", *target, match[1].strip() or None, embed, line, match.end(), place)
 
 
 def _parse_destination(match: "re.Match[str]") -> tuple[str, str | None] | None:
