@@ -125,6 +125,7 @@ def test_messages_that_are_not_sent_are_counted_by_reason() -> None:
     text = usage_text(prompt_of(history, "And?", window=3000, compaction=make_compaction("Talk.", "t1-a"), strategy="summarize"), 200)
     (line,) = [line for line in text.splitlines() if line.startswith("Not sent: ")]
     assert "1 the model call failed" in line and "2 in the summary" in line and "no room" in line
+    assert "Not sent: 1 memory (1 no room)" in usage_text(prompt_of((), "And? " * 250, window=600, contextual_memory=SMART)).splitlines()
 
 
 @pytest.mark.parametrize("width", [40, 59, 60, 80, 200])

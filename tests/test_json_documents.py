@@ -79,7 +79,7 @@ PROMPT = {
     "messages": [{"role": str, "content": str, "tool_calls": list, "tokens": int, "kind": str, "source_ids": list}],
     "tools": list,
     "usage": USAGE,
-    "dropped": [{"id": str, "reason": str}],
+    "dropped": [{"id": str, "reason": str, "kind": str}],
     "strategy": str,
 }
 FOUND = {

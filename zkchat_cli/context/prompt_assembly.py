@@ -312,6 +312,6 @@ def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[Dro
     """Filtered tools, as `tool:NAME`, and contextual memory without room."""
     sent = {id_ for message in layout.contextual_memory for id_ in message.source_ids}
     return [
-        *(DroppedItem(id=f"tool:{name}", reason=reason) for name, reason in layout.tools.omitted),
-        *(DroppedItem(id=_memory_id(item), reason="no room") for item in inputs.contextual_memory if _memory_id(item) not in sent),
+        *(DroppedItem(id=f"tool:{name}", reason=reason, kind="tool") for name, reason in layout.tools.omitted),
+        *(DroppedItem(id=id_, reason="no room", kind="memory") for id_ in map(_memory_id, inputs.contextual_memory) if id_ not in sent),
     ]

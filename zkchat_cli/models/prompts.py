@@ -103,8 +103,11 @@ class ContextUsage(Value):
 
 
 class DroppedItem(Value):
+    """A message (by its id), a tool (`tool:NAME`) or a memory (its path, `fact:KEY`) that is not in a prompt."""
+
     id: str
     reason: str
+    kind: Literal["message", "tool", "memory"] = "message"
 
 
 class Retrieval(Value):

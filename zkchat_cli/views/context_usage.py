@@ -23,8 +23,6 @@ NARROW = 60
 """Columns below which there is no column for the budgets."""
 MAX_ITEMS = 10
 MIN_SNIPPET = 12
-TOOL = "tool:"
-"""Prefix of the tools among what a prompt omits; the others are messages."""
 _PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
 """The first line of a recalled passage."""
 _SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
@@ -137,15 +135,16 @@ def _window_lines(prompt: Prompt, *, reported: bool) -> Iterator[str]:
 
 
 def omitted_lines(prompt: Prompt) -> Iterator[str]:
-    """What is not sent: messages counted by reason, then the tools by name."""
-    messages = Counter(dropped.reason for dropped in prompt.dropped if not dropped.id.startswith(TOOL))
-    if messages:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in messages.items())
-        yield f"Not sent: {plural(messages.total(), 'message')} ({reasons})"
-    tools = [dropped for dropped in prompt.dropped if dropped.id.startswith(TOOL)]
+    """What is not sent: messages and memories counted by reason, then the tools by name."""
+    for kind, many in (("message", "messages"), ("memory", "memories")):
+        reasons = Counter(dropped.reason for dropped in prompt.dropped if dropped.kind == kind)
+        if reasons:
+            counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+            yield f"Not sent: {plural(reasons.total(), kind, many)} ({counts})"
+    tools = [dropped for dropped in prompt.dropped if dropped.kind == "tool"]
     if tools:
         yield f"Tools not offered: {len(tools)} of {len(tools) + len(prompt.tools)}"
-        yield from (f"  {dropped.id.removeprefix(TOOL)}: {dropped.reason}" for dropped in tools)
+        yield from (f"  {dropped.id.removeprefix('tool:')}: {dropped.reason}" for dropped in tools)
 
 
 def document_lines(prompt: Prompt) -> list[str]:
