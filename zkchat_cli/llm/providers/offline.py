@@ -5,13 +5,14 @@ sentences, word for word, each with its citation. Below a threshold it names the
 """
 
 from collections.abc import Generator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Similarities, Window
 
 
-class OfflineModel(NamedTuple):
+@dataclass
+class OfflineModel:
     """`similarities` compares a question with passages by meaning; without it, words decide alone."""
 
     similarities: Similarities | None = None
