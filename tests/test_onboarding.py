@@ -105,24 +105,18 @@ def test_the_others_are_offered_when_one_server_does_not_answer(httpserver: HTTP
     assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == ((), True)
 
 
-def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> None:
-    with Chat(stranger, columns=40) as chat:
+@pytest.mark.parametrize("named", [(), ("--model", "ollama/none")])
+def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program, named: tuple[str, ...]) -> None:
+    with Chat(stranger, *named, columns=40) as chat:
         chat.wait_for("Welcome to zkchat. Enter takes the first\n    answer.")  # broken between words
         chat.wait_for("[1]")
         chat.type("3\r")
-        chat.wait_for("Which model should answer?")
-        chat.enter()
+        if not named:
+            chat.wait_for("Which model should answer?")
+            chat.enter()
         chat.wait_for_prompt()
         assert "[Y/n]" not in chat.everything()
     assert not config(stranger).exists()
-
-
-def test_the_demo_with_a_model_of_the_command_line_has_nothing_to_save(stranger: Program) -> None:
-    with Chat(stranger, "--model", "ollama/none") as chat:
-        chat.wait_for("[1]")
-        chat.type("3\r")
-        chat.wait_for_prompt()
-        assert "[Y/n]" not in chat.everything()
 
 
 def test_a_pipe_gets_an_error_and_a_terminal_the_questions_even_with_settings_that_name_no_vault(stranger: Program) -> None:

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -110,18 +109,9 @@ def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> str:
 
 def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None) -> int:
     """Run a program until it ends and return its exit code. Raises OSError or ValueError when it cannot be started."""
-    with _terminal_handed_over(translate_enter=not _is_less(command)):
-        return subprocess.run(command, input=stdin, env=env, check=False).returncode
-
-
-@contextmanager
-def _terminal_handed_over(*, translate_enter: bool) -> Iterator[None]:
-    """The terminal in its usual mode; signals from its keys go to the program."""
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, lambda *_: None) if main else None  # a handler, unlike SIG_IGN, is not inherited
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # a handler, unlike SIG_IGN, is not inherited
     try:
-        with cooked_mode(translate_enter=translate_enter):
-            yield
+        with cooked_mode(translate_enter=not _is_less(command)):
+            return subprocess.run(command, input=stdin, env=env, check=False).returncode
     finally:
-        if main:
-            signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, before)

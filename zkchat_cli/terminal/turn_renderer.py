@@ -1,12 +1,12 @@
 """One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
-from zkchat_cli.models import ToolRun, TurnReport
+from zkchat_cli.models import TokenUsage, ToolRun, TurnReport
 from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_view import PlainTurnView, RemarkPrinter
@@ -148,27 +148,27 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
 
 def cost_line(report: TurnReport) -> str:
     """The time of a turn and the tokens of all its calls."""
-    timings, usage = report.timings_ms, report.usage
-    mark = "~" if usage.estimated else ""
-    cached = f" ({short_count(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    timings = report.timings_ms
     seconds = (timings.prepare + timings.model + timings.tools + timings.store) / 1000
-    return (
-        f"  {seconds:.1f} s, {mark}{short_count(usage.prompt_tokens)} tokens in{cached}, {mark}{short_count(usage.completion_tokens)} out"
-    )
+    return f"  {seconds:.1f} s, {_usage_text(report.usage, short_count)}"
+
+
+def _usage_text(usage: TokenUsage, number: Callable[[int], str]) -> str:
+    mark = "~" if usage.estimated else ""
+    cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    return f"{mark}{number(usage.prompt_tokens)} tokens in{cached}, {mark}{number(usage.completion_tokens)} out"
 
 
 def detail_lines(report: TurnReport) -> list[str]:
     """The timings of a turn, its tokens and the parts of its last prompt."""
     timings, usage, context = report.timings_ms, report.usage, report.context
-    mark = "~" if usage.estimated else ""
-    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     parts = {"system": context.system_tokens, "tools": context.tool_tokens, **context.message_breakdown.model_dump()}
     breakdown = ", ".join(f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in parts.items() if tokens)
     reasoning = f" ({usage.reasoning_tokens:,} of them reasoning)" if usage.reasoning_tokens else ""
     lines = [
         f"  {report.model}, {report.strategy}, finished with {report.finish_reason}",
         f"  prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms",
-        f"  {mark}{usage.prompt_tokens:,} tokens in{cached}, {mark}{usage.completion_tokens:,} out{reasoning}",
+        f"  {_usage_text(usage, '{:,}'.format)}{reasoning}",
         f"  prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens ({breakdown})",
     ]
     lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]
