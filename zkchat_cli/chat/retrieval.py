@@ -6,7 +6,7 @@ far, and finds the passages.
 
 from collections.abc import Generator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -37,15 +37,16 @@ EARLIER_QUESTIONS = 5
 """Questions in which the subject of a follow-up is looked for."""
 
 
-def choose_retrieval(wanted: RetrievalMode | str, model: Model, tools: Sequence[Tool], window: int, problem: str = "") -> Retrieval:
-    """The mode for `wanted`, a value of `retrieval.mode`, and the reason. `problem` says why the model's tool calls are of no use."""
+def choose_retrieval(
+    wanted: RetrievalMode | Literal["auto"], model: Model, tools: Sequence[Tool], window: int, problem: str = ""
+) -> Retrieval:
+    """The mode for a value of `retrieval.mode`, and the reason. `problem` says why the model's tool calls are of no use."""
     if model.name == "offline":
         return Retrieval(mode="tools", reason="the offline provider searches by itself")
     if wanted != "auto":
-        mode: RetrievalMode = "before" if wanted == "before" else "both" if wanted == "both" else "tools"
-        if tools or mode == "before":
-            return Retrieval(mode=mode, reason="retrieval.mode")
-        return Retrieval(mode="before" if mode == "both" else "none", reason=f"retrieval.mode = {wanted}, without any tools")
+        if tools or wanted == "before":
+            return Retrieval(mode=wanted, reason="retrieval.mode")
+        return Retrieval(mode="before" if wanted == "both" else "none", reason=f"retrieval.mode = {wanted}, without any tools")
     if not tools:
         return Retrieval(mode="none", reason="this agent has no tools")
     if isinstance(model, ServerModel) and model.calls_tools is False:
@@ -69,7 +70,7 @@ class _ToolUse(NamedTuple):
     revision: int
     exchanges: int = 0
     without: int = 0
-    """Answers without a call that needed one."""
+    """Answers that needed a call and had none."""
     problem: str | None = None
 
 

@@ -31,10 +31,10 @@ from zkchat_cli.vault.approval import UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
-STEPS = 50
-"""A factor is rounded to one of so many steps for each 1: small changes are ignored, since recounting 5,000 turns takes a second."""
+FACTOR_STEPS = 50
+"""Steps between 1 and 2 to which a calibration factor is rounded: after a change 5,000 turns are counted again, which takes a second."""
 DEFAULT_WINDOW = "default: the model's window is unknown"
-ORIGIN = "/config"
+OVERRIDE_ORIGIN = "/config"
 CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "retrieval.", "memory.", "terminal.open_command")
 """Settings that a session reads whenever it needs them; the others are read once, when the program starts."""
 READ_AT_START = ("context.memory_integration", "context.show_token_count")
@@ -192,7 +192,7 @@ class Runtime:
         return replace(self, tools=(*(tool for tool in self.tools if tool.schema is None), *tools))
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
-        """Use another way to search the notes; without tools, if the model needs none."""
+        """Search the notes in this way; a model that does not search itself gets no tools."""
         if retrieval.mode in ("tools", "both"):
             return replace(self, retrieval=retrieval)
         instructions = (
@@ -202,7 +202,7 @@ class Runtime:
 
     def with_setting(self, key: str, value: str) -> "Runtime":
         """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""
-        settings = loader.with_value(with_provider_tables(self.settings), key, value, ORIGIN)
+        settings = loader.with_value(with_provider_tables(self.settings), key, value, OVERRIDE_ORIGIN)
         checked = loader.flatten(settings)[key]
         if key in READ_AT_START or not key.startswith(CHANGEABLE):
             raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")
@@ -212,7 +212,7 @@ class Runtime:
                 raise ConfigError(f"unknown strategy {checked}", f"Strategies: {', '.join(strategies.names())}")
             changes["strategy"] = strategies.strategy(checked)
         elif key == "context.max_tokens":
-            changes["configured_window"] = Window(checked, f"{key}, {ORIGIN}")
+            changes["configured_window"] = Window(checked, f"{key}, {OVERRIDE_ORIGIN}")
         elif key == "context.summary_model":
             changes["summarizer"] = self.open_model(checked) if checked else None
         runtime = self.with_model(checked) if key == "model" else self
@@ -236,7 +236,7 @@ class Runtime:
 
 def _round_factor(factor: float, *, exact: bool) -> float:
     """Up to the next step, so that nothing is counted as too small; to the nearest one if the tokenizer is the model's own."""
-    return (round if exact else math.ceil)(round(factor * STEPS, 6)) / STEPS
+    return (round if exact else math.ceil)(round(factor * FACTOR_STEPS, 6)) / FACTOR_STEPS
 
 
 def model_options(settings: Config) -> Options:

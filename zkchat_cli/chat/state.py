@@ -103,7 +103,7 @@ class ConversationState:
             self._load()
 
     def branch_off(self, head: str | None) -> None:
-        """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
+        """Continue from another message here; the store follows with the next question. Raises StoreError."""
         log, left = self.log(), self.head
         self.references = ReferenceManager.from_log(log, self.find_message)
         self._replace_history(self._stored_exchanges(branch_to(log, head)))

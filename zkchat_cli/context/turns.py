@@ -30,9 +30,10 @@ _MAX_TOKEN_LENGTH = 128
 
 
 class Turn:
-    """The messages of a turn, and as they are sent. `number` counts the user's messages, from 1.
+    """The messages of a turn, also in the form in which they are sent. `number` counts the user's messages, from 1.
 
-    Figures are kept: a long conversation needs them with every message. The messages of an unloaded turn are read when they are needed."""
+    Its figures are computed once: a long conversation needs them with every message. An unloaded turn reads its messages when they are
+    needed."""
 
     __slots__ = ("_rendered", "counter", "exchange", "failed", "fixed", "fixed_tokens", "masked", "number", "tokens")
 
@@ -43,7 +44,7 @@ class Turn:
         self.fixed = _render_fixed(messages, number, counter)
         """Its pinned messages and standing instructions, as they are sent without the turn."""
         self.masked = _NONE
-        """The messages of which the middles of results or documents are left out."""
+        """The ids of the messages whose results or documents are sent without their middles."""
         self.tokens = sum(m.tokens for m in self._rendered)
         self.fixed_tokens = sum(m.tokens for m in self.fixed)
         self.failed = is_failed(messages)
@@ -61,12 +62,12 @@ class Turn:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of its messages."""
+        """The ids of its messages."""
         return self.exchange.ids
 
     @property
     def fixed_ids(self) -> frozenset[str]:
-        """Of its fixed messages."""
+        """The ids of its fixed messages."""
         return frozenset(id_ for message in self.fixed for id_ in message.source_ids)
 
     @property

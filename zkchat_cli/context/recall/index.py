@@ -60,8 +60,6 @@ MAX_OPENING = 500
 """Characters of each message that show a turn's language."""
 MAX_MISFITS = 20
 """After so many passages that do not fit, the budget is spent."""
-
-
 MEANING_WEIGHT = 0.25
 """Of the best score, for each standard deviation by which a passage's cosine is above the average."""
 
@@ -72,6 +70,7 @@ Cosines = Callable[[str, Sequence[PassageKey], ReadPassages], "NDArray[np.float6
 """How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told. The function returns the
 passages with some numbers."""
 MOST_TOKENS = 65_535
+"""The largest number that an array of two bytes for each holds."""
 
 
 def preload_numpy() -> None:

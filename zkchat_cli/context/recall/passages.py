@@ -20,7 +20,7 @@ DATE_TOKENS = 8
 _SOFT_BREAK = lazy_pattern(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
 """Between two sentences of one paragraph, where Markdown shows a space."""
 _FENCES = ("```", "~~~")
-_INTRODUCTION = "Said earlier in this conversation; quoted because it may bear on the message below. […] marks what is left out."
+_INTRODUCTION = "Said earlier in this conversation; quoted because it may help with the message below. […] marks what is left out."
 
 
 class RecallPassage(NamedTuple):
