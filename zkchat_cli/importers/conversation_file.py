@@ -19,7 +19,6 @@ from zkchat_cli.chat.turn_recorder import default_title
 from zkchat_cli.context.turns import is_prompt_context
 from zkchat_cli.errors import UsageError, value_problem
 from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, ToolCall, ZkChatMessage
-from zkchat_cli.store.archive import find_problem
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.text.truncate import truncate
 
@@ -211,12 +210,23 @@ def _read_own_export(document: dict[str, Any]) -> ConversationArchive:
             "Export it again with this version of zkchat, or update zkchat. Nothing was imported.",
         )
     archive = _validate(ConversationArchive, document)
-    if problem := find_problem(archive):
+    if problem := _wrong_index(archive):
         raise UsageError(f"The export is inconsistent: {problem}", "Export it again. Nothing was imported.")
     for key_path, time in _times(archive):
         if not _is_time(time):
             raise _value_error(key_path, _NO_TIME, time)
     return archive
+
+
+def _wrong_index(archive: ConversationArchive) -> str | None:
+    """The first index in the prompts without an entry, with its key path. The store's tables refuse wrong ids."""
+    if archive.prompts is None:
+        return None
+    for number, call in enumerate(archive.prompts.calls):
+        for name, indexes, entries in (("messages", call.messages, archive.prompts.messages), ("tools", call.tools, archive.prompts.tools)):
+            if any(index >= len(entries) for index in indexes):
+                return f"prompts.calls[{number}].{name}: index {max(indexes)} is too large, prompts.{name} has {len(entries)} entries"
+    return None
 
 
 def _times(archive: ConversationArchive) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from zkchat_cli.models import ContentChunk, TokenUsage
 from zkchat_cli.references.provenance import CitedInAnswer, Exchange, last_exchange
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
-from zkchat_cli.views.sources import MARKS
+from zkchat_cli.views.sources import VERDICT_MARKS
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_LISTED_CONVERSATIONS = 200
@@ -153,5 +153,5 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbere
         if each.citation.is_unsupported:
             result += f"; {UNSUPPORTED}"
         number = f" as [{each.citation.number}]" if numbered else ""
-        mark = MARKS[status]._replace(text=f"{MARKS[status].text} ", spoken="")
+        mark = VERDICT_MARKS[status]._replace(text=f"{VERDICT_MARKS[status].text} ", spoken="")
         yield StyledLine((mark, StyledSpan(f"cited in turn {each.turn}{number}, {result}")), indent=2)

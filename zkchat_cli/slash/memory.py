@@ -6,7 +6,7 @@ It says why each fact is sent or not. With a message, it shows the memory that w
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import on_one_line
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.views.memory import NONE, fact_lines, memory_item_lines
+from zkchat_cli.views.memory import NO_MEMORY, fact_lines, memory_item_lines
 from zkchat_cli.views.text import styled_line
 
 
@@ -17,7 +17,7 @@ def _memory(session: ZkChatSession, argument: str) -> CommandResult:
     items, facts = session.memory_items(argument), memory.facts()
     lines = [styled_line(f"! {on_one_line(*notice)}", "yellow") for notice in memory.pop_notices()]
     if not items and not facts:
-        return CommandResult(lines=[*lines, styled_line(NONE.format("/remember TEXT"))])
+        return CommandResult(lines=[*lines, styled_line(NO_MEMORY.format("/remember TEXT"))])
     message = "that message" if argument else "your last message" if session.history else "your first message"
     if items:
         lines += [styled_line(f"In the prompt for {message}:"), *memory_item_lines(items)]

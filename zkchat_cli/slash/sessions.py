@@ -17,7 +17,7 @@ def _sessions(session: ZkChatSession, argument: str) -> CommandResult:
     known = store.conversations(vault, base.MAX_LISTED_CONVERSATIONS)
     if not argument:
         lines = conversation_list.conversation_lines(known, session.conversation.id)
-        return CommandResult(lines=lines or [styled_line(conversation_list.NONE)])
+        return CommandResult(lines=lines or [styled_line(conversation_list.NO_CONVERSATIONS)])
     by_title = conversation_list.filter_by_title(known, argument)
     messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
     lines = [*conversation_list.conversation_lines(by_title, mark=False), *conversation_list.search_result_lines(messages, argument)]

@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, ConversationArchive, Value, ZkChatMessage
 from zkchat_cli.store import compactions, conversations, rows, sent_prompts, stored_messages
 from zkchat_cli.text.words import replace_surrogates
@@ -23,12 +22,9 @@ def read(connection: sqlite3.Connection, log: tuple[ZkChatMessage, ...], convers
 
 
 def insert_all(connection: sqlite3.Connection, given: Sequence[ConversationArchive], new_id: Callable[[], str]) -> list[Conversation]:
-    """Store archives; one with an id that is taken as a copy with new ids. Raises StoreError."""
-    for archive in given:
-        if problem := find_problem(archive):
-            raise StoreError(f"The imported conversation is inconsistent: {problem}", "Nothing was stored; export it again.")
+    """Store archives. If an id is taken, its archive is stored as a copy with new ids."""
     with rows.paused_gc():
-        return [_insert(connection, with_new_ids(each, new_id) if conversations.has_id_of(connection, each) else each) for each in given]
+        return [_insert(connection, _with_new_ids(each, new_id) if conversations.has_id_of(connection, each) else each) for each in given]
 
 
 def merge(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
@@ -64,18 +60,7 @@ def _insert(connection: sqlite3.Connection, archive: ConversationArchive) -> Con
     return conversations.read(connection, conversation.id)
 
 
-def find_problem(archive: ConversationArchive) -> str | None:
-    """The first index in the prompts that names nothing, with its key path. Wrong ids are refused by the store's tables."""
-    if archive.prompts is None:
-        return None
-    for number, call in enumerate(archive.prompts.calls):
-        for name, indexes, entries in (("messages", call.messages, archive.prompts.messages), ("tools", call.tools, archive.prompts.tools)):
-            if any(index >= len(entries) for index in indexes):
-                return f"prompts.calls[{number}].{name}: index {max(indexes)} is too large, prompts.{name} has {len(entries)} entries"
-    return None
-
-
-def with_new_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> ConversationArchive:
+def _with_new_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> ConversationArchive:
     """The same conversation with a new id for the conversation, each message and each compaction, wherever they are named."""
     message_ids = {message.id: new_id() for message in archive.messages}
     ids = message_ids | {compaction.id: new_id() for compaction in archive.compactions}

@@ -13,7 +13,7 @@ _FIELDS = ("id", "created_at", "last_id", "undone")
 COLUMNS = (*_FIELDS, "packed")
 """The columns that `to_compaction` takes, in this order."""
 PREVIEW = 2
-"""Instead of whether it is undone."""
+"""The value of `undone` that marks a preview."""
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM compaction"
 
 

@@ -13,6 +13,7 @@ from zkchat_cli.models import Mention, MentionKind, MostCitedNote, NoteUsage, Zk
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 
+_KINDS = {"direct": "named", "search": "found"}
 QUESTION_LENGTH = 120
 _READ_LENGTH = 4 * QUESTION_LENGTH
 """Characters of a question that are read, so that a pasted book is not."""
@@ -38,7 +39,6 @@ _USES = f"""
 """
 """The uses of a note, newest first, each with its question: the nearest user's message above it."""
 
-
 MOST_NOTES = 30
 RECENT_MESSAGES = 20_000
 """Only this many of the newest messages count for the notes that are often cited."""
@@ -50,8 +50,6 @@ _OFTEN_CITED = """
     WHERE message.seq > (SELECT max(seq) FROM message) - :recent AND mention.how = 'cited' AND conversation.vault = :vault
     GROUP BY mention.relative_path HAVING conversations > 1 ORDER BY conversations DESC, 4 DESC LIMIT :most
 """
-
-
 _MOST_USED = """
     SELECT mention.relative_path, count(DISTINCT message.conversation_id),
         count(DISTINCT iif(message.role = 'assistant', message.seq, NULL)), sum(mention.citations), max(message.timestamp)
@@ -62,7 +60,7 @@ _MOST_USED = """
 
 
 def update(connection: sqlite3.Connection, message: ZkChatMessage) -> None:
-    """`add` for a stored message, in place of what was stored for it before."""
+    """Store the notes of a message again, in place of those stored before."""
     [seq] = connection.execute("SELECT seq FROM message WHERE id = ?", (replace_surrogates(message.id),)).fetchone()
     connection.execute("DELETE FROM mention WHERE message_seq = ?", (seq,))
     add(connection, seq, message)
@@ -84,9 +82,6 @@ def add(connection: sqlite3.Connection, seq: int, message: ZkChatMessage) -> Non
             counts[1] += citation.valid
     rows = [(seq, replace_surrogates(path), kind, number, *counts) for (path, kind, number), counts in uses.items()]
     connection.executemany("INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-
-_KINDS = {"direct": "named", "search": "found"}
 
 
 def read(connection: sqlite3.Connection, vault: str, relative_path: str) -> tuple[Mention, ...]:

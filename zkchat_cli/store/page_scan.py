@@ -1,7 +1,7 @@
 """The rows of a damaged SQLite file, read from its pages, whatever its header, its schema and its trees say.
 
-A row is a cell of a leaf page: a row number and the columns, which say their types and lengths (https://sqlite.org/fileformat2.html). What
-is deleted is not found: the store fills it with zeros. What is damaged may be found; its checksum tells.
+A row is a cell of a leaf page: a row number and the columns, which say their types and lengths (https://sqlite.org/fileformat2.html).
+Deleted rows are not found: the store fills them with zeros. A damaged row may be found; its checksum tells.
 """
 
 import struct

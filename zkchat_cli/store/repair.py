@@ -34,7 +34,7 @@ class RowCounts(NamedTuple):
 
 
 class RepairReport(NamedTuple):
-    """`kept` is the damaged file under its new name. `lost` is what traces are left of; of a lost conversation there may be messages."""
+    """`kept` is the damaged file under its new name. `lost` counts what left traces; some messages of a lost conversation may be saved."""
 
     kept: Path
     saved: RowCounts

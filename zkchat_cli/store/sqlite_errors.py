@@ -98,7 +98,7 @@ def _error(cause: _Cause, file: Path | None, action: str, detail: object) -> Sto
 
 
 def is_bad_text(error: sqlite3.Error) -> bool:
-    """Whether a text column holds bytes that are not UTF-8: an error of Python's module, which SQLite does not number."""
+    """Whether a text column holds bytes that are not UTF-8: Python's module raises that error, so it has no SQLite number."""
     return "Could not decode" in str(error)
 
 

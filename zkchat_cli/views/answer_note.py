@@ -36,7 +36,7 @@ class AnswerNote:
 
 
 def note_text(answer: AnswerNote, name: Callable[[str], str]) -> str:
-    """The text of the note. `name` returns how a link names the note at a path: its name, or its path if the name is ambiguous."""
+    """The text of the note. `name` returns what a link calls the note at a path: its name, or its path if the name is ambiguous."""
 
     def link(citation: Citation) -> str:
         return write_link(path := citation.relative_path or "", name(path), citation.heading)

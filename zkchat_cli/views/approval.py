@@ -8,14 +8,14 @@ from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine, styled_line
 
-LONGEST_SHOWN = 400
+MAX_ARGUMENTS = 400
 """Characters of a call's arguments that are shown."""
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def call_question(call: ToolCall) -> str:
-    arguments = truncate(reveal_invisible(json.dumps(call.arguments, ensure_ascii=False)), LONGEST_SHOWN)
+    arguments = truncate(reveal_invisible(json.dumps(call.arguments, ensure_ascii=False)), MAX_ARGUMENTS)
     return f"Call {reveal_invisible(call.name)} with {arguments}?"
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class CommandHints(NamedTuple):
-    """{} stands for the argument; empty where there is no such command."""
+    """{} is replaced by the argument. A hint is empty where there is no such command."""
 
     compact: str = "/compact"
     undo: str = "/compact undo"

@@ -38,8 +38,8 @@ def usage_lines(
     filtered: bool = True,
     reported: bool = False,
 ) -> list[StyledLine]:
-    """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`; `filtered` says whether tools
-    over their budget are left out, `reported` whether the provider has ever reported the usage of a call."""
+    """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`. `filtered`: tools over their
+    budget are left out. `reported`: the provider has reported the usage of a call."""
     usage = prompt.usage
     text = [
         *_window_lines(prompt, reported=reported),

@@ -15,7 +15,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_TITLE = 80
 MAX_SNIPPET = 160
-NONE = "There are no conversations with these notes yet."
+NO_CONVERSATIONS = "There are no conversations with these notes yet."
 UNTITLED = "untitled"
 
 

@@ -7,7 +7,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Fact
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-NONE = "No memory yet. A note ZKCHAT.md in the vault's root is sent with every message, and {} saves a fact."
+NO_MEMORY = "No memory yet. A note ZKCHAT.md in the vault's root is sent with every message, and {} saves a fact."
 
 
 def memory_item_lines(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:

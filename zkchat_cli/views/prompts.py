@@ -9,7 +9,7 @@ from zkchat_cli.models import Prompt, PromptMessage, SentPrompt
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import context_usage
 
-LONGEST = 100
+MAX_CONTENT = 100
 """Characters of a message in a list of changes."""
 MOST_DROPPED = 20
 """Messages of a past prompt that are listed as not sent; of more, how many."""
@@ -67,7 +67,7 @@ def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
 
 def _message_summary(message: PromptMessage) -> str:
     called = ", ".join(call.name for call in message.tool_calls)
-    content = truncate(message.content, LONGEST) or f"calls {called}"
+    content = truncate(message.content, MAX_CONTENT) or f"calls {called}"
     return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens · {content}"
 
 

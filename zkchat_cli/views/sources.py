@@ -14,7 +14,7 @@ from zkchat_cli.vault.links.wikilinks import note_name, write_link
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-MARKS: dict[CitationVerdict, StyledSpan] = {
+VERDICT_MARKS: dict[CitationVerdict, StyledSpan] = {
     "verified": StyledSpan("✓", "green", spoken="verified:"),
     "cited": StyledSpan("○", "dim", spoken="cited:"),
     "cut": StyledSpan("✂", "yellow", spoken="cut:"),
@@ -88,7 +88,7 @@ def number_ranges(numbers: Iterable[int]) -> list[str]:
 
 def _cited_lines(number: int, citations: Sequence[Citation], digits: int, name: Callable[[str], str]) -> list[StyledLine]:
     first = citations[0]
-    mark = MARKS[worst_verdict(each.verdict for each in citations)]
+    mark = VERDICT_MARKS[worst_verdict(each.verdict for each in citations)]
     head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), mark)
     indent = digits + 7
     if first.relative_path is None:
@@ -103,7 +103,9 @@ def _cited_lines(number: int, citations: Sequence[Citation], digits: int, name: 
             quote = truncate(citation.quote or "", MAX_QUOTE)
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{quote}”", mark.style, indent))
         elif citation.verdict == "cut":
-            lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"].style, indent))
+            lines.append(
+                styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", VERDICT_MARKS["cut"].style, indent)
+            )
     if any(citation.is_unsupported for citation in citations):
         lines.append(styled_line(f"{' ' * indent}{UNSUPPORTED}", "yellow", indent))
     return lines

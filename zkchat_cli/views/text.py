@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-SIGNS = {"✓": "ok: ", "✗": "problem: ", "→": "current: ", "──": "", "══": ""}
+_SPOKEN_SIGNS = {"✓": "ok: ", "✗": "problem: ", "→": "current: ", "──": "", "══": ""}
 """What a screen reader gets for the signs that begin a line."""
-_SIGN = re.compile(rf"^(\s*(?:- )?)({'|'.join(SIGNS)}) ", re.MULTILINE)
+_SIGN = re.compile(rf"^(\s*(?:- )?)({'|'.join(_SPOKEN_SIGNS)}) ", re.MULTILINE)
 
 
 class RichRenderable(Protocol):
@@ -55,7 +55,7 @@ def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
 
 def spoken_text(text: str) -> str:
     """Lines with words for the signs at their beginnings."""
-    return _SIGN.sub(lambda match: match[1] + SIGNS[match[2]], text)
+    return _SIGN.sub(lambda match: match[1] + _SPOKEN_SIGNS[match[2]], text)
 
 
 def spoken_line(line: StyledLine) -> StyledLine:

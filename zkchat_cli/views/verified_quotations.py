@@ -15,26 +15,28 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 MAX_QUOTE = 200
 MOST_COMPARED = 300
 """Words of a quotation up to which differences are marked."""
-VERDICTS: dict[QuotationVerdict, tuple[str, str]] = {
+_VERDICT_LABELS: dict[QuotationVerdict, tuple[str, str]] = {
     "verified": ("✓ verified", "green"),
     "cut": ("✂ cut", "yellow"),
     "misquoted": ("✗ misquoted", "red"),
     "not_found": ("✗ not found", "red"),
     "outside": ("· outside", "dim"),
 }
-_WIDTH = max(len(label) for label, _ in VERDICTS.values())
+_WIDTH = max(len(label) for label, _ in _VERDICT_LABELS.values())
 
 
 def quotation_lines(quotations: Sequence[TextQuotation], link_name: Callable[[str], str]) -> Iterator[StyledLine]:
     for each in quotations:
-        label, style = VERDICTS[each.found.verdict]
+        label, style = _VERDICT_LABELS[each.found.verdict]
         quote = truncate(" ".join(each.quote.split()), MAX_QUOTE)
         verdict = StyledSpan(f"{label:<{_WIDTH}}", style, spoken=label.partition(" ")[2])
         yield StyledLine((verdict, StyledSpan(f"  “{quote}”")), _place_spans(each, link_name), indent=_WIDTH + 2)
         if spans := _explanation_spans(each):
             yield StyledLine((StyledSpan(" " * (_WIDTH + 2)), *spans), indent=_WIDTH + 2)
     counts = Counter(each.found.verdict for each in quotations)
-    figures = ", ".join(f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in VERDICTS.items() if counts[verdict])
+    figures = ", ".join(
+        f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in _VERDICT_LABELS.items() if counts[verdict]
+    )
     yield styled_line(f"{plural(len(quotations), 'quotation')}: {figures}", "bold")
 
 

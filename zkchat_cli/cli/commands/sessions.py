@@ -31,7 +31,7 @@ def list_(
     with ctx.open_store(anywhere=everywhere) as (store, root):
         known = store.conversations(None if everywhere else root, limit)
         has_others = not known and bool(store.conversations(None, 1))
-    none = "No conversations yet." if everywhere else conversation_list.NONE
+    none = "No conversations yet." if everywhere else conversation_list.NO_CONVERSATIONS
     hint = "`zkchat sessions list --all` shows those with other notes." if has_others else 'Start one: zkchat ask "…"'
     ctx.result(known, conversation_list.conversation_lines(known, mark=False), f"{none} {hint}")
 
