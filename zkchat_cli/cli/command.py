@@ -150,10 +150,14 @@ class CommandContext:
     def indexed_vault(self, *, full: bool = False) -> "Iterator[tuple[Vault, IndexReport]]":
         """The vault with an up-to-date index (`full`: rebuilt), and the report of what changed."""
         with self.open_vault() as vault:
-            with self.screen.progress_bar("Indexing") as progress:
-                report = vault.refresh(full=full, progress=progress)
+            report = self.refresh(vault, full=full)
             self.warn_if_rebuilt(report)
             yield vault, report
+
+    def refresh(self, vault: "Vault", *, full: bool = False) -> "IndexReport":
+        """Update the vault's index while a progress bar is shown."""
+        with self.screen.progress_bar("Indexing") as progress:
+            return vault.refresh(full=full, progress=progress)
 
     def embed_for_a_moment(self, vault: "Vault", messages: "MessageEmbedder | None" = None) -> None:
         """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting."""

@@ -79,8 +79,7 @@ def ask(
         else:
             app = replace(opened, approve=approval_in_pipe(ctx.screen, unsafe=unsafe, yes=yes))
         screen = replace(ctx.screen if writes_json else ctx.screen.with_width(), address=note_opener(app.vault.root))
-        with screen.progress_bar("Indexing") as progress:
-            index = app.vault.refresh(progress=progress)
+        index = ctx.refresh(app.vault)
         for problem in summarize_problems(index.problems if index.added or index.changed else ()):
             screen.warn(problem)
         session = app.session(app.find(cid) if continuing else None)

@@ -80,9 +80,7 @@ def chat(
             for warning in started.warnings:
                 screen.warn(*warning)
             screen = replace(screen, address=note_opener(started.app.vault.root))
-            with screen.progress_bar("Indexing") as progress:
-                index = started.app.vault.refresh(progress=progress)
-            for problem in summarize_problems(index.problems):
+            for problem in summarize_problems(ctx.refresh(started.app.vault).problems):
                 screen.warn(problem)
             code = _answer_pipe(started.session, screen, started.app.loaded.values.references.max_displayed)
     raise typer.Exit(code)
