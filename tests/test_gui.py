@@ -458,6 +458,8 @@ def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_ex
     open_window: OpenWindow, script: Script, tmp_path: Path
 ) -> None:
     user = open_window()
+    user.choose("Settings file")
+    assert "zkchat config set" in user.result
     user.ask("What is a filter?")
     user.wait()
     for entry, value in (("Strategy…", "discard"), ("Agent…", "researcher"), ("Model…", script({"text": "Hi."}))):
@@ -474,12 +476,6 @@ def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_ex
     user.will_answer(str(tmp_path / "talk.md"))
     user.choose("Export…")
     assert "What is a filter?" in (tmp_path / "talk.md").read_text()
-
-
-def test_where_there_is_no_settings_file_it_is_said_how_to_make_one(open_window: OpenWindow) -> None:
-    user = open_window()
-    user.choose("Settings file")
-    assert "zkchat config set" in user.result
 
 
 def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: OpenWindow, vault: Path, script: Script) -> None:
@@ -502,9 +498,6 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
     user.press(Qt.Key.Key_Escape)
     user.wait()
     assert not panel.isVisible() and "Line 0" not in note.read_text()
-
-
-def test_without_tools_that_write_unsafe_says_that_it_has_no_effect(open_window: OpenWindow) -> None:
     assert open_window(unsafe=True).result.startswith("--unsafe has no effect: offline")
 
 

@@ -87,9 +87,12 @@ def test_search_notes_is_narrowed_by_path_and_tag(client: NoteClient) -> None:
     assert client.call("search_notes", query="filters", after="2999")["results"] == []
 
 
-def test_search_notes_says_that_there_is_more(client: NoteClient) -> None:
+def test_capped_results_say_that_there_is_more(client: NoteClient) -> None:
     found = client.call("search_notes", query="filter line note", limit=1)
     assert len(found["results"]) == 1 and "limit up to 50" in found["more"]
+    listed = client.call("list_notes", folder="Queries", limit=1)
+    assert [note["relative_path"] for note in listed["notes"]] == ["Queries/Combining.md"]
+    assert listed["total"] == 2 and listed["more"].startswith("1 more")
 
 
 def test_read_note_returns_lines_of_a_note_or_a_section(client: NoteClient) -> None:
@@ -117,17 +120,12 @@ def test_links_are_resolved_followed_and_connected(client: NoteClient) -> None:
     assert client.call("link_path", source="Compost", target="Filters")["notes"] is None
 
 
-def test_list_notes_says_how_many_are_left_out(client: NoteClient) -> None:
-    listed = client.call("list_notes", folder="Queries", limit=1)
-    assert [note["relative_path"] for note in listed["notes"]] == ["Queries/Combining.md"]
-    assert listed["total"] == 2 and listed["more"].startswith("1 more")
-
-
-def test_verify_quotations_has_the_document_of_the_command_verify(server: Server) -> None:
+def test_verify_quotations_and_count_tokens_have_the_documents_of_the_commands(server: Server) -> None:
     text = '"needs air, water and patience" [[Compost]] and "needs air, water and prayers" [[Compost]]'
     by_command = server.program("verify", "-", "--json", stdin=text).json
     assert server.client.call("verify_quotations", text=text) == by_command
     assert [each["verdict"] for each in by_command["quotations"]] == ["verified", "misquoted"]
+    assert server.client.call("count_tokens", text=text) == server.program("tokens", "--json", stdin=text).json
 
 
 def test_search_conversations_finds_what_was_said_since_the_server_started(server: Server) -> None:
@@ -135,12 +133,6 @@ def test_search_conversations_finds_what_was_said_since_the_server_started(serve
     server.program("ask", "is my compost heap ready?")
     roles = {each["role"] for each in server.client.call("search_conversations", query="compost heap")["results"]}
     assert roles == {"user", "assistant"}
-
-
-def test_count_tokens_has_the_document_of_the_command_tokens(server: Server) -> None:
-    assert (
-        server.client.call("count_tokens", text="a filter is a line") == server.program("tokens", "--json", stdin="a filter is a line").json
-    )
 
 
 # resources and prompts
@@ -189,9 +181,11 @@ def test_a_wrong_call_is_answered_with_a_sentence(client: NoteClient, tool: str,
     assert str(refused.value).startswith(sentence)
 
 
-def test_an_unknown_tool_names_the_tools(client: NoteClient) -> None:
+def test_an_unknown_tool_and_a_missing_argument_of_a_prompt_are_errors(client: NoteClient) -> None:
     with pytest.raises(MCPError, match=r"There is no tool delete_all\. The tools are search_notes, "):
         client.call("delete_all")
+    with pytest.raises(MCPError, match="ask-notes: Missing required arguments"):
+        client.run("get_prompt", "ask-notes", {})
 
 
 @pytest.mark.parametrize("uri", ["note://../secret.md", "note:///etc/passwd", "note://Nothing.md", "file:///etc/passwd"])
@@ -199,11 +193,6 @@ def test_an_unknown_resource_is_an_error(client: NoteClient, uri: str) -> None:
     with pytest.raises(MCPError) as refused:
         client.run("read_resource", uri)
     assert "root:" not in str(refused.value)
-
-
-def test_a_missing_argument_of_a_prompt_is_an_error(client: NoteClient) -> None:
-    with pytest.raises(MCPError, match="ask-notes: Missing required arguments"):
-        client.run("get_prompt", "ask-notes", {})
 
 
 # connections
