@@ -33,6 +33,9 @@ def test_a_conversation_begun_in_an_editor_goes_on_in_the_terminal_and_back(zkch
             assert located[0].locations[0].line >= 1
             assert await client.ask(created.session_id, "/tokens") == "end_turn"
             assert "--unsafe has no effect" in client.said("agent_thought_chunk")
+            for mode in ("researcher", "none"):
+                await client.ask(created.session_id, f"/agent {mode}")
+                assert client.updates[-1].current_mode_id == mode
             await client.ask(created.session_id, "/copy")
             assert "The next prompt uses" in client.said() and client.said().endswith("The editor has its own way to do that.")
             with pytest.raises(RequestError, match="there is no agent 'nobody'"):

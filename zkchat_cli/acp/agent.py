@@ -193,7 +193,7 @@ class NoteAgent:
         self._current = session
         if not slash.is_command(typed):
             return self._run_turn(session, session.send(text, typed=typed))
-        result = slash.run(typed, session)
+        mode, result = _modes(session).current_mode_id, slash.run(typed, session)
         if result.confirm is not None and self._confirm(result.confirm.question):
             result = result.confirm.run()
         if result.session is not None or result.quit or result.input_text or result.clipboard is not None:
@@ -201,6 +201,8 @@ class NoteAgent:
             return "end_turn"
         if shown := _command_text(result):
             self._send(session, updates.answer_chunk(f"```\n{shown}\n```"))
+        if (new := _modes(session).current_mode_id) != mode:
+            self._send(session, schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new))
         return self._run_turn(session, result.turn) if result.turn is not None else "end_turn"
 
     def _run_turn(self, session: ZkChatSession, turn: Any) -> str:

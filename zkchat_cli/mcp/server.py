@@ -63,12 +63,11 @@ class NoteServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool. Raises MCPError for an unknown tool, ToolError with a sentence for everything else."""
-        schema = self._tool_input_schema(name)
-        if schema is None:
-            known = ", ".join(tool.name for tool in await self.list_tools())
-            raise MCPError(INVALID_PARAMS, f"There is no tool {truncate(name, 60)}. The tools are {known}.")
-        if unknown := [argument for argument in arguments if argument not in schema["properties"]]:
-            raise ToolError(f"{name} has no argument {truncate(unknown[0], 60)}; it has {', '.join(schema['properties'])}.")
+        properties = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+        if name not in properties:
+            raise MCPError(INVALID_PARAMS, f"There is no tool {truncate(name, 60)}. The tools are {', '.join(properties)}.")
+        if unknown := [argument for argument in arguments if argument not in properties[name]]:
+            raise ToolError(f"{name} has no argument {truncate(unknown[0], 60)}; it has {', '.join(properties[name])}.")
         try:
             if name not in WITHOUT_NOTES:
                 await self._refresh(context)

@@ -30,7 +30,7 @@ START_SECONDS = 20.0
 """How long a turn waits for servers that are starting; a program from npm or PyPI may be downloaded first."""
 CALL_SECONDS = 120.0
 MAX_STARTS = 3
-"""How often a server that ends is started in one conversation."""
+"""How often a server that ends is started before it is given up."""
 MAX_TOOLS, MAX_LISTED = 100, 1_000
 """How many tools of a server are offered, and how many are looked through for those that the settings allow."""
 MAX_DESCRIPTION = 1_000
