@@ -24,7 +24,6 @@ from test_mcp_client import refusal, started
 from werkzeug import Response
 
 from zkchat_cli.acp.agent import LONGEST_ERROR, NoteAgent
-from zkchat_cli.acp.session_thread import SessionThread
 from zkchat_cli.acp.updates import note_path, read_prompt
 from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
@@ -106,20 +105,16 @@ class DeafEditor:
 
 def converse(zkchat: Program, model: str, talk: Callable[[NoteAgent, DeafEditor, str], Coroutine[Any, Any, None]]) -> None:
     """A conversation of an editor, as in `serve`."""
-    work = SessionThread()
     options = StartupOptions(model=model)
-    agent = NoteAgent(lambda folder: factory.open_app(options, zkchat.environment, folder), work)
+    agent = NoteAgent(lambda folder: factory.open_app(options, zkchat.environment, folder))
 
     async def connected() -> None:
         editor = DeafEditor()
         agent.on_connect(editor)  # type: ignore[arg-type]
         await talk(agent, editor, (await agent.new_session(str(zkchat.vault))).session_id)
 
-    try:
+    with closing(agent):
         asyncio.run(connected())
-    finally:
-        agent.cancel_all()
-        work.end(agent.close)
 
 
 def typed(text: str) -> list[schema.TextContentBlock]:

@@ -45,20 +45,15 @@ _OPTIONS = {
 
 def serve(open_app: Callable[[Path], App]) -> None:
     """Serve one editor on standard input and output, until it closes them. `open_app` opens the vault of a session's folder."""
-    work = SessionThread()
-    agent = NoteAgent(open_app, work)
-    try:
+    with closing(NoteAgent(open_app)) as agent:
         asyncio.run(serve_standard_streams(agent))
-    finally:
-        agent.cancel_all()
-        work.end(agent.close)
 
 
 class NoteAgent:
     """The agent's side of the protocol: its methods are called on the protocol's thread."""
 
-    def __init__(self, open_app: Callable[[Path], App], work: SessionThread) -> None:
-        self._open_app, self._work = open_app, work
+    def __init__(self, open_app: Callable[[Path], App]) -> None:
+        self._open_app, self._work = open_app, SessionThread()
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
         self._turns: dict[str, Future[Any]] = {}
@@ -126,18 +121,11 @@ class NoteAgent:
         if (turn := self._turns.get(session_id)) is not None:
             self._work.interrupt(turn)
 
-    def cancel_all(self) -> None:
-        """Stop every turn: the editor is gone. What came of the answers is stored."""
+    def close(self) -> None:
+        """Stop every turn, and store what came of the answers: the editor is gone."""
         for turn in list(self._turns.values()):
             self._work.interrupt(turn)
-
-    def close(self) -> None:
-        """Store what could not be stored before. Called on the sessions' thread."""
-        for session in self._sessions.values():
-            with suppress(ZkchatError):
-                session.flush()
-        for app in self._apps.values():
-            app.close()
+        self._work.end(self._close_sessions)
 
     # On the protocol's thread
 
@@ -175,6 +163,14 @@ class NoteAgent:
             session.memory.notify(*warning)  # the editor shows it with the first answer
         self._sessions[session.conversation.id if id_ is None else id_] = session
         return session
+
+    def _close_sessions(self) -> None:
+        """Store what could not be stored before, and close everything."""
+        for session in self._sessions.values():
+            with suppress(ZkchatError):
+                session.flush()
+        for app in self._apps.values():
+            app.close()
 
     def _send(self, session: ZkChatSession, update: updates.Update) -> None:
         self._ask(self._client.session_update(session_id=session.conversation.id, update=update))

@@ -43,7 +43,6 @@ class NoteTools:
 
     vault: Vault
     open_store: Callable[[], AbstractContextManager[ChatSessionStore]]
-    clock: Callable[[], float] = time.monotonic
     counter: TokenCounter = field(default_factory=TokenCounter)
     _scanned_at: float = float("-inf")
     _scanning: threading.Lock = field(default_factory=threading.Lock)
@@ -51,9 +50,9 @@ class NoteTools:
     def refresh(self, progress: Progress | None = None) -> None:
         """Bring the index up to date, unless that was done just now. Raises VaultError if the vault is not there."""
         with self._scanning:
-            if self.clock() - self._scanned_at >= SCAN_SECONDS:
+            if time.monotonic() - self._scanned_at >= SCAN_SECONDS:
                 self.vault.refresh(progress=progress)
-                self._scanned_at = self.clock()
+                self._scanned_at = time.monotonic()
 
     def search_notes(
         self,
