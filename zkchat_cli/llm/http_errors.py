@@ -261,7 +261,10 @@ def is_permanent(body: bytes) -> bool:
 
 
 def find_error(answer: object) -> object:
-    """The error in a response or an event, an object or a text; None if there is none. For vLLM the whole document is the error."""
+    """The error in a response or an event, an object or a text; None if there is none. For vLLM the whole document is the error, and Gemini
+    puts it into a list."""
+    if isinstance(answer, list) and answer:
+        answer = answer[0]
     if not isinstance(answer, Mapping):
         return None
     if answer.get("error") is not None:
