@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.context.compaction_policy import SMALLER_BY, plan_fold
-from zkchat_cli.summarization.extractive import extract_summary, summarize
+from zkchat_cli.context.compaction_policy import plan_fold
+from zkchat_cli.summarization.extractive import MAX_SUMMARY_SHARE, extract_summary, summarize
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
 MOVES = tuple(
@@ -78,7 +78,7 @@ def test_a_summary_is_clearly_smaller_than_what_it_replaces() -> None:
     fold = plan_fold(turns(*MOVES), 0, 4)
     assert fold is not None
     summary = extract_summary(fold, 100_000, COUNTER)
-    assert summary and COUNTER.count(summary.text) <= SMALLER_BY * sum(turn.tokens for turn in fold.turns)
+    assert summary and COUNTER.count(summary.text) <= MAX_SUMMARY_SHARE * sum(turn.tokens for turn in fold.turns)
 
 
 # a session compacts

@@ -32,9 +32,9 @@ from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage
 from zkchat_cli.summarization.extractive import extract_summary
 
-WORTH_ASKING = 0.02
+LEAST_FOLDED_SHARE = 0.02
 """Share of the limit that must be folded before a model is called for an automatic summary."""
-MANUAL = "requested by you"
+MANUAL_REASON = "requested by you"
 
 
 @dataclass
@@ -54,7 +54,7 @@ class CompactionRun:
             masking, fold = self._plan() if kept is None else (None, None)
         if kept is None and masking is None and fold is None:
             return self._unchanged
-        yield events.CompactionStarted(self.request.reason or MANUAL)
+        yield events.CompactionStarted(self.request.reason or MANUAL_REASON)
         done = kept or (yield from self._compact(masking, fold))
         if not done.preview and done.mode != "none":
             with self.timer("store"):
@@ -194,7 +194,7 @@ class CompactionRun:
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
         history = compaction.tokens_after - self._bare_cost.total_tokens
-        return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost, self.runtime.budget)
+        return history <= policy.MASKED_HISTORY_SHARE * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
@@ -274,4 +274,4 @@ class CompactionRun:
     def _may_ask(self, fold: FoldPlan) -> bool:
         if not self.request.ask or not self._writer.is_able:
             return False
-        return not self.request.reason or fold.new_tokens >= WORTH_ASKING * self.runtime.budget.effective_limit
+        return not self.request.reason or fold.new_tokens >= LEAST_FOLDED_SHARE * self.runtime.budget.effective_limit

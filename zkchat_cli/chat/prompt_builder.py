@@ -32,16 +32,16 @@ MOST_MASKED = 3
 class PromptBuilder:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services, self._state = services, state
-        self._masked: tuple[tuple[tuple[str, ...], TurnHistory], ...] = ()
+        self._masked_histories: tuple[tuple[tuple[str, ...], TurnHistory], ...] = ()
         """The last histories by the messages that are masked in them: a compaction compares several."""
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
-        self._offered: tuple[str, frozenset[str]] = ("", frozenset())
+        self._last_offer: tuple[str, frozenset[str]] = ("", frozenset())
         """The id of a turn's question, and the names of the tools that the turn offered last."""
-        self._last: tuple[tuple[object, ...], Prompt] | None = None
-        self._assembling = threading.Lock()
+        self._last_prompt: tuple[tuple[object, ...], Prompt] | None = None
+        self._prompt_lock = threading.Lock()
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
-        self._remembering = threading.Lock()
+        self._memory_lock = threading.Lock()
         self.summaries = DocumentSummaryService(services.vault)
 
     # prompts
@@ -53,8 +53,8 @@ class PromptBuilder:
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
         """Offer the tools of a prompt that is sent also in the next one, while there is room; those of the turn's earlier call if it has
         none."""
-        if prompt.tools or question_id != self._offered[0]:
-            self._offered = question_id, frozenset(tool.name for tool in prompt.tools)
+        if prompt.tools or question_id != self._last_offer[0]:
+            self._last_offer = question_id, frozenset(tool.name for tool in prompt.tools)
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The same prompt for a reader: it names the messages that are left out, the documents that are in it and those deleted since."""
@@ -84,13 +84,13 @@ class PromptBuilder:
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
         """The tools that the last turn on this branch offered: undo takes them back with the turn, and another process finds them in the
         store."""
-        turn, offered = self._offered
+        turn, offered = self._last_offer
         if current and current[0].id == turn:
             return offered
         last = next((m.id for m in reversed(self._state.history) if m.role == "user"), "")
         if last != turn:
             sent = (frozenset(tool.name for tool in each.prompt.tools) for each in reversed(self._services.store.prompts(last)))
-            self._offered = last, (offered := next(filter(None, sent), frozenset()))
+            self._last_offer = last, (offered := next(filter(None, sent), frozenset()))
         return offered
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
@@ -98,12 +98,12 @@ class PromptBuilder:
         compaction = inputs.compaction  # its figures are no part of the prompt, and are known only when it is assembled
         summarized = compaction and (compaction.id, compaction.summary, compaction.last_id)
         key = (inputs._replace(compaction=None), summarized, runtime.budget, runtime.strategy, runtime.counter, explain)
-        with self._assembling:
-            last = self._last
+        with self._prompt_lock:
+            last = self._last_prompt
             if last is None or last[0] != key:
                 with long_lived_allocation():
                     prompt = assemble_prompt(inputs, runtime.budget, runtime.strategy, runtime.counter, explain=explain)
-                last = self._last = key, prompt
+                last = self._last_prompt = key, prompt
         return last[1]
 
     def warm_up(self, runtime: Runtime) -> None:
@@ -120,10 +120,10 @@ class PromptBuilder:
         turns = self._state.turns(runtime.counter)
         if compaction is None or not compaction.masked or not runtime.strategy.summarizes:
             return turns
-        histories = [each for each in self._masked if each[0] != compaction.masked]
-        known = next((turns for ids, turns in self._masked if ids == compaction.masked), histories[-1][1] if histories else None)
+        histories = [each for each in self._masked_histories if each[0] != compaction.masked]
+        known = next((turns for ids, turns in self._masked_histories if ids == compaction.masked), histories[-1][1] if histories else None)
         masked = mask_messages(turns, compaction.masked, runtime.counter, known)
-        self._masked = (*histories[1 - MOST_MASKED :], (compaction.masked, masked))  # another thread may do so, too
+        self._masked_histories = (*histories[1 - MOST_MASKED :], (compaction.masked, masked))  # another thread may do so, too
         return masked
 
     def uncompacted_tokens(self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs) -> int:
@@ -139,7 +139,7 @@ class PromptBuilder:
 
     def memory(self, runtime: Runtime) -> Memory:
         """Memory as these settings and this agent have it; the last few are cached."""
-        with self._remembering:  # another thread may look ahead
+        with self._memory_lock:  # another thread may look ahead
             for settings, agent, memory in self._memories:
                 if settings is runtime.settings and agent is runtime.agent:
                     return memory

@@ -79,9 +79,9 @@ class Retriever:
         self._vault, self._state = services.vault, state
         self._tool_use: dict[str, _ToolUse] = {}
         """By the names of models."""
-        self._found: dict[str, bool] = {}
+        self._answerable: dict[str, bool] = {}
         """Whether the notes have something about a question."""
-        self._completed: dict[str, str] = {}
+        self._completed_question: dict[str, str] = {}
         """The last follow-up question as the model has completed it."""
 
     def warm_up(self) -> None:
@@ -120,14 +120,14 @@ class Retriever:
         return seen._replace(without=without, problem=problem)
 
     def _has_passages(self, text: str) -> bool:
-        if text not in self._found:
-            self._found[text] = bool(self.search(text, follows=False))
-        return self._found[text]
+        if text not in self._answerable:
+            self._answerable[text] = bool(self.search(text, follows=False))
+        return self._answerable[text]
 
     def search(self, text: str, *, follows: bool = True, about_named: bool = False) -> list[ContentChunk]:
         """The passages for a question, best first; of a follow-up also by the words of the question before it. None for small talk, for a
         question about documents as a whole that it names (`about_named`), or if the vault is gone."""
-        question = self._analyze(self._completed.get(text, text) if follows else text, follows=follows)
+        question = self._analyze(self._completed_question.get(text, text) if follows else text, follows=follows)
         if question is None or (about_named and question.about_document):
             return []
         try:
@@ -139,7 +139,7 @@ class Retriever:
     def complete(self, runtime: Runtime, text: str) -> Generator[Event, None, TokenUsage | None]:
         """Have the model complete a follow-up question for the search, if the user allows that call; returns its cost."""
         question = self._analyze(text, follows=True) if runtime.settings.retrieval.follow_ups == "model" and runtime.can_summarize else None
-        if question is None or not question.is_follow_up or text in self._completed:
+        if question is None or not question.is_follow_up or text in self._completed_question:
             return None
         exchange = [message.content for message in self._state.history if message.role in ("user", "assistant") and message.content][-2:]
         dialogue = "\n".join(truncate(each, MAX_QUERY) for each in (*exchange, text))
@@ -151,7 +151,7 @@ class Retriever:
         answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
         completed = next((line.strip() for line in answer.text.splitlines() if line.strip()), "")
         if completed and answer.problem is None:
-            self._completed = {text: truncate(completed, MAX_QUERY)}
+            self._completed_question = {text: truncate(completed, MAX_QUERY)}
         return answer.usage
 
     def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":

@@ -35,9 +35,9 @@ FACTOR_STEPS = 50
 """Steps between 1 and 2 to which a calibration factor is rounded: after a change 5,000 turns are counted again, which takes a second."""
 DEFAULT_WINDOW = "default: the model's window is unknown"
 OVERRIDE_ORIGIN = "/config"
-CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "retrieval.", "memory.", "terminal.open_command")
+CHANGEABLE_SETTINGS = ("model", "llm.", "chat.", "context.", "references.", "retrieval.", "memory.", "terminal.open_command")
 """Settings that a session reads whenever it needs them; the others are read once, when the program starts."""
-READ_AT_START = ("context.memory_integration", "context.show_token_count")
+SETTINGS_READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
 
 class OpenedModel(NamedTuple):
@@ -204,7 +204,7 @@ class Runtime:
         """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""
         settings = loader.with_value(with_provider_tables(self.settings), key, value, OVERRIDE_ORIGIN)
         checked = loader.flatten(settings)[key]
-        if key in READ_AT_START or not key.startswith(CHANGEABLE):
+        if key in SETTINGS_READ_AT_START or not key.startswith(CHANGEABLE_SETTINGS):
             raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")
         changes: dict[str, Any] = {}
         if key == "context.strategy":

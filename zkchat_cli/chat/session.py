@@ -60,12 +60,12 @@ class ZkChatSession:
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._retriever = Retriever(services, self._state)
         self._messages = UserMessageBuilder(services, self._state, self._prompts, self._retriever)
-        self._typed = TypedMessageCounter(self._messages)
+        self._typed_counter = TypedMessageCounter(self._messages)
         self._turn: TurnInProgress | None = None
         """The last one, or the one in progress."""
-        self._current_until = float("-inf")
+        self._scan_valid_until = float("-inf")
         """Until when the last scan of the vault counts as current."""
-        self._rebuilt: str | None = None
+        self._rebuild_reason: str | None = None
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         if conversation is not None:
             self._restore_agent()
@@ -233,7 +233,7 @@ class ZkChatSession:
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
         """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
-        return self._typed.count(self._runtime, text, with_documents=with_documents)
+        return self._typed_counter.count(self._runtime, text, with_documents=with_documents)
 
     @property
     def last_prompt(self) -> Prompt | None:
@@ -245,7 +245,7 @@ class ZkChatSession:
         VaultError."""
         begin = self.services.clock()
         self.apply_scan(self.vault.refresh())
-        self._current_until = begin + LOOK_AHEAD_SECONDS
+        self._scan_valid_until = begin + LOOK_AHEAD_SECONDS
         self.warm_up()
 
     def warm_up(self) -> None:
@@ -393,18 +393,18 @@ class ZkChatSession:
 
     def apply_scan(self, report: IndexReport) -> None:
         """Take in the report of a scan, whoever started it."""
-        self._current_until = self.services.clock() + SCAN_SECONDS
+        self._scan_valid_until = self.services.clock() + SCAN_SECONDS
         if report.added or report.changed or report.removed:
             self._prompts.forget_summaries()
-        self._rebuilt = report.rebuilt or self._rebuilt
+        self._rebuild_reason = report.rebuilt or self._rebuild_reason
 
     def _scan_vault(self) -> list[events.Notice]:
         """Look for changed notes, unless that was done a moment ago. A vault that is gone is reported, and the conversation continues."""
-        if self.services.clock() >= self._current_until:
+        if self.services.clock() >= self._scan_valid_until:
             try:
                 self.apply_scan(self.vault.refresh())
             except VaultError as e:
-                self._current_until = self.services.clock() + SCAN_SECONDS
+                self._scan_valid_until = self.services.clock() + SCAN_SECONDS
                 return [events.Notice(e.message, e.hint)]
-        rebuilt, self._rebuilt = self._rebuilt, None
+        rebuilt, self._rebuild_reason = self._rebuild_reason, None
         return [events.Notice(f"the index was rebuilt: {rebuilt}")] if rebuilt else []

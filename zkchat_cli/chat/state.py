@@ -36,7 +36,7 @@ class ConversationState:
         )
         self._branch = _Branch(MessageHistory(), 0)
         self._turns: dict[TokenCounter, tuple[_Branch, TurnHistory]] = {}
-        self._counting = threading.RLock()
+        self._turns_lock = threading.RLock()
         self.undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
         self.last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
@@ -133,7 +133,7 @@ class ConversationState:
     def turns(self, counter: TokenCounter) -> TurnHistory:
         """The branch cut into turns, with the tokens that `counter` counts. Rendering them is what a long conversation costs, so turns that
         are still the same are reused."""
-        with self._counting:
+        with self._turns_lock:
             branch = self._branch
             known, turns = self._turns.pop(counter, (None, TurnHistory()))
             if known is None or known.revision != branch.revision:

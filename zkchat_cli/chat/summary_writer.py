@@ -25,13 +25,13 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 LEAST_ROOM = 150
 """Tokens of conversation in a request; fewer are not worth its instructions."""
-SMALLEST, LARGEST = 40, 3000
+SMALLEST_SUMMARY, LARGEST_SUMMARY = 40, 3000
 """Tokens of a summary that a model is asked for."""
 LONGEST_ANSWER = 8192
 """Output tokens that nearly all models allow; some servers refuse a call that asks for more."""
 ANALYSIS_TOKENS = 1000
 """Tokens of an answer besides the summary: a model may think aloud first."""
-JOINING = 0.97
+JOINED_SHARE = 0.97
 """Joined texts may have a few more tokens than their parts."""
 
 
@@ -52,13 +52,13 @@ class ModelSummary(NamedTuple):
 
 @dataclass
 class SummaryWriter:
-    """Writes summaries of at most `limit` tokens. `target`: whether the user chose that; `instructions` are the user's."""
+    """Writes summaries of at most `limit` tokens. `limit_is_chosen`: by the user; `instructions` are the user's."""
 
     services: SessionServices
     runtime: Runtime
     timer: PhaseTimer
     limit: int
-    target: bool = False
+    limit_is_chosen: bool = False
     instructions: str | None = None
 
     @property
@@ -67,7 +67,7 @@ class SummaryWriter:
 
     @property
     def is_able(self) -> bool:
-        return self.runtime.summary_model.can_summarize and self.limit >= SMALLEST
+        return self.runtime.summary_model.can_summarize and self.limit >= SMALLEST_SUMMARY
 
     def write(self, fold: FoldPlan, earlier: str | None, replaced: Compaction | None) -> Generator[events.Event, None, ModelSummary]:
         """A summary of the turns that the `earlier` one does not cover, which is merged in. It must be smaller than what it replaces: the
@@ -111,11 +111,11 @@ class SummaryWriter:
     def _request(
         self, fold: FoldPlan, earlier: str | None, replaced: int, mode: CompactionMode
     ) -> Generator[events.Event, None, tuple[ModelSummary, tuple[PromptMessage, ...]]]:
-        usual = self.limit if self.target else int(policy.USUAL_SIZE * self.runtime.budget.messages)
-        size = min(self.limit, max(SMALLEST, min(LARGEST, usual)))
+        usual = self.limit if self.limit_is_chosen else int(policy.USUAL_SUMMARY_SHARE * self.runtime.budget.messages)
+        size = min(self.limit, max(SMALLEST_SUMMARY, min(LARGEST_SUMMARY, usual)))
         request = SummaryRequest(size, earlier, self.instructions, simple=mode == "simple")
         overhead = sum(message.tokens for message in build_summary_request("", request, self._counter))
-        room = int(JOINING * (self._room - overhead) * (0.5 if request.simple else 1))
+        room = int(JOINED_SHARE * (self._room - overhead) * (0.5 if request.simple else 1))
         if room < LEAST_ROOM:
             return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
         text = fit_transcript(fold.new, room, self._counter)

@@ -22,7 +22,7 @@ from zkchat_cli.vault.edit.transaction import Change
 
 MIN_TOOL_TOKENS = 300
 """Tokens below which another round of tools is not worth it: describing them takes as many."""
-ENOUGH_SHARE = 0.25
+NEW_RESULTS_SHARE = 0.25
 """Share of the room of a turn that new results may have, before earlier ones of the same turn lose their middles for them."""
 
 
@@ -45,7 +45,7 @@ class ToolCallRunner:
         turn, runtime = self.turn, self.turn.runtime
         counter, earlier = runtime.counter, len(turn.messages)
         assert turn.prompt is not None
-        request = self._request(calls)
+        request = self._call_message(calls)
         fixed = sum(tool.tokens for tool in turn.prompt.tools)
         fixed += sum(m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary"))
         reply = counter.count(turn.text) + count_call_tokens(calls, counter) + MESSAGE_OVERHEAD * (1 + len(calls))
@@ -59,7 +59,7 @@ class ToolCallRunner:
                 self._add_results(request, executor.results([*self.outcomes, *stopped], self._room(limit - reply) // 2))
             raise
         with turn.timer("tools"):
-            wanted = min(executor.count_tokens(self.outcomes), int(ENOUGH_SHARE * limit))
+            wanted = min(executor.count_tokens(self.outcomes), int(NEW_RESULTS_SHARE * limit))
             self.shorten_results(earlier, limit - reply, 2 * wanted)
             results = executor.results(self.outcomes, self._room(limit - reply) // 2)
         self._add_results(request, results)
@@ -70,7 +70,7 @@ class ToolCallRunner:
     def refuse(self, calls: tuple[ToolCall, ...], reason: str) -> None:
         """Answer calls that are not run."""
         outcomes = [refuse_call(call, reason) for call in calls]
-        self._add_results(self._request(calls), self._executor().results(outcomes, MIN_TOOL_TOKENS))
+        self._add_results(self._call_message(calls), self._executor().results(outcomes, MIN_TOOL_TOKENS))
 
     def _executor(self) -> ToolExecutor:
         runtime, services = self.turn.runtime, self.services
@@ -96,7 +96,7 @@ class ToolCallRunner:
                 room = self._room(limit)
         return room
 
-    def _request(self, calls: tuple[ToolCall, ...]) -> ZkChatMessage:
+    def _call_message(self, calls: tuple[ToolCall, ...]) -> ZkChatMessage:
         """The message with the model's calls."""
         turn, counter = self.turn, self.turn.runtime.counter
         return self.services.new_message(

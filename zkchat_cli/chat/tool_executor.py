@@ -26,7 +26,7 @@ from zkchat_cli.vault.vault import Vault
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import AppliedChange
 
-LONGEST_OUTCOME = 80
+MAX_OUTCOME = 80
 """Characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed."""
 OMISSION_TOKENS = 60
 """For the note about what is left out of a result."""
@@ -67,7 +67,7 @@ class ToolExecutor:
     def run_call(self, call: ToolCall) -> ToolOutcome:
         start = self.clock()
         try:
-            finding, ok = self._find_tool(call.name).call(_arguments(call), self.vault, self.memory), True
+            finding, ok = self._find_tool(call.name).call(_read_arguments(call), self.vault, self.memory), True
         except ToolArgumentError as e:
             finding, ok = ToolOutput(data={"error": str(e)}), False
         except Exception as e:  # a defect of a tool: the model is told, and may do without it  # noqa: BLE001
@@ -118,7 +118,7 @@ class ToolExecutor:
             ok=outcome.ok,
             tokens=self.counter.count(content),
             duration_ms=round(outcome.duration_ms, 2),
-            outcome=truncate(outcome.finding.outcome if outcome.ok else str(outcome.finding.data["error"]), LONGEST_OUTCOME),
+            outcome=truncate(outcome.finding.outcome if outcome.ok else str(outcome.finding.data["error"]), MAX_OUTCOME),
         )
         return ToolResult(content, chunks, run)
 
@@ -138,7 +138,7 @@ class ToolExecutor:
         raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; {f'the tools are {names}' if names else 'no tools are offered'}")
 
 
-def _arguments(call: ToolCall) -> Mapping[str, Any]:
+def _read_arguments(call: ToolCall) -> Mapping[str, Any]:
     """Raises ToolArgumentError for arguments that could not be read."""
     if call.malformed is not None:
         shown = truncate(call.malformed, 120)

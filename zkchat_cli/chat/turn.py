@@ -30,7 +30,7 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.calibration import CountedPrompt
 
 M = TypeVar("M", ZkChatMessage, PromptMessage)
-DEEPEST = 50
+MAX_JSON_DEPTH = 50
 """Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments have more than one."""
 
 
@@ -156,7 +156,7 @@ class TurnInProgress:
 
 def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
     """Reasoning as the store holds it and as it is sent back; None when it cannot be stored."""
-    if _is_deeper([*thinking.blocks], DEEPEST):
+    if _is_deeper([*thinking.blocks], MAX_JSON_DEPTH):
         return None
     return thinking.model_copy(update={"blocks": tuple(_storable_json([*thinking.blocks]))})
 
@@ -175,7 +175,7 @@ def stored_prompt(sent: SentPrompt) -> SentPrompt:
 def storable_call(call: ToolCall, id_: str) -> ToolCall:
     """A model's tool call under another id, without text that cannot be stored."""
     malformed = None if call.malformed is None else replace_surrogates(call.malformed)
-    if _is_deeper(call.arguments, DEEPEST):
+    if _is_deeper(call.arguments, MAX_JSON_DEPTH):
         return ToolCall(id=id_, name=replace_surrogates(call.name), malformed="nested too deeply")
     return ToolCall(id=id_, name=replace_surrogates(call.name), arguments=_storable_json(call.arguments), malformed=malformed)
 

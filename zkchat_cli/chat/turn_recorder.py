@@ -21,9 +21,9 @@ def default_title(question: str) -> str:
 class TurnRecorder:
     def __init__(self, store: ChatSessionStore, state: ConversationState, now: Callable[[], str]) -> None:
         self._store, self._state, self._now = store, state, now
-        self._pending: list[CompletedTurn] = []
+        self._pending_turns: list[CompletedTurn] = []
         self._pending_questions: set[str] = set()
-        self._reported: StoreError | None = None
+        self._reported_error: StoreError | None = None
         """The problem that was reported last."""
 
     def begin(self, question: ZkChatMessage) -> list[Notice]:
@@ -52,21 +52,21 @@ class TurnRecorder:
 
     def store_pending(self, *finished: CompletedTurn) -> None:
         """Store the turns that could not be stored when they ended, then these. Raises StoreError."""
-        late = bool(self._pending)
-        self._pending += finished
+        late = bool(self._pending_turns)
+        self._pending_turns += finished
         stored = {message.id for message in self._state.log()} if late else set()
-        while self._pending:
-            turn = self._pending[0]
+        while self._pending_turns:
+            turn = self._pending_turns[0]
             if not turn.answer or turn.answer[-1].id not in stored:  # one that was stopped while it was stored may be there after all
                 self._store_turn(turn)
-            self._pending.pop(0)
+            self._pending_turns.pop(0)
 
     def flush(self) -> None:
         """Store what is pending, at the end of a chat. Raises StoreError that says how much is lost."""
         try:
             self.store_pending()
         except StoreError as e:
-            lost = f"{n} turns are" if (n := len(self._pending)) > 1 else "1 turn is"
+            lost = f"{n} turns are" if (n := len(self._pending_turns)) > 1 else "1 turn is"
             raise StoreError(f"{lost} lost (conversation {self._state.conversation.id}): {e.message}", e.hint) from e
 
     def _store_question(self, question: ZkChatMessage) -> str | None:
@@ -88,11 +88,11 @@ class TurnRecorder:
 
     def _report(self, problem: StoreError) -> list[Notice]:
         """Tell the user once, until the problem is another one or over. The hint names the cause, whatever it was that failed."""
-        known, self._reported = self._reported, problem
+        known, self._reported_error = self._reported_error, problem
         if known is not None and known.hint == problem.hint:
             return []
         return [Notice(f"this conversation is not stored for now: {problem.message}", problem.hint)]
 
     def _report_recovery(self) -> list[Notice]:
-        reported, self._reported = self._reported, None
+        reported, self._reported_error = self._reported_error, None
         return [Notice("everything is stored again")] if reported is not None else []

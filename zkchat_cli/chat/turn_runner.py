@@ -38,13 +38,13 @@ from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, T
 from zkchat_cli.text.words import replace_surrogates
 
 _log = logging.getLogger(__name__)
-RETRY_SIZE = 0.7
+RETRY_SHARE = 0.7
 """Share of a prompt refused as too long that is sent the second time, where the server does not tell its limit."""
 MOST_REFUSED = 1
 """Replies with calls after the last round of tools, each of which is told to answer, before the turn fails."""
-ANSWERABLE = ("context_length", "no_tools")
+ANSWERABLE_REFUSALS = ("context_length", "no_tools")
 """Refusals after which another prompt may be accepted."""
-MOST_COUNTS = 5
+MAX_COUNTS = 5
 """How often a prompt that its server counts as too long is made smaller: another selection may have other languages."""
 DecideDocuments = Callable[[RetrievalMode | None], Sequence[events.Notice]]
 """Decides again who searches the notes for the question (None: as was asked for), and which documents fit."""
@@ -62,15 +62,15 @@ class TurnRunner:
     decide_documents: DecideDocuments
     first: Prompt | None = None
     """The prompt of the first call, if it has been built."""
-    filled: bool = False
-    """Whether that is because results have filled the window."""
+    window_filled: bool = False
+    """Whether tool results have filled the window."""
     retrieval: RetrievalMode | None = None
     """Who searches the notes after the server has refused tools."""
-    met: set[ProviderErrorKind] = field(default_factory=set)
+    answered_refusals: set[ProviderErrorKind] = field(default_factory=set)
     """Refusals that were answered by another call; none is twice."""
 
     def __post_init__(self) -> None:
-        self._tools = ToolCallRunner(self.services, self.state, self.prompts, self.turn)
+        self._tool_calls = ToolCallRunner(self.services, self.state, self.prompts, self.turn)
         self._calibrator = ModelCalibrator(self.turn)
 
     def run(self) -> Generator[events.Event, None, FinishReason]:
@@ -90,12 +90,12 @@ class TurnRunner:
                 refused += 1
                 if refused > MOST_REFUSED:
                     raise self._no_answer_error(finish, rounds + refused)
-                self._tools.refuse(calls, f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found")
+                self._tool_calls.refuse(calls, f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found")
                 continue
-            room = yield from self._tools.run(calls)
+            room = yield from self._tool_calls.run(calls)
             rounds += 1
-            self.filled = room < MIN_TOOL_TOKENS
-            if self.filled:
+            self.window_filled = room < MIN_TOOL_TOKENS
+            if self.window_filled:
                 turn.no_more_tools = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
             elif rounds >= most:
                 turn.no_more_tools = f"llm.max_tool_rounds is {most}"
@@ -106,7 +106,7 @@ class TurnRunner:
     def _no_answer_error(self, finish: FinishReason, rounds: int) -> ProviderError:
         """`rounds` of tool calls without an answer, or 0 if the model got as many tools as it wanted."""
         name = self.turn.runtime.model.name
-        if self.filled and rounds:
+        if self.window_filled and rounds:
             hint = "Ask for less at a time, or raise context.max_tokens if the model has a larger window."
             return ProviderError("empty", f"{name} never answered: {self.turn.no_more_tools}", hint)
         if rounds:
@@ -145,11 +145,11 @@ class TurnRunner:
             try:
                 return (yield from self._call_model(prompt))
             except ProviderError as e:
-                if turn.text or e.kind not in ANSWERABLE or (e.kind == "no_tools" and len(turn.messages) > 1):
+                if turn.text or e.kind not in ANSWERABLE_REFUSALS or (e.kind == "no_tools" and len(turn.messages) > 1):
                     raise
-                if e.kind in self.met:
+                if e.kind in self.answered_refusals:
                     raise (self._too_long(e) if e.kind == "context_length" else e) from None
-                self.met.add(e.kind)
+                self.answered_refusals.add(e.kind)
                 refused = e
 
     def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
@@ -158,7 +158,7 @@ class TurnRunner:
         if len(self.turn.messages) > 1 and prompt.usage.compaction.due:
             yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "")
             prompt = self._build_prompt()
-        for _ in range(MOST_COUNTS):
+        for _ in range(MAX_COUNTS):
             counted = self._calibrator.count_by_server(prompt)
             if counted is None or counted <= prompt.usage.effective_limit:
                 return prompt
@@ -185,7 +185,7 @@ class TurnRunner:
             try:
                 turn.prompt = self.prompts.build(turn.runtime, sent, offer_tools=not turn.no_more_tools)
             except PromptTooLarge:
-                self._tools.shorten_results(len(turn.messages), 0, 1)
+                self._tool_calls.shorten_results(len(turn.messages), 0, 1)
                 if turn.sent_messages == sent:
                     raise
                 turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages, offer_tools=not turn.no_more_tools)
@@ -213,7 +213,7 @@ class TurnRunner:
         if counted is not None:
             self._calibrator.learn(turn.prompt, counted)
         if limit is None or limit > used or (limit == used and counted is None):
-            limit = int(RETRY_SIZE * usage.total_tokens / usage.effective_limit * used)
+            limit = int(RETRY_SHARE * usage.total_tokens / usage.effective_limit * used)
         turn.runtime = replace(turn.runtime, rejected_window=Window(limit, "a refusal of the server"))
         if len(turn.messages) == 1:
             yield from self.decide_documents(self.retrieval)

@@ -31,8 +31,8 @@ MOST_NAMED = 3
 """Names that are no files of which the user is told one by one: a pasted text may have many."""
 MAX_COUNTED = 20_000
 """Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
-_MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
-_NAMED = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
+_AGENT_MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
+_WRITTEN_NAME = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
 
 
 class AgentMention(NamedTuple):
@@ -48,7 +48,7 @@ def parse_agent_mention(text: str) -> AgentMention | None:
 
     The caller checks whether the agent exists.
     """
-    match = _MENTION.match(text)
+    match = _AGENT_MENTION.match(text)
     return AgentMention(match[1].lower(), f"@{match[1]}", text[match.end() :]) if match else None
 
 
@@ -184,7 +184,7 @@ class UserMessageBuilder:
             in_prompt = self._chunks_in_prompt(prompt)
         except PromptTooLarge:
             left = 0
-        return _budget(runtime, left, in_prompt)
+        return _make_budget(runtime, left, in_prompt)
 
     def _budget_after_compaction(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """The room when the turns so far are about to be compacted: what a summary and the turns that stay will leave."""
@@ -194,7 +194,7 @@ class UserMessageBuilder:
             usage = self.prompts.fixed_cost(runtime, inputs)
             kept = runtime.largest_summary + turn_budget_after_compaction(usage, runtime.budget, runtime.largest_summary)
             left = max(0, history_budget(usage, runtime.budget) - kept)
-        return _budget(runtime, left, {})
+        return _make_budget(runtime, left, {})
 
     def needs_text_again(self, message: ZkChatMessage, prompt: Prompt) -> bool:
         """Whether the text that a message refers to as above is not in its prompt, or may be shortened or folded by a compaction."""
@@ -211,7 +211,7 @@ class UserMessageBuilder:
         return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
 
 
-def _budget(runtime: Runtime, left: int, in_prompt: Mapping[str, ContentChunk]) -> InjectionBudget:
+def _make_budget(runtime: Runtime, left: int, in_prompt: Mapping[str, ContentChunk]) -> InjectionBudget:
     ratio = runtime.settings.context.injection_ratio
     can_read = runtime.retrieval is None or runtime.retrieval.mode in ("tools", "both")
     return InjectionBudget(
@@ -235,7 +235,7 @@ class TypedMessageCounter:
         counter = runtime.counter
         if not counter.ready or len(text) > MAX_COUNTED:
             return estimate_tokens(text), bool(text)
-        names = self.messages.state.version, _NAMED.findall(text)
+        names = self.messages.state.version, _WRITTEN_NAME.findall(text)
         if with_documents and names != self._mentioned[0]:
             chosen = self.messages.retriever.choose(runtime)
             self._mentioned = names, self.messages.count_mentioned(chosen, text) if names[1] else 0

@@ -11,12 +11,10 @@ from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import Compaction, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
-SMALLER_BY = 0.8
-"""A summary may take at most this share of what it replaces; otherwise the loss of detail is not worth it."""
-USUAL_SIZE = 0.07
+USUAL_SUMMARY_SHARE = 0.07
 """Size of a model's summary, as a share of the messages' budget. Each new summary sends the last one again: with more, a long conversation
 would cost much more than its own words."""
-RELIEF = 0.75
+MASKED_HISTORY_SHARE = 0.75
 """Masking must reduce the history to this share of its budget, or turns are folded: a smaller gain would not last, and each change of the
 prompt's front invalidates the prompt cache."""
 

@@ -70,16 +70,16 @@ def _relevance(tools: Sequence[PromptTool], conversation: ToolRelevanceInput) ->
     those of the message twice as much as those of the turns before it."""
     texts = tuple(f"{tool.name} {tool.descriptor['function'].get('description') or ''}".replace("_", " ") for tool in tools)
     languages = _detect_languages(texts)
-    words = [_words(text, languages) for text in texts]
+    words = [_content_words(text, languages) for text in texts]
     holders = Counter(word for each in words for word in each)
-    recent, message = _words(" ".join(conversation.recent), languages), _words(conversation.message, languages)
+    recent, message = _content_words(" ".join(conversation.recent), languages), _content_words(conversation.message, languages)
     weights = dict.fromkeys(recent, 1.0) | dict.fromkeys(message, 2.0)
     weights = {word: weight / holders[word] for word, weight in weights.items() if 0 < 2 * holders[word] <= len(tools)}
     return [sum(weights.get(word, 0.0) for word in each) for each in words]
 
 
 @lru_cache(maxsize=512)
-def _words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
+def _content_words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
     """Cached: the words of the tools are needed for each prompt."""
     return frozenset(content_stems(text, languages))
 

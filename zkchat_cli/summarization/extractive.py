@@ -12,7 +12,7 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
+from zkchat_cli.context.compaction_policy import FoldPlan
 from zkchat_cli.context.exchanges import read_spoken
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import SpokenMessage
@@ -22,6 +22,8 @@ from zkchat_cli.text.dates import MONTHS
 from zkchat_cli.text.words import content_terms
 from zkchat_cli.tokens.counter import TokenCounter
 
+MAX_SUMMARY_SHARE = 0.8
+"""A summary may take at most this share of what it replaces; otherwise the loss of detail is not worth it."""
 WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
 """Factors for each word, and for a quoted phrase, of the user's instructions."""
 STATED_FACTOR = 3.0
@@ -83,9 +85,9 @@ def extract_summary(
     replaced = 0
     for turn in reversed(fold.turns):
         replaced += turn.foldable_tokens
-        if SMALLER_BY * replaced >= target:
+        if MAX_SUMMARY_SHARE * replaced >= target:
             break
-    budget = min(target, int(SMALLER_BY * replaced))
+    budget = min(target, int(MAX_SUMMARY_SHARE * replaced))
     return summarize((*quoted, *fold.new) if quoted else fold.turns, budget, counter, instructions or "", known)
 
 

@@ -102,7 +102,7 @@ class RecallIndex:
         self._ends_with_question, self._is_fixed = array("B"), array("B")
         self._tokens = array("H")
         """Their tokens, without calibration."""
-        self._found: dict[str, tuple[RecallPassage, ...]] = {}
+        self._passages_by_message: dict[str, tuple[RecallPassage, ...]] = {}
         """The passages of the messages that the last question found: all prompts of a turn quote much the same."""
         self._last_search: tuple[tuple[str, int], list[int]] | None = None
         self._last_scores: tuple[str, NDArray[np.float64]] | None = None
@@ -190,13 +190,13 @@ class RecallIndex:
     def passages(self, numbers: Sequence[int]) -> tuple[RecallPassage, ...]:
         """The passages with these numbers, read from their turns; without those that are gone from the store."""
         keys = [self._keys[number] for number in numbers]
-        found = self._found  # read once: another thread may search, too
+        found = self._passages_by_message  # read once: another thread may search, too
         unread = {id_: bisect_right(self._starts, number) - 1 for number, (id_, _) in zip(numbers, keys, strict=True) if id_ not in found}
         if unread:
             spoken = read_spoken(dict.fromkeys(self._turns[turn].exchange for turn in unread.values()), unread)
             first = {id_: number - part for number, (id_, part) in zip(numbers, keys, strict=True)}
-            self._found = found = found | {
-                id_: split_into_passages(message, unread[id_], self._tokens[first[id_] : self._end(unread[id_] + 1)])
+            self._passages_by_message = found = found | {
+                id_: split_into_passages(message, unread[id_], self._tokens[first[id_] : self._count_passages(unread[id_] + 1)])
                 for id_, message in spoken.items()
                 if id_ in unread
             }
@@ -215,8 +215,8 @@ class RecallIndex:
         if self._last_search is None or self._last_search[0] != query:
             if self._last_scores is None or self._last_scores[0] != question:
                 self._last_scores = question, self._score(question)
-                self._found = {}
-            self._last_search = query, self._choose(self._last_scores[1], before)
+                self._passages_by_message = {}
+            self._last_search = query, self._select_relevant(self._last_scores[1], before)
         return self._last_search[1]
 
     def _score(self, question: str) -> "NDArray[np.float64]":
@@ -236,18 +236,18 @@ class RecallIndex:
         total += SAME_DAY_SHARE * best_of_day[group]
         return total
 
-    def _choose(self, total: "NDArray[np.float64]", before: int) -> list[int]:
+    def _select_relevant(self, total: "NDArray[np.float64]", before: int) -> list[int]:
         """The passages of the first `before` turns with a share of the best score, the best first."""
         import numpy as np  # as above
 
         relevant = np.flatnonzero((total > 0) & (total >= MIN_SHARE_OF_BEST * total.max(initial=0.0)))
-        relevant = relevant[(relevant < self._end(before)) & (np.array(self._is_fixed, np.uint8)[relevant] == 0)]
+        relevant = relevant[(relevant < self._count_passages(before)) & (np.array(self._is_fixed, np.uint8)[relevant] == 0)]
         if len(relevant) > MAX_SORTED:  # sorting 20 000 takes 4 ms
             relevant = np.sort(relevant[np.argpartition(-total[relevant], MAX_SORTED)[:MAX_SORTED]])
         order: list[int] = relevant[np.argsort(-total[relevant], kind="stable")].tolist()
         return order
 
-    def _end(self, before: int) -> int:
+    def _count_passages(self, before: int) -> int:
         """The number of passages in the first `before` turns."""
         return self._starts[before] if before < len(self._starts) else len(self._keys)
 
