@@ -102,13 +102,10 @@ class InputLine:
         """The line so far, with pastes in full."""
         return self._pastes.unfold(self._session.default_buffer.text)
 
-    @property
-    def columns(self) -> int:
-        return self._session.output.get_size().columns
-
-    @property
-    def lines(self) -> int:
-        return self._session.output.get_size().rows
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of the terminal."""
+        size = self._session.output.get_size()
+        return size.columns, size.rows
 
     def use_vi_keys(self) -> None:
         self._session.editing_mode = EditingMode.VI
@@ -138,8 +135,9 @@ class InputLine:
     # in the thread of the prompt
 
     def complete(self) -> None:
-        """Compute the completions again, because more is known now."""
-        if self._session.app.is_running:
+        """Compute the completions again, because more is known now, unless the user is choosing one."""
+        state = self._session.default_buffer.complete_state
+        if self._session.app.is_running and (state is None or state.current_completion is None):
             self._session.default_buffer.start_completion()
 
     def print_above(self, show: Callable[[], None]) -> None:
@@ -176,7 +174,7 @@ class InputLine:
         self._session.app.invalidate()
 
     def _draw_toolbar(self) -> FormattedText:
-        width = self.columns
+        width, _ = self.size()
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
         return FormattedText(self.toolbar.fragments(width))

@@ -40,9 +40,9 @@ class PlainInputLine:
 
     text = ""
 
-    def __init__(self, prompt: str, completer: Completer, history: VaultHistory, size: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, prompt: str, completer: Completer, history: VaultHistory) -> None:
         self._prompt = prompt
-        self._completer, self._history, self._size = completer, history, size
+        self._completer, self._history = completer, history
         self._matches: list[tuple[str, str]] = []
         self._asked_before = self._is_reading = False
         self.toolbar = Toolbar()
@@ -98,14 +98,6 @@ class PlainInputLine:
         assert readline is not None
         sys.stdout.write(f"\n{shown}\n{self._prompt}{readline.get_line_buffer()}")
         sys.stdout.flush()
-
-    @property
-    def columns(self) -> int:
-        return self._size()[0]
-
-    @property
-    def lines(self) -> int:
-        return self._size()[1]
 
     def use_vi_keys(self) -> None:
         if readline is not None:

@@ -6,7 +6,7 @@ and shows what for.
 
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
 
-from zkchat_cli import __version__
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.confirmation import Confirmation
@@ -28,7 +27,6 @@ from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import MAX_NAME, measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.views.index_problems import summarize_problems
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
@@ -61,18 +59,18 @@ class Repl:
     ) -> None:
         """Raises UsageError for contradictory flags."""
         self._keep_history = keep_history
-        self._has_session = self._greeted = self._turn_is_running = False
+        self._has_session = self._turn_is_running = False
         self._typed_at = float("-inf")
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
         completer = ChatCompleter(InputCompleter(self.current, lambda: self._background.indexed.is_set()))
         self._prompt: InputLine | PlainInputLine
+        size: Callable[[], tuple[int, int]] = shutil.get_terminal_size
         self._only_adds_lines = screen.accessible or is_dumb_terminal()
         if self._only_adds_lines:
             from zkchat_cli.terminal import plain_input  # needed here only
 
-            prompt = plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT
-            self._prompt = plain_input.PlainInputLine(prompt, completer, self._history, shutil.get_terminal_size)
+            self._prompt = plain_input.PlainInputLine(plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT, completer, self._history)
         else:
             self._prompt = InputLine(
                 screen.colour,
@@ -83,6 +81,9 @@ class Repl:
                 on_line_changed=self._on_line_changed,
                 on_drawn=lambda: self._background.start(),
             )
+            size = self._prompt.size
+        self._columns: Callable[[], int] = lambda: size()[0]
+        self.screen = replace(screen, columns=self._columns, lines=lambda: size()[1])
         self._background = BackgroundLoader(
             start_session,
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
@@ -99,7 +100,6 @@ class Repl:
             self.approve_change = approval_prompt(self.confirmation, unsafe=unsafe, yes=yes)
         self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
-        self.screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
     def run(self) -> int:
         """Run the chat: 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal or when the terminal was closed.
@@ -215,7 +215,7 @@ class Repl:
         if exchange is not None and (paths := related_notes.offer_related(vault, exchange)):
             links = [write_link(path, vault.link_name(path)) for path in paths]
             lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]
-            if line := next((line for line in lines if get_cwidth(line) <= self._prompt.columns), None):  # as many as one line holds
+            if line := next((line for line in lines if get_cwidth(line) <= self._columns()), None):  # as many as one line holds
                 self.screen.print(line, "dim")
 
     # the background, and its results
@@ -251,7 +251,7 @@ class Repl:
                     while self._background.failure is None and not event.wait(pause):
                         pause = WAIT_INTERVAL
                         state = self._background.state.partition(" ")[0] if self.screen.accessible else self._background.state
-                        show(f"  {state} …"[: self._prompt.columns - 1])
+                        show(f"  {state} …"[: self._columns() - 1])
         except KeyboardInterrupt:
             return False
         self._raise_failure()
@@ -268,14 +268,11 @@ class Repl:
         if not self._has_session:
             self._use_session(self._background.opened)
             self._prompt.complete()
-        if not self._greeted and self._background.notes is not None:
-            self._greeted = True
-            self._prompt.print_above(self._greet)
-            self._prompt.complete()
-        if self._greeted and not self._background.notices.empty():
+        if not self._background.notices.empty():
             while not self._background.notices.empty():
                 self._prompt.print_above(partial(self._background.notices.get(), self.screen))
             self._prompt.print_above(self.screen.print)
+            self._prompt.complete()
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
@@ -292,26 +289,6 @@ class Repl:
             vault=app.vault.name,
             show_tokens=settings.context.show_token_count,
         )
-
-    def _greet(self) -> None:
-        """Vault and model, the conversation that is resumed, and the warnings of the start."""
-        from zkchat_cli.text.truncate import truncate
-
-        session, opened = self.session, self._background.opened
-        name = session.runtime.model.name
-        model = "offline: quotes your notes, no model" if name == "offline" else name
-        model = f"{session.runtime.agent.name} · {model}" if session.runtime.agent is not None else model
-        self.screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
-        if session.history:
-            title = truncate(session.conversation.title or session.conversation.id, 60)
-            self.screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
-        elif self._background.tip:
-            self.screen.print(self._background.tip, "dim")
-        for warning in opened.warnings if opened is not None else ():
-            self.screen.warn(*warning)
-        for problem in summarize_problems(self._background.problems):
-            self.screen.warn(problem)
-        self.screen.print()
 
     def _measure(self) -> None:
         if (session := self.current()) is not None:

@@ -11,12 +11,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.index_problems import summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
@@ -79,12 +83,8 @@ class BackgroundLoader:
         self.indexed = threading.Event()
         self.opened: StartedSession | None = None
         self.failure: BaseException | None = None
-        self.problems: tuple[str, ...] = ()
-        """Files that the first index could not read."""
-        self.notes: int | None = None
         self.notices: SimpleQueue[Callable[[Screen], None]] = SimpleQueue()
-        """Messages to show above the prompt: why the model cannot answer, or which providers could if the user has chosen none."""
-        self.tip = ""
+        """Messages to show above the prompt: the greeting; why the model cannot answer; which providers could if none is chosen."""
         self.state = "loading"
         self._start_session = start_session
         self._notify, self._measure, self._is_busy, self._typing_session = notify, measure, is_busy, typing_session
@@ -142,6 +142,7 @@ class BackgroundLoader:
         from zkchat_cli.llm.base import ServerModel  # the session has loaded it
 
         if isinstance(model := session.runtime.model, ServerModel) and (problem := model.check()) is not None:
+            self.indexed.wait()  # the greeting comes first
             self._announce(lambda screen: screen.warn(problem.message, problem.hint))
 
     def _offer_models(self, opened: StartedSession) -> None:
@@ -195,15 +196,14 @@ class BackgroundLoader:
             return  # a message that needs the vault will report it
         opened.session.apply_scan(report)
         if not self.indexed.is_set():
-            self.problems = report.problems
-            self._announce_index(opened)
+            self._announce_index(opened, report.problems)
         self._set_state("")
 
-    def _announce_index(self, opened: StartedSession) -> None:
+    def _announce_index(self, opened: StartedSession, problems: Sequence[str] = ()) -> None:
         with suppress(ZkchatError):
-            self.tip = opened.tip or (_suggest_question(opened.app.vault) if opened.suggests_question else "")
-            self.notes = len(opened.app.vault.note_paths())
-        self.indexed.set()
+            tip = opened.tip or (_suggest_question(opened.app.vault) if opened.suggests_question else "")
+            self.notices.put(partial(_greet, opened, len(opened.app.vault.note_paths()), tip, problems))
+        self.indexed.set()  # and the next state notifies: completion then has the notes
 
     def _set_state(self, state: str) -> None:
         self.state = state
@@ -228,6 +228,24 @@ def _short_switches() -> Iterator[None]:
 def _suggest_question(vault: "Vault") -> str:
     linked = vault.most_linked_note()
     return f"to try: What do my notes say about {sanitize_name(PurePosixPath(linked).stem)}?" if linked is not None else ""
+
+
+def _greet(opened: StartedSession, notes: int, tip: str, problems: Sequence[str], screen: "Screen") -> None:
+    """Vault and model, the conversation that is resumed, and the warnings of the start."""
+    session = opened.session
+    agent, model = session.runtime.agent, session.runtime.model.name
+    model = "offline: quotes your notes, no model" if model == "offline" else model
+    model = f"{agent.name} · {model}" if agent is not None else model
+    screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({notes}) · {model}"), "bold")
+    if session.history:
+        title = truncate(session.conversation.title or session.conversation.id, 60)
+        screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
+    elif tip:
+        screen.print(tip, "dim")
+    for warning in opened.warnings:
+        screen.warn(*warning)
+    for problem in summarize_problems(problems):
+        screen.warn(problem)
 
 
 class _StoppedError(Exception):
