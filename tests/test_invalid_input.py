@@ -99,27 +99,18 @@ def test_special_tokens_control_characters_and_markup_in_a_question_are_text(zkc
 
 def test_nothing_in_a_note_runs_in_the_terminal(zkchat: Program) -> None:
     (zkchat.vault / "Evil \x1b[31m.md").write_text(f"# Evil\n\nThe wombat sleeps here {HOSTILE} in peace.\n")
-    for arguments in (["ask", "Where does the wombat sleep?"], ["vault", "search", "wombat"], ["context", "show"], ["context", "stats"]):
+    questions = (["ask", "Where does the wombat sleep?"], ["vault", "search", "wombat"], ["context", "show"], ["context", "stats"])
+    for arguments in (*questions, ["doctor"], ["config", "show"], ["--help"]):
         done = zkchat(*arguments)
         assert done.exit_status == 0
         assert not {"\x1b", "\x07", "\x08", "\x9b", "\u202e", "\x00"} & set(done.out + done.err), arguments
 
 
 def test_nothing_in_an_answer_runs_in_the_terminal(zkchat: Program, script: Callable[..., str]) -> None:
-    done = zkchat("ask", "Hello?", "--model", script({"text": HOSTILE, "deltas": []}))
-    assert "\x1b" not in done.out
-    assert "[bold]rich[/bold] <|endoftext|>" in done.out
-
-
-def test_json_for_a_terminal_escapes_what_terminals_act_on(zkchat: Program, script: Callable[..., str]) -> None:
-    done = zkchat("ask", "Hello?", "--model", script({"text": HOSTILE}), "--json")
-    assert not {"\x1b", "\x07", "\x9b"} & set(done.out)
-    assert done.json["answer"] == HOSTILE
-
-
-def test_a_pipe_gets_no_escape_byte(zkchat: Program) -> None:
-    for arguments in (["ask", "How are filters joined?"], ["vault", "search", "filters"], ["doctor"], ["config", "show"], ["--help"]):
-        assert "\x1b" not in zkchat(*arguments).out
+    plain, as_json = (zkchat("ask", "Hello?", "--model", script({"text": HOSTILE, "deltas": []}), *json) for json in ([], ["--json"]))
+    assert not {"\x1b", "\x07", "\x9b"} & set(plain.out + as_json.out)
+    assert "[bold]rich[/bold] <|endoftext|>" in plain.out
+    assert as_json.json["answer"] == HOSTILE
 
 
 def test_options_may_come_before_the_command(zkchat: Program) -> None:
