@@ -66,24 +66,6 @@ def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch:
     assert server.everything[1:] == ["POST /v1/chat/completions"]
 
 
-@pytest.mark.parametrize(
-    ("row", "tokens"),
-    [
-        ({"max_model_len": 4096}, 4096),
-        ({"meta": {"n_ctx": 4096}}, 4096),
-        ({"context_length": "4096"}, None),
-        ({}, None),
-    ],
-)
-def test_window_of_a_listed_model(server: ModelServer, row: dict[str, Any], tokens: int | None) -> None:
-    server.gets["/v1/models"] = {"data": [{"id": "m", **row}]}
-    model = open_model("openai", f"{server.address}/v1")
-    model.prepare()
-    model.prepare()
-    assert (model.window and model.window.tokens) == tokens
-    assert len(server.everything) == 1
-
-
 def test_a_server_that_was_started_late_is_asked_for_the_window_again(server: ModelServer) -> None:
     server.gets["/v1/models"] = {"data": [{"id": "m", "max_model_len": 4096}]}
     model: Any = open_model("openai", closed_port() + "/v1")
@@ -94,19 +76,23 @@ def test_a_server_that_was_started_late_is_asked_for_the_window_again(server: Mo
 
 
 @pytest.mark.parametrize(
-    ("show", "tokens"),
+    ("protocol", "answer", "tokens"),
     [
-        ({"model_info": {"general.architecture": "llama", "llama.context_length": 8192}}, 8192),
-        ({"model_info": {"general.architecture": "llama", "llama.context_length": 131072}}, 32768),
-        ({"model_info": {"general.architecture": "llama", "llama.context_length": 131072}, "parameters": "num_ctx 65536"}, 65536),
-        ({"model_info": {}}, None),
-        ([], None),
-        (Reply([b"{"]), None),
+        (OPENAI, {"data": [{"id": "m", "max_model_len": 4096}]}, 4096),
+        (OPENAI, {"data": [{"id": "m", "meta": {"n_ctx": 4096}}]}, 4096),
+        (OPENAI, {"data": [{"id": "m", "context_length": "4096"}]}, None),
+        (OPENAI, {"data": [{"id": "m"}]}, None),
+        (OLLAMA, {"model_info": {"general.architecture": "llama", "llama.context_length": 8192}}, 8192),
+        (OLLAMA, {"model_info": {"general.architecture": "llama", "llama.context_length": 131072}}, 32768),
+        (OLLAMA, {"model_info": {"general.architecture": "llama", "llama.context_length": 131072}, "parameters": "num_ctx 65536"}, 65536),
+        (OLLAMA, {"model_info": {}}, None),
+        (OLLAMA, [], None),
+        (OLLAMA, Reply([b"{"]), None),
     ],
 )
-def test_window_of_an_ollama_model(server: ModelServer, show: Any, tokens: int | None) -> None:
-    server.gets["/api/show"] = show
-    model = open_model("ollama", server.address)
+def test_window_is_asked_for_once(server: ModelServer, protocol: Protocol, answer: Any, tokens: int | None) -> None:
+    server.gets |= {"/v1/models": answer, "/api/show": answer}
+    model = open_model(protocol.name, protocol.address(server))
     model.prepare()
     model.prepare()
     assert (model.window and model.window.tokens) == tokens

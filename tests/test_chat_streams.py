@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from model_calls import OLLAMA, OPENAI, QUESTION, Answer, Protocol
-from model_server import RESET, ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_calls, openai_delta, openai_text, sse
+from model_server import RESET, ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_delta, openai_text, sse
 
 from zkchat_cli.llm.base import Request, ThinkingPart
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
@@ -30,10 +30,10 @@ def fragment(arguments: Any, index: int | None = None, **head: str) -> dict[str,
 
 
 @BOTH
-@pytest.mark.parametrize("finish", ["stop", "length"])
-def test_finish_reason(server: ModelServer, protocol: Protocol, finish: str) -> None:
-    answer = protocol.ask(server, Reply(protocol.text("A ", "filter", finish=finish)))
-    assert (answer.end.reason, answer.text) == (finish, "A filter")
+@pytest.mark.parametrize(("texts", "finish"), [(["A ", "filter"], "stop"), (["A ", "filter"], "length"), ([], "stop")])
+def test_finish_reason_also_of_an_empty_answer(server: ModelServer, protocol: Protocol, texts: list[str], finish: str) -> None:
+    answer = protocol.ask(server, Reply(protocol.text(*texts, finish=finish)))
+    assert (answer.end.reason, answer.text, len(server.asked)) == (finish, "".join(texts), 1)
 
 
 @pytest.mark.parametrize("finish", ["stop", "length"])
@@ -50,22 +50,14 @@ def test_call_cut_by_the_length_limit_is_dropped(server: ModelServer) -> None:
     assert (answer.text, answer.calls, answer.end.reason) == ("A filter", (), "length")
 
 
-def test_error_as_finish_reason_is_an_error(server: ModelServer) -> None:
-    answer = read_stream(server, openai_delta(content="A filter"), finish="error")
-    assert (answer.error.kind, answer.text, len(server.asked)) == ("cut", "A filter", 1)
-    assert "the server gave up (error)" in answer.error.message
-
-
-@BOTH
-def test_empty_answer_is_finished(server: ModelServer, protocol: Protocol) -> None:
-    answer = protocol.ask(server, Reply(protocol.text()))
-    assert (answer.end.reason, answer.text, len(server.asked)) == ("stop", "", 1)
-
-
-def test_content_filter_within_an_answer_keeps_its_text(server: ModelServer) -> None:
-    answer = OPENAI.ask(server, Reply([sse(openai_delta(content="A filter")), sse(openai_delta("content_filter")), sse(b"[DONE]")]))
-    assert (answer.error.kind, answer.text, len(server.asked)) == ("content_filter", "A filter", 1)
-    assert "Ask it differently" in answer.error.hint
+@pytest.mark.parametrize(
+    ("finish", "kind", "words"),
+    [("error", "cut", "the server gave up (error)"), ("content_filter", "content_filter", "Ask it differently")],
+)
+def test_answer_that_the_server_gave_up_keeps_its_text(server: ModelServer, finish: str, kind: str, words: str) -> None:
+    answer = read_stream(server, openai_delta(content="A filter"), finish=finish)
+    assert (answer.error.kind, answer.text, len(server.asked)) == (kind, "A filter", 1)
+    assert words in f"{answer.error.message} {answer.error.hint}"
 
 
 # events
@@ -129,26 +121,21 @@ def test_ollamas_counts_are_usage(server: ModelServer, figures: dict[str, int], 
 # tool calls
 
 
-@pytest.mark.parametrize("arguments", ["{not json", "[]", "7", '{"query": ', "[" * 100_000])
-def test_malformed_arguments_are_kept(server: ModelServer, arguments: str) -> None:
-    for answer in (
-        OPENAI.ask(server, Reply(openai_calls(("a", "find_excerpts", arguments)))),
-        OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [ollama_call("find_excerpts", arguments)]}), ollama_end())])),
-    ):
+def ollama_reply(name: Any, arguments: Any) -> Reply:
+    calls = [{"function": {"name": name, "arguments": arguments}}]
+    return Reply([ndjson(ollama_frame(message={"tool_calls": calls}), ollama_end())])
+
+
+@pytest.mark.parametrize("arguments", ["", None, "null", '{"query": "x"}', "{not json", "[]", "7", '{"query": ', "[" * 100_000])
+def test_arguments_are_parsed_or_kept_as_malformed(server: ModelServer, arguments: str | None) -> None:
+    expected = {"": {}, None: {}, "null": {}, '{"query": "x"}': {"query": "x"}}.get(arguments)
+    for answer in (read_stream(server, fragment(arguments, 0, id="a", name="f")), OLLAMA.ask(server, ollama_reply("f", arguments))):
         [call] = answer.calls
-        assert (call.arguments, call.malformed, answer.end.reason) == ({}, arguments, "tool_calls")
-
-
-def ollama_call(name: Any, arguments: Any) -> dict[str, Any]:
-    return {"function": {"name": name, "arguments": arguments}}
-
-
-@pytest.mark.parametrize("arguments", ["", None, "null", '{"query": "x"}'])
-def test_arguments_are_parsed(server: ModelServer, arguments: Any) -> None:
-    expected = [{"query": "x"} if arguments and "x" in arguments else {}]
-    assert [call.arguments for call in read_stream(server, fragment(arguments, 0, id="a", name="f")).calls] == expected
-    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [ollama_call("f", arguments)]}), ollama_end())]))
-    assert [call.arguments for call in answer.calls] == expected
+        assert (call.arguments, call.malformed, answer.end.reason) == (
+            expected or {},
+            arguments if expected is None else None,
+            "tool_calls",
+        )
 
 
 @pytest.mark.parametrize(
@@ -193,8 +180,7 @@ def test_reasoning_of_another_provider_is_not_sent(server: ModelServer) -> None:
 
 def test_call_without_a_name(server: ModelServer) -> None:
     assert [call.name for call in read_stream(server, fragment("{}", 0, id="a")).calls] == ["unnamed"]
-    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [ollama_call(None, {})]}), ollama_end())]))
-    assert [call.name for call in answer.calls] == ["unnamed"]
+    assert [call.name for call in OLLAMA.ask(server, ollama_reply(None, {})).calls] == ["unnamed"]
 
 
 @BOTH
