@@ -24,6 +24,8 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 LARGEST_NOTE = 10_000_000
 """Bytes; a larger note would take a minute to index."""
 
+HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."
+"""The hint of an error about a missing note."""
 _LONGEST_PATH = 4096
 
 
@@ -201,9 +203,7 @@ def read_text(root: Path, relative_path: str) -> str:
     try:
         if not file.is_file():
             missing = "is a folder" if file.is_dir() else "does not exist"
-            raise VaultError(
-                f"{short_path(relative_path)} {missing} in the vault {root}", "`zkchat vault search` finds notes by their words."
-            )
+            raise VaultError(f"{short_path(relative_path)} {missing} in the vault {root}", HOW_TO_SEARCH)
         raw = read_file(file, LARGEST_NOTE)
     except OSError as e:
         hint = "Split it." if e.errno == errno.EFBIG else "Check its permissions."

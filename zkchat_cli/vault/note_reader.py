@@ -44,9 +44,7 @@ class NoteReader:
     def missing_note(self, relative_path: str) -> VaultError:
         name = filesystem.short_path(relative_path)
         near = ", ".join(f"[[{name}]]" for name in self.suggest_names(relative_path))
-        return VaultError(
-            f"there is no note {name} in {self.root}", f"Nearest: {near}" if near else "`zkchat vault search` finds notes by their words."
-        )
+        return VaultError(f"there is no note {name} in {self.root}", f"Nearest: {near}" if near else filesystem.HOW_TO_SEARCH)
 
     def chunks(self, relative_path: str, start_line: int = 1, end_line: int | None = None) -> list[ContentChunk]:
         """The note's chunks that overlap those lines, cut to them. Raises VaultError when there is no such note."""

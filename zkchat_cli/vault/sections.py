@@ -35,7 +35,7 @@ def matching_headings(name: str, markup: Markup) -> Iterator[Heading]:
     return (h for h in markup.headings if wanted and _fold(h.text) == wanted[-1] and _in_order(wanted[:-1], map(_fold, h.path)))
 
 
-def similar_headings(name: str, markup: Markup, limit: int = 3) -> tuple[str, ...]:
+def similar_headings(name: str, markup: Markup) -> tuple[str, ...]:
     """The headings (or `^ids`) of a note that are similar to `name`, the nearest first."""
     block = _block_id(name)
     if block:
@@ -43,7 +43,7 @@ def similar_headings(name: str, markup: Markup, limit: int = 3) -> tuple[str, ..
     else:
         names = {_fold(heading.text): heading.text for heading in markup.headings if heading.text}
     wanted = block or _fold(name.rpartition("#")[2])
-    return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, limit, 0.4))
+    return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, 3, 0.4))
 
 
 def missing_section(path: str, kind: str, name: str, markup: Markup) -> VaultError:

@@ -366,9 +366,9 @@ class Vault:
         by_words.pop(note.relative_path, None)
         return list(islice(related.fuse_rankings(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
 
-    def notes_related_by_links(self, relative_path: str, limit: int = MOST_COMPARED) -> list[graph.LinkRelation]:
+    def notes_related_by_links(self, relative_path: str) -> list[graph.LinkRelation]:
         """The notes most related to a note by links alone."""
-        return self._ask(lambda index: graph.related_by_links(index, relative_path, limit))
+        return self._ask(lambda index: graph.related_by_links(index, relative_path, MOST_COMPARED))
 
     def notes_about(self, query: str, limit: int = 10) -> list[RelatedNote]:
         """The notes that answer a query best, each with its best chunk."""

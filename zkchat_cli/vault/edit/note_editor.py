@@ -22,7 +22,7 @@ from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit import link_rewrite, section_edit
 from zkchat_cli.vault.edit.file_text import Edit, FileText, apply_edits
 from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move
-from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, resolve_path
+from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, path_taken, resolve_path
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.resolver import LinkName
@@ -177,7 +177,7 @@ class NoteEditor:
         if any(c in UNLINKABLE or not c.isprintable() for c in path) or any(part != part.strip() for part in strip_suffix(path).split("/")):
             raise VaultError(f"no link could name {printable(path)}", f"Leave out {' '.join(UNLINKABLE)} and spaces at an end.")
         if os.path.lexists(file) and (old is None or path == old or not os.path.samefile(file, self.root / old)):  # noqa: PTH121
-            raise VaultError(f"{printable(path)} exists already", "Choose another name; existing notes are never overwritten.")
+            raise path_taken(path)
         return path
 
     def _warn_if_ignored(self, path: str) -> str:

@@ -90,6 +90,10 @@ def resolve_path(root: Path, relative_path: str) -> Path:
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
 
 
+def path_taken(path: str) -> VaultError:
+    return VaultError(f"{printable(path)} exists already", "Choose another name; existing notes are never overwritten.")
+
+
 def _plan_step(root: Path, change: FileChange) -> FileStep:
     source = resolve_path(root, change.path) if change.path is not None else None
     target = resolve_path(root, change.new_path)
@@ -121,7 +125,7 @@ def _replace_file(change: FileChange, step: FileStep, undo: ExitStack) -> None:
         target.touch(exist_ok=False)  # reserves the name: fails if somebody else just took it
         undo.callback(target.unlink, missing_ok=True)
     elif source is None or not source.samefile(target):  # two spellings of a name may mean one file
-        raise VaultError(f"{printable(change.new_path)} exists already", "Choose another name; existing notes are never overwritten.")
+        raise path_taken(change.new_path)
     if step.scratch is not None:
         if source is not None:
             undo.callback(atomic_write, source, change.before)

@@ -49,17 +49,17 @@ def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     Its name is the same except for case, accents, punctuation and folders, or very similar and far more so than the next one. Its digits
     are the same: the notes of two days differ only in them.
     """
-    wanted = _normalize(text)
+    wanted = _letters_and_digits(text)
     if not wanted or is_attachment(text):
         return None
-    same = [path for path in candidates if _normalize(path) == wanted]
+    same = [path for path in candidates if _letters_and_digits(path) == wanted]
     if same:
         return same[0] if len(same) == 1 else None
-    names = ((difflib.SequenceMatcher(None, wanted, _normalize(path), autojunk=False), path) for path in candidates)
+    names = ((difflib.SequenceMatcher(None, wanted, _letters_and_digits(path), autojunk=False), path) for path in candidates)
     ranked = sorted(((name.ratio(), path) for name, path in names), reverse=True)
     first, second = (*ranked, (0.0, ""), (0.0, ""))[:2]
     near = first[0] >= CERTAIN_SIMILARITY and first[0] - second[0] >= CERTAIN_LEAD
-    return first[1] if near and _digits(wanted) == _digits(_normalize(first[1])) else None
+    return first[1] if near and _digits(wanted) == _digits(_letters_and_digits(first[1])) else None
 
 
 def is_attachment(text: str) -> bool:
@@ -67,7 +67,7 @@ def is_attachment(text: str) -> bool:
     return PurePosixPath(text).suffix.lower() not in ("", *NOTE_SUFFIXES) and _EXTENSION.search(text) is not None
 
 
-def _normalize(name: str) -> str:
+def _letters_and_digits(name: str) -> str:
     return "".join(c for c in words.fold(note_name(name)) if c.isalnum())[:MOST_COMPARED]
 
 

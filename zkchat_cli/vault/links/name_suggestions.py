@@ -27,7 +27,7 @@ _LONGEST = 200
 
 def character_pairs(name: str) -> list[str]:
     """The character pairs of a name, without case and diacritics; borders and non-letters are the same mark."""
-    plain = f"{BORDER}{_normalize(name)}{BORDER}"
+    plain = f"{BORDER}{_mark_borders(name)}{BORDER}"
     return [plain[i : i + 2] for i in range(len(plain) - 1)]
 
 
@@ -77,5 +77,5 @@ def _phrase(*groups: str) -> str:
     return '"' + " ".join(groups) + '"'
 
 
-def _normalize(name: str) -> str:
+def _mark_borders(name: str) -> str:
     return "".join(c if c.isalnum() or not c.isascii() else BORDER for c in words.fold(name))[:_LONGEST]
