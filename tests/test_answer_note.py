@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 
 from zkchat_cli.models import Citation
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.links.wikilinks import write_link
+from zkchat_cli.vault.links.wikilinks import note_name, write_link
 from zkchat_cli.views import answer_note
-
-
-def stem(path: str) -> str:
-    """As if no two notes had one name."""
-    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: str = "", **more: object) -> Citation:
@@ -27,7 +22,7 @@ def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: 
 
 
 def note(text: str, *citations: Citation, question: str = "How?") -> str:
-    return answer_note.note_text(answer_note.AnswerNote(question, text, citations, "offline", NOON, "c1"), stem)
+    return answer_note.note_text(answer_note.AnswerNote(question, text, citations, "offline", NOON, "c1"), note_name)
 
 
 def body(text: str, *citations: Citation) -> str:

@@ -417,13 +417,8 @@ def test_a_text_that_is_hard_to_parse_takes_seconds(piece: str, untraced: None) 
 # Accessibility
 
 
-def colours(block: str) -> dict[str, str]:
-    return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
-
-
 def test_every_colour_has_enough_contrast_in_light_and_dark() -> None:
-    for scheme in STYLE.split("@media (prefers-color-scheme: dark)"):
-        of = colours(scheme)
+    for of in (html.colours(dark=False), html.colours(dark=True)):
         assert len(of) == 13
         for name in ("text", "quiet", "link", "verified", "cited", "cut", "misquoted", "missing"):
             for ground in ("ground", "raised"):
