@@ -214,7 +214,7 @@ def test_documents_without_a_citation_are_listed_with_their_origin() -> None:
     )
     assert text.endswith(
         "## You\n\nso?\n\n- [[Filtrs]]: not found; nearest: [[Filters]], [[Folders]]\n- [[nobody]]: not found\n"
-        "- [[B]] a/B.md: named, its text was in the prompt\n\n"
+        "- [[B]] a/B.md: named, its full text was in the prompt\n\n"
         "## zkchat\n\nso [^1]\n\n## Not cited\n\n- [[C]] C.md: found\n\n[^1]: [[Note 1]] Note 1.md\n"
     )
 

@@ -21,6 +21,12 @@ SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
 
 NO_SOURCE = "no such source was in the prompt"
 UNSUPPORTED = "the note does not seem to say what the answer says here"
+_ORIGINS = {"direct": "named", "import": "imported", "memory": "from memory", "search": "found"}
+DELIVERIES: Mapping[str | None, str] = {
+    "injected": "its full text was in the prompt",
+    "partly": "sections of it were in the prompt",
+    "offered": "the model got its summary, not its text",
+}
 STATUS_NOTES = {
     "pending": "Not answered yet.",
     "unfinished": "Unfinished: the answer was cut off here.",
@@ -110,17 +116,7 @@ def describe_reference(reference: DocumentReference) -> str:
     if reference.relative_path is None:
         nearest = reference.candidate_links
         return f"not found{f'; nearest: {nearest}' if nearest else ''}"
-    words = [_ORIGINS[reference.reference_type], _DELIVERIES.get(reference.delivery or "", "")]
-    return ", ".join(filter(None, words))
-
-
-_ORIGINS = {"direct": "named", "import": "imported", "memory": "from memory", "search": "found"}
-
-_DELIVERIES = {
-    "injected": "its text was in the prompt",
-    "partly": "a part of it was in the prompt",
-    "offered": "offered to the model to read",
-}
+    return ", ".join(filter(None, (_ORIGINS[reference.reference_type], DELIVERIES.get(reference.delivery))))
 
 
 def front_matter(fields: Mapping[str, str | None]) -> str:

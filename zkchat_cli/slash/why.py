@@ -9,6 +9,7 @@ from itertools import groupby
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.exporters.base import DELIVERIES
 from zkchat_cli.models import Prompt
 from zkchat_cli.references import provenance
 from zkchat_cli.references.provenance import FoundByTool, NamedByUser, Provenance
@@ -87,12 +88,7 @@ def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
         yield styled_line(f"  {how}, not found{f'; did you mean {near}?' if near else ''}", "yellow")
         return
     yield styled_line(f"  {how}")
-    delivery = {
-        "injected": "its full text was in the prompt",
-        "partly": "sections of it were in the prompt",
-        "offered": "the model got its summary, not its text",
-    }.get(reference.delivery or "")
-    if delivery:
+    if delivery := DELIVERIES.get(reference.delivery):
         yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
     for chunk in named.chunks[:MAX_EXCERPTS]:
         yield styled_line(f"      [{chunk.number}] lines {line_range(chunk.start_line, chunk.end_line)}", indent=6)
