@@ -21,8 +21,8 @@ from difflib import get_close_matches
 from itertools import takewhile, zip_longest
 from typing import Any
 
-_loading = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
-if _loading:  # Ctrl-C during the imports ends the program like any other, without a traceback
+_handles_sigint = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+if _handles_sigint:  # Ctrl-C during the imports ends the program like any other, without a traceback
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import typer  # noqa: E402
@@ -31,7 +31,7 @@ from zkchat_cli import __version__, registry  # noqa: E402
 from zkchat_cli.cli import commands, typer_classes  # noqa: E402
 from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
 
-if _loading:
+if _handles_sigint:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 COMMAND_ORDER = (
@@ -106,10 +106,10 @@ class LazyCommandGroup(typer_classes.Group):
         """Commands of that name in one of the groups, or similar root commands that can be followed by these words."""
         known = {command: self.get_command(ctx, command) for command in self.list_commands(ctx)}
         nested = [f"{group} {name}" for group, command in known.items() if name in getattr(command, "commands", ())]
-        return nested or [similar for similar in get_close_matches(name, known) if not following or _takes(known[similar], following[0])]
+        return nested or [similar for similar in get_close_matches(name, known) if not following or _accepts(known[similar], following[0])]
 
 
-def _takes(command: Any, word: str) -> bool:
+def _accepts(command: Any, word: str) -> bool:
     """Whether a word after a command can be its argument, or may mean one of its own commands."""
     if hasattr(command, "commands"):
         return bool(get_close_matches(word, command.commands))
@@ -165,7 +165,7 @@ def run() -> None:
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace", newline=None)  # with a byte order mark, as Windows programs write
     if os.environ.get("_ZKCHAT_COMPLETE"):
-        _complete()
+        _answer_completion()
     arguments = sys.argv[1:]
     end = arguments.index("--") if "--" in arguments else len(arguments)
     if "--no-color" in arguments[:end]:
@@ -197,7 +197,7 @@ def _with_command(arguments: list[str]) -> list[str]:
     return [*rest[:end], *leading, *rest[end:]]
 
 
-def _complete() -> None:
+def _answer_completion() -> None:
     """Answer a shell's completion request, and exit. Somebody is typing, so an error must not be printed: it means no suggestions."""
     with suppress(Exception, SystemExit):
         app(prog_name="zkchat", standalone_mode=False)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-TRUE = ("true", "1", "yes", "on", "y", "t")
+TRUE_WORDS = ("true", "1", "yes", "on", "y", "t")
 """How pydantic spells true in the environment."""
 
 DECLINED = 1
@@ -65,7 +65,7 @@ class CommandContext:
         written = self.user_settings.get("terminal", {})
         accessible = os.environ.get("ZKCHAT_TERMINAL__ACCESSIBLE") or str(written.get("accessible", ""))
         background = os.environ.get("ZKCHAT_TERMINAL__BACKGROUND") or str(written.get("background", ""))
-        return Screen.of(accessible=accessible.lower() in TRUE, background=background)
+        return Screen.of(accessible=accessible.lower() in TRUE_WORDS, background=background)
 
     @cached_property
     def user_settings(self) -> dict[str, Any]:
@@ -106,10 +106,10 @@ class CommandContext:
 
         return load_settings(self.startup_options(), os.environ, Path.cwd())
 
-    def result(self, document: object, shown: "str | Iterable[StyledLine]", none: str = "") -> None:
+    def print_result(self, document: object, shown: "str | Iterable[StyledLine]", empty_text: str = "") -> None:
         """Print a command's result: the JSON document with --json, else the text or the lines, through the pager if they are long.
 
-        Where there are no lines, `none` says so on stderr.
+        Where there are no lines, `empty_text` says so on stderr.
         """
         if self.as_json:
             self.screen.json(document)
@@ -120,8 +120,8 @@ class CommandContext:
                 pager.show(text)
             elif text:
                 pager.print(text)
-        if none and not text:
-            self.screen.remark(none)
+        if empty_text and not text:
+            self.screen.remark(empty_text)
 
     def open_app(self, **more: Any) -> "closing[App]":
         """Vault, store and model by the settings and the options; closed afterwards."""

@@ -29,11 +29,13 @@ class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc
         super().write_usage(prog, re.sub(r"\{([^{}]*)\}(?:\.\.\.)?", r"\1", args), *more)
 
     def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **named: Any) -> None:
-        plain = [(re.sub(r" <[\w\[\]]+>$", "", left), _in_words(right.removesuffix("[required]").rstrip())) for left, right in rows]
+        plain = [
+            (re.sub(r" <[\w\[\]]+>$", "", left), _with_readable_range(right.removesuffix("[required]").rstrip())) for left, right in rows
+        ]
         super().write_dl(plain, *((4,) if self._narrow else args), **({} if self._narrow else named))
 
 
-def _in_words(text: str) -> str:
+def _with_readable_range(text: str) -> str:
     """A description with the range that Typer writes as `[x>=1]` or `[1<=x<=9]`."""
     return re.sub(r"\bx>=(\d+)\]$", r"\1 or more]", re.sub(r"(\d+)<=x<=(\d+)\]$", r"\1 to \2]", text))
 

@@ -43,7 +43,7 @@ def list_(ctx: CommandContext) -> None:
             line = f"✗ {e.message}"
         rows.append({**_agent_document(agent), "problem": problem})
         lines.append(styled_line(f"{name:<{max(map(len, names))}}  {line}".rstrip(), "red" if problem else ""))
-    ctx.result(rows, lines)
+    ctx.print_result(rows, lines)
 
 
 @command(COMMAND, *options.SETTINGS)
@@ -63,7 +63,7 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
         "",
         agent.prompt or "No system prompt besides zkchat's own.",
     ]
-    ctx.result(_agent_document(agent), "\n".join(lines))
+    ctx.print_result(_agent_document(agent), "\n".join(lines))
 
 
 def _agent_document(agent: "Agent") -> dict[str, Any]:
@@ -110,7 +110,7 @@ def create(
         "strategy": ctx.shared["strategy"],
     }
     loader.write_agent_file(file, _valid_values({key: value for key, value in given.items() if value is not None}))
-    ctx.result(_agent_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}")
+    ctx.print_result(_agent_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}")
 
 
 @command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model qwen3"))
@@ -139,7 +139,7 @@ def config_(
     else:
         loader.write_agent_file(agent.file, {key: values.get(key)})
     document = {"name": name, "key": key, "value": values.get(key)}
-    ctx.result(document, f"{key} is not set" if unset else f"{key} = {as_toml(values[key])}")
+    ctx.print_result(document, f"{key} is not set" if unset else f"{key} = {as_toml(values[key])}")
 
 
 def _valid_values(given: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
         raise ConfigError(f"{file} cannot be deleted: {reason(e)}", "Check the folder's permissions.") from e
     memory = folder / f"{name}.md"
     kept = f" Its memory stays: {memory}" if memory.exists() else ""
-    ctx.result({"name": name, "deleted": str(file)}, f"Deleted {file}.{kept}")
+    ctx.print_result({"name": name, "deleted": str(file)}, f"Deleted {file}.{kept}")
 
 
 def _agents_folder(ctx: CommandContext) -> Path:

@@ -21,7 +21,7 @@ KeyArgument = Annotated[
 def path(ctx: CommandContext) -> None:
     """The path of the settings file, whether or not it exists."""
     file = ctx.paths.config_file
-    ctx.result({"path": str(file), "exists": file.is_file()}, str(file))
+    ctx.print_result({"path": str(file), "exists": file.is_file()}, str(file))
 
 
 @command(COMMAND, *options.NOTES)
@@ -36,7 +36,7 @@ def show(ctx: CommandContext) -> None:
         for key, value in loader.flatten(with_provider_tables(ctx.config.values)).items()
     }
     origins = {key: f"   # {origin}" for key, origin in ctx.config.origins.items()}
-    ctx.result(values, "\n".join(f"{key} = {loader.as_toml(value)}{origins.get(key, '')}" for key, value in values.items()))
+    ctx.print_result(values, "\n".join(f"{key} = {loader.as_toml(value)}{origins.get(key, '')}" for key, value in values.items()))
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat config get context.max_tokens"))
@@ -47,7 +47,7 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
 
     loader.require_known_key(key, loader.COMMAND_LINE, settings_schema())
     value = loader.flatten(with_provider_tables(ctx.config.values))[key]
-    ctx.result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
+    ctx.print_result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
 
 
 @command(
@@ -87,4 +87,4 @@ def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | No
     from zkchat_cli.config import loader
 
     document = {"key": key, "value": value, "file": str(file) if file else None}
-    ctx.result(document, f"{key} = {loader.as_toml(value)}   # {file or 'default'}")
+    ctx.print_result(document, f"{key} = {loader.as_toml(value)}   # {file or 'default'}")

@@ -50,7 +50,7 @@ def list_(ctx: CommandContext) -> None:
         rows.append({"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None})
         origins = {"environment": variable, "file": str(where.keys_file), None: f"set {variable}, or zkchat keys set {provider}"}
         lines.append(f"{provider:<10} {f'…{key.last_four}' if key.value else 'no key':<8} {origins[key.source]}")
-    ctx.result(rows, "\n".join(lines))
+    ctx.print_result(rows, "\n".join(lines))
 
 
 @command(COMMAND)

@@ -37,7 +37,7 @@ def list_(ctx: CommandContext) -> None:
 
     with _session_without_conversation(ctx) as session:
         remembered = session.memory.facts()
-    ctx.result([_fact_document(fact) for fact in remembered], fact_lines(remembered), 'No facts yet. Add one: zkchat memory add "…"')
+    ctx.print_result([_fact_document(fact) for fact in remembered], fact_lines(remembered), 'No facts yet. Add one: zkchat memory add "…"')
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat memory add "the rent is 950 euros" --key rent'))
@@ -53,7 +53,7 @@ def add(
     with _session_without_conversation(ctx) as session:
         update = session.memory.remember(fact, key=key)
     replaced = _fact_document(update.replaced) if update.replaced else None
-    ctx.result({**_fact_document(update.fact), "replaced": replaced}, update.description)
+    ctx.print_result({**_fact_document(update.fact), "replaced": replaced}, update.description)
 
 
 @command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat memory import @facts.md"))
@@ -79,7 +79,7 @@ def import_(
     if skipped := len(every) - len(taken):
         ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters.")
     document = {"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped}
-    ctx.result(document, "\n".join(each.description for each in updates))
+    ctx.print_result(document, "\n".join(each.description for each in updates))
 
 
 @command(COMMAND, *options.NOTES)
@@ -89,7 +89,7 @@ def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEX
 
     with _session_without_conversation(ctx) as session:
         ranked = session.memory.search(text, session.runtime.budget.messages, session.runtime.counter)
-    ctx.result([_ranked_document(each) for each in ranked], memory_search_lines(ranked), NO_MATCH)
+    ctx.print_result([_ranked_document(each) for each in ranked], memory_search_lines(ranked), NO_MATCH)
 
 
 @command(COMMAND, *options.NOTES)
@@ -115,7 +115,7 @@ def relevance(
         lines += memory_search_lines([each])
         if not document["included"]:
             lines.append(styled_line("  not relevant enough for the prompt", "dim"))
-    ctx.result(documents, lines, NO_MATCH)
+    ctx.print_result(documents, lines, NO_MATCH)
 
 
 @command(COMMAND, *options.NOTES)
@@ -125,7 +125,7 @@ def forget(
     """Delete a fact and the older ones it replaced."""
     with _session_without_conversation(ctx) as session:
         fact = session.memory.forget(key)
-    ctx.result(_fact_document(fact), f"Forgotten: {fact.content} ({fact.key})")
+    ctx.print_result(_fact_document(fact), f"Forgotten: {fact.content} ({fact.key})")
 
 
 def _fact_document(fact: "Fact") -> dict[str, Any]:

@@ -30,7 +30,7 @@ def status(ctx: CommandContext) -> None:
     for model in listed:
         have = "downloaded" if model["downloaded"] else f"zkchat semantic get {model['name']}"
         lines.append(f"  {model['name']}   {model['languages']}, {model['megabytes']} MB, {model['license']}: {have}")
-    ctx.result({**state, "models": listed}, "\n".join(lines))
+    ctx.print_result({**state, "models": listed}, "\n".join(lines))
 
 
 @command(COMMAND, "config_file", epilog=examples("zkchat semantic get multilingual-e5-small"))

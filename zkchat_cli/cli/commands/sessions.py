@@ -33,7 +33,7 @@ def list_(
         has_others = not known and bool(store.conversations(None, 1))
     none = "No conversations yet." if everywhere else conversation_list.NO_CONVERSATIONS
     hint = "`zkchat sessions list --all` shows those with other notes." if has_others else 'Start one: zkchat ask "…"'
-    ctx.result(known, conversation_list.conversation_lines(known, mark=False), f"{none} {hint}")
+    ctx.print_result(known, conversation_list.conversation_lines(known, mark=False), f"{none} {hint}")
 
 
 @command(COMMAND, *options.NOTES)
@@ -58,7 +58,7 @@ def show(
         )
     history = history[-limit:] if limit else history
     document = {**overview.model_dump(mode="json"), "history": history}
-    ctx.result(document, conversation_list.transcript_lines(overview, history, MAX_SOURCES))
+    ctx.print_result(document, conversation_list.transcript_lines(overview, history, MAX_SOURCES))
 
 
 def _moment(option: str, written: str) -> datetime | None:
@@ -92,7 +92,7 @@ def search(
         matches = store.search(None if everywhere else root, text, limit=limit, tool_results=False)
     documents = [conversation_list.search_result_document(match, text) for match in matches]
     more = "" if everywhere or root is None else " --all searches the conversations of all vaults."
-    ctx.result(documents, conversation_list.search_result_lines(matches, text), f"No message matches.{more}")
+    ctx.print_result(documents, conversation_list.search_result_lines(matches, text), f"No message matches.{more}")
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions rename 3f2a "The roof"'))
@@ -110,7 +110,7 @@ def rename(
     with ctx.open_store() as (store, root):
         conversation = store.find(id_, root)
         store.rename(conversation.id, title)
-    ctx.result({**conversation.model_dump(mode="json"), "title": title}, f"Renamed {conversation.id} to “{title}”.")
+    ctx.print_result({**conversation.model_dump(mode="json"), "title": title}, f"Renamed {conversation.id} to “{title}”.")
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions delete 3f2a 91bc"))
@@ -124,4 +124,4 @@ def delete(ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOp
         confirm(sanitize(f"{listed}Delete permanently? This cannot be undone."), "sessions delete", yes=yes)
         store.delete(*(each.id for each in selected))
     deleted = (f"Deleted {each.id}: {display_title(each)}" for each in selected)
-    ctx.result({"deleted": [each.id for each in selected]}, "\n".join(deleted))
+    ctx.print_result({"deleted": [each.id for each in selected]}, "\n".join(deleted))

@@ -25,4 +25,4 @@ def tokens(
     counter = TokenCounter(encoding)
     count = counter.count(text)
     document = {"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)}
-    ctx.result(document, f"{'~' if counter.estimated else ''}{count}")
+    ctx.print_result(document, f"{'~' if counter.estimated else ''}{count}")

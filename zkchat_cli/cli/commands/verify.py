@@ -35,6 +35,6 @@ def verify(
         lines = [*quotation_lines(quotations, vault.link_name)] if quotations else []
     holds = all(each.holds for each in quotations)
     document = {"quotations": [each.document() for each in quotations], "ok": holds}
-    ctx.result(document, lines, "The text has no quotations.")
+    ctx.print_result(document, lines, "The text has no quotations.")
     if not holds:
         raise typer.Exit(NOT_VERIFIED)

@@ -44,7 +44,7 @@ def compact(
                 ctx.screen.progress(f"{session.runtime.summary_model.model.name} may have to write a summary …")
             done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
             text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
-    ctx.result(done, text)
+    ctx.print_result(done, text)
 
 
 @command(COMMANDS, *options.NOTES)
@@ -54,4 +54,4 @@ def clear(ctx: CommandContext, id_: options.ConversationArgument = None, yes: op
         conversation = app.find(id_)
         confirm(f"Clear the context of {conversation.id}? The log stays.", "context clear", yes=yes)
         app.store.move_head(conversation.id, None)
-    ctx.result({"conversation_id": conversation.id, "cleared": True}, f"Cleared the context of {conversation.id}; its log is kept.")
+    ctx.print_result({"conversation_id": conversation.id, "cleared": True}, f"Cleared the context of {conversation.id}; its log is kept.")

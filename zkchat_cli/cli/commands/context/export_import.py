@@ -118,7 +118,7 @@ def _import_file(ctx: CommandContext, file: Path) -> None:
         _import_document(archive, conversation, len(archive.messages), copy=imported.is_own and conversation.id != archive.conversation.id)
         for archive, conversation in zip(archives, stored, strict=True)
     ]
-    ctx.result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(map(_import_line, documents)))
+    ctx.print_result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(map(_import_line, documents)))
 
 
 def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
@@ -149,7 +149,7 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
         raise UsageError(f"no file in {path} could be read", "The warnings above say why.")
     new = [document for document in documents if document["messages"]]
     text = "\n".join(map(_import_line, new)) or "Nothing new: all of it was imported before."
-    ctx.result({**documents[-1], "format": program, "conversations": documents}, text)
+    ctx.print_result({**documents[-1], "format": program, "conversations": documents}, text)
 
 
 def _import_session(app: "App", file: Path, read: "Callable[[bytes, str], ConversationArchive]") -> dict[str, Any]:

@@ -35,16 +35,16 @@ def show(
     if body:
         with ctx.open_session(id_, indexed=next_ is not None) as session:
             request = session.request(next_) if turn is None else session.past_request(turn, call_number)
-        ctx.result(request, json.dumps(request, indent=2, ensure_ascii=False))
+        ctx.print_result(request, json.dumps(request, indent=2, ensure_ascii=False))
         return
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
         document = {"conversation_id": conversation, **past.to_json(call_number)}
-        ctx.result(document, prompts.sent_prompts_text(past, call_number))
+        ctx.print_result(document, prompts.sent_prompts_text(past, call_number))
         return
     with ctx.open_session(id_, indexed=next_ is not None) as session:
         prompt = session.prompt(next_)
-    ctx.result(prompt, prompts.prompt_text(prompt))
+    ctx.print_result(prompt, prompts.prompt_text(prompt))
 
 
 def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
@@ -72,7 +72,7 @@ def diff(
     conversation, [before, after] = _sent_prompts(ctx, id_, a, b)
     found = prompt_history.diff_prompts(before.last, after.last)
     turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
-    ctx.result({"conversation_id": conversation, **turns, **found.to_json()}, prompts.prompt_diff_text(before, after, found))
+    ctx.print_result({"conversation_id": conversation, **turns, **found.to_json()}, prompts.prompt_diff_text(before, after, found))
 
 
 @command(COMMANDS, *options.PROMPT)
@@ -85,7 +85,7 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
         columns = shutil.get_terminal_size((WIDTH, 24)).columns
-        ctx.result(prompt.usage, usage_lines(session, prompt, columns, IN_SHELL))
+        ctx.print_result(prompt.usage, usage_lines(session, prompt, columns, IN_SHELL))
 
 
 @command(COMMANDS, *options.NOTES)
@@ -101,7 +101,7 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
     if compaction is not None and covers is not None:
         documents = [{**compaction.model_dump(mode="json"), "covers": covers._asdict()}]
         text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
-    ctx.result(documents, text, "No summary: all turns are sent verbatim.")
+    ctx.print_result(documents, text, "No summary: all turns are sent verbatim.")
 
 
 @command(COMMANDS, "agent", *options.NOTES, epilog=examples('zkchat context memory --next "how much is the rent?"'))
@@ -123,4 +123,4 @@ def memory(
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     documents = [{**item._asdict(), "relative_path": item.relative_path or None} for item in items]
-    ctx.result(documents, [*level_lines(levels), *memory_item_lines(items)])
+    ctx.print_result(documents, [*level_lines(levels), *memory_item_lines(items)])

@@ -40,7 +40,7 @@ def doctor(
         error = ZkchatError(f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each.")
         error.reported, error.code = True, failed[0]["code"]
     document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired, "error": error and error.to_json()}
-    ctx.result(document, _check_lines(found))
+    ctx.print_result(document, _check_lines(found))
     if error is not None:
         ctx.screen.warn(error.message)
         raise error
@@ -67,10 +67,10 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
     if done is None:
         ctx.screen.warn(f"the store {file} is not damaged; nothing was changed")
         return None
-    ctx.screen.warn(f"the store was damaged: saved {_describe(done.saved)}; known to be lost: {_describe(done.lost)}")
+    ctx.screen.warn(f"the store was damaged: saved {_describe_counts(done.saved)}; known to be lost: {_describe_counts(done.lost)}")
     ctx.screen.warn(f"the damaged file is kept as {done.kept}")
     return {"kept": str(done.kept), "saved": done.saved._asdict(), "lost": done.lost._asdict()}
 
 
-def _describe(counts: "RowCounts") -> str:
+def _describe_counts(counts: "RowCounts") -> str:
     return ", ".join(plural(number, name.removesuffix("s")) for name, number in counts._asdict().items())

@@ -43,7 +43,7 @@ def status(ctx: CommandContext) -> None:
 
 
 def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
-    ctx.result(report, _report_lines(report))
+    ctx.print_result(report, _report_lines(report))
     ctx.print_warnings(notes)
 
 

@@ -64,7 +64,7 @@ def path(
     for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False) if found else ():
         lines.append(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
     document = {"source": ends[0], "target": ends[1], "notes": found and found.notes, "links": steps}
-    ctx.result(document, "\n".join(lines), f"No path of links from {ends[0]} to {ends[1]}.")
+    ctx.print_result(document, "\n".join(lines), f"No path of links from {ends[0]} to {ends[1]}.")
 
 
 @command(COMMANDS, *options.NOTES)
@@ -80,11 +80,11 @@ def mentions(
     with ctx.open_app() as app:
         if top:
             used = app.store.most_used_notes(str(app.vault.root), limit)
-            ctx.result(used, _usage_lines(used, app.vault.root), "No answer has used a note.")
+            ctx.print_result(used, _usage_lines(used, app.vault.root), "No answer has used a note.")
             return
         app.vault.refresh()
         found = _find_mentions(app, note)
-    ctx.result(found, _mention_lines(found), "No answer has used this note.")
+    ctx.print_result(found, _mention_lines(found), "No answer has used this note.")
 
 
 def _usage_lines(used: "Iterable[NoteUsage]", root: Path) -> "Iterator[StyledLine]":
@@ -146,7 +146,7 @@ def broken(
         near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
         lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
     documents = [{**link.row._asdict(), "candidates": list(link.candidates)} for link in links]
-    ctx.result(documents, "\n".join(lines), "No broken links.")
+    ctx.print_result(documents, "\n".join(lines), "No broken links.")
 
 
 def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
@@ -177,7 +177,7 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
         {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates), "fix": path}
         for link, path in zip(links, targets, strict=True)
     ]
-    ctx.result({"links": documents, "diff": change.diff, "made": made is not None}, text)
+    ctx.print_result({"links": documents, "diff": change.diff, "made": made is not None}, text)
     if made is not None and made.interrupted:
         raise KeyboardInterrupt
 
@@ -195,4 +195,4 @@ def _note_path(notes: "Vault", note: str) -> str:
 
 def _print_links(ctx: CommandContext, links: "Sequence[LinkRow]", none: str) -> None:
     lines = (f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in links)
-    ctx.result([each._asdict() for each in links], "\n".join(lines), none)
+    ctx.print_result([each._asdict() for each in links], "\n".join(lines), none)

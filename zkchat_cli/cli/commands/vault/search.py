@@ -31,7 +31,7 @@ def search(
             ctx.print_warnings(notes)
             documents = [chunk.model_dump(mode="json", include=RESULT_KEYS) for chunk in found]
             document = {"query": line, "results": documents} if query == "-" else documents
-            ctx.result(document, _result_lines(notes, line, found), "Nothing found. Try fewer or other words.")
+            ctx.print_result(document, _result_lines(notes, line, found), "Nothing found. Try fewer or other words.")
         ctx.embed_for_a_moment(notes)
 
 
@@ -66,7 +66,7 @@ def resolve(
         for line in _input_lines(text):
             links = notes.resolve_links(line, source_path)
             documents = [link.model_dump(mode="json", exclude={"text", "line"}) for link in links]
-            ctx.result(documents, "\n".join(map(_resolution_line, links)), "No links in the text.")
+            ctx.print_result(documents, "\n".join(map(_resolution_line, links)), "No links in the text.")
 
 
 def _resolution_line(link: "LinkResolution") -> str:
