@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import Program, write_notes
+from conftest import Program
 from terminal_screen import CTRL_C, CTRL_D, ENTER, Chat, Script, slow_reply
 
 LINK = re.compile(rb"\x1b\]8;(?:id=\d+)?;([^\x1b]*)\x1b\\")
@@ -31,17 +31,6 @@ def test_a_source_is_a_link_to_its_note(zkchat: Program) -> None:
         chat.say("/refs")
         chat.wait_for("found once")
         assert len(set(links(chat.raw))) >= 1
-
-
-def test_a_hostile_file_name_is_only_a_link(zkchat: Program) -> None:
-    name = "知识 #1 100%\x1b]0;owned\x07\nfake"
-    write_notes(zkchat.vault, {f"{name}.md": "# Unicorns\n\nA unicorn lives on moonlight and clover.\n"})
-    with Chat(zkchat, columns=60) as chat:
-        chat.ask("what does a unicorn live on?", "Sources")
-        assert chat.title == ""
-        assert "知识 #1 100%␛]0;owned␇␊fake" in "".join(chat.everything().split("\n")).replace("  ", "")
-        [address] = set(links(chat.raw)) - {""}
-        assert address == f"file://{zkchat.vault}/%E7%9F%A5%E8%AF%86%20%231%20100%25%1B%5D0%3Bowned%07%0Afake.md"
 
 
 # the question before a note is written
