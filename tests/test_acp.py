@@ -77,7 +77,7 @@ def test_a_cancelled_answer_is_stored_as_far_as_it_came(zkchat: Program, script:
 @pytest.mark.parametrize("answer", ["yes", "no"])
 def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, answer: str) -> None:
     model = script(
-        {"tool_calls": [{"name": "create_note", "arguments": {"path": "Draft.md", "content": "Hello"}}]}, {"text": "It is written."}
+        {"tool_calls": [{"name": "create_note", "arguments": {"path": "Draft.md", "content": "Hel\u200blo\b"}}]}, {"text": "It is written."}
     )
 
     async def talk() -> list[schema.ToolCallUpdate]:
@@ -89,7 +89,7 @@ def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, an
     [question] = asyncio.run(talk())
     [diff] = [part for part in question.content or [] if part.type == "diff"]
     assert (diff.path, diff.old_text) == (str(zkchat.vault / "Draft.md"), None)
-    assert "Hello" in diff.new_text
+    assert "Hel<U+200B>lo␈" in diff.new_text
     assert (zkchat.vault / "Draft.md").exists() == (answer == "yes")
 
 

@@ -479,18 +479,18 @@ def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_ex
 
 
 def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: OpenWindow, vault: Path, script: Script) -> None:
-    calls = [{"name": "append_to_note", "arguments": {"path": "Compost", "text": f"Line {n}."}} for n in range(2)]
+    calls = [{"name": "append_to_note", "arguments": {"path": "Compost", "text": f"Line {n}.\b"}} for n in range(2)]
     user = open_window(script({"tool_calls": calls}, {"text": "Done."}), unsafe=True)
     panel, note = user.window.question, vault / "Garden/Compost.md"
     user.ask("Write!")
     user.wait(panel.isVisible)
-    assert "+Line 0." in user.question
+    assert "+Line 0.␈" in user.question
     panel.typed.setText("Not there")
     QTest.keyClick(panel.typed, Qt.Key.Key_Return)
     user.wait(lambda: "+Line 1." in panel.text.toPlainText())
     panel.more.click()
     user.wait()
-    assert note.read_text().endswith("months.\n\nLine 1.\n")
+    assert note.read_text().endswith("months.\n\nLine 1.\b\n")
     session = user.window.session
     assert session is not None and "The user says: Not there" in next(each.content for each in session.history if each.role == "tool")
     user.ask("Write!")

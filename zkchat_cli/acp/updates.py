@@ -13,6 +13,7 @@ from zkchat_cli import slash
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.models import ToolCall, ToolRun, TurnReport, ZkChatMessage
 from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.edit.transaction import Change
@@ -104,13 +105,13 @@ def sources_text(report: TurnReport) -> str:
 
 
 def permission_for_change(call_id: str, change: Change, root: Path) -> schema.ToolCallUpdate:
-    """A proposed change with its diffs, to be accepted or declined."""
+    """A proposed change with its diffs, to be accepted or declined. They hide nothing, as the terminal's."""
     diffs = [
         schema.FileEditToolCallContent(
             type="diff",
             path=str(root / file.new_path),
-            old_text=None if file.path is None else file.before.decode("utf-8", "replace"),
-            new_text=file.after.decode("utf-8", "replace"),
+            old_text=None if file.path is None else reveal_invisible(file.before.decode("utf-8", "replace")),
+            new_text=reveal_invisible(file.after.decode("utf-8", "replace")),
         )
         for file in change.files
     ]

@@ -18,7 +18,7 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.mcp.results import MadeChange
 from zkchat_cli.mcp.server import NoteServer
 from zkchat_cli.memory.memory_paths import MemoryPaths
-from zkchat_cli.text.sanitize import reveal_invisible, sanitize
+from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import JSON_TYPES, Tool
 from zkchat_cli.vault.approval import DECLINED, mark_memory_file
@@ -55,8 +55,8 @@ def _add_tool(server: NoteServer, tool: Tool, vault: Vault, memory_paths: Memory
     _set_signature(propose, parameters)
 
     def ask(change: Annotated[Change, Resolve(propose)]) -> Elicit[Approval]:
-        shown = reveal_invisible(sanitize(change.diff))
-        return Elicit("\n\n".join(filter(None, (f"Change your notes: {change.summary}?", change.note, shown))), Approval)
+        shown = (f"Change your notes: {change.summary}?", change.note, reveal_invisible(change.diff))
+        return Elicit("\n\n".join(filter(None, shown)), Approval)
 
     def make(
         change: Annotated[Change, Resolve(propose)], answer: Annotated[ElicitationResult[Approval], Resolve(ask)], **_: Any

@@ -30,8 +30,8 @@ def sanitize_name(name: str) -> str:
 
 
 def reveal_invisible(text: str) -> str:
-    """`text` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for changes that the user has to approve."""
-    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>" if len(m[0]) == 1 else f"<{len(m[0])} unseen characters>", text)
+    """`sanitize` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for changes that the user has to approve."""
+    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>" if len(m[0]) == 1 else f"<{len(m[0])} unseen characters>", sanitize(text))
 
 
 class Sanitizer:
