@@ -229,7 +229,7 @@ def test_a_mention_that_cannot_be_answered_is_an_error_before_the_turn(
     session = installation.session()
     with pytest.raises(error, match=problem):
         list(session.send(text))
-    assert session.history == ()
+    assert not session.history
 
 
 @pytest.mark.parametrize("imported", ["", " @plan.md"])

@@ -155,7 +155,7 @@ def test_random_navigation_never_loses_messages_or_breaks_prompts(app: AppFixtur
         log = {message.id: message.content for message in session.store.log(session.conversation.id)}
         assert seen.items() <= log.items()
         seen = log
-        assert session.history == app.store.history(session.conversation.id)
+        assert tuple(session.history) == app.store.history(session.conversation.id)
         assert session.prompt() == app.reopen(session, strategy=session.runtime.strategy.name).prompt()
         prompt = session.prompt("And now?").messages
         fenced = ("<kept-message ", "<recalled-conversation>")  # data in user messages of their own, as a summary is

@@ -58,7 +58,7 @@ def test_a_finished_turn_is_stored_completely(app: AppFixture) -> None:
     assert answer.id == report.message_id
     assert answer.citations == report.citations
     assert [r.relative_path for r in answer.references] == ["Garden/Compost.md"]
-    assert app.store.history(session.conversation.id) == session.history
+    assert app.store.history(session.conversation.id) == tuple(session.history)
 
 
 def test_the_default_title_is_the_first_question(app: AppFixture) -> None:
@@ -266,7 +266,7 @@ def test_a_long_chat_reads_turns_that_it_no_longer_sends_from_the_store(app: App
     unloaded = [exchange.loaded is None for exchange in session.history.exchanges()]
     assert sum(unloaded) > 4 and unloaded == sorted(unloaded, reverse=True)
     id_ = session.conversation.id
-    assert session.history == app.store.history(id_)
+    assert tuple(session.history) == app.store.history(id_)
     first = session.references.chunk(1)
     assert first is not None and first == app.reopen(session).references.chunk(1)
     app.store.delete(id_)  # by another program

@@ -101,7 +101,7 @@ def test_a_history_of_messages_reads_like_a_tuple(sizes: list[int], shared: int,
         history.with_exchange(LoadableExchange([message("user", "Undone.", "x")]))  # another branch from the same place
         history = history.with_exchange(exchange)
         exchange.unload(stored(exchange.messages))
-    assert (history, len(history), bool(history)) == (expected, len(expected), bool(expected))
+    assert (tuple(history), len(history), bool(history)) == (expected, len(expected), bool(expected))
     assert (history[wanted], (*reversed(history),)) == (expected[wanted], expected[::-1])
     assert [history[at] for at in range(-len(expected), len(expected))] == [*expected, *expected]
-    assert shorter == expected[: len(shorter)]
+    assert tuple(shorter) == expected[: len(shorter)]

@@ -65,7 +65,10 @@ def clear(state: ConversationState) -> BranchMove:
 
 def list_branches(state: ConversationState) -> list[BranchSegment]:
     """The whole tree of the conversation, with the branch in use marked."""
-    return branch_segments(_all_messages(state), state.head)
+    log = state.log()
+    stored = {message.id for message in log}
+    unstored = (message for message in state.history if message.id not in stored)
+    return branch_segments((*log, *unstored), state.head)
 
 
 def switch_branch(state: ConversationState, text: str) -> BranchSegment:
@@ -78,13 +81,6 @@ def switch_branch(state: ConversationState, text: str) -> BranchSegment:
     state.checkout(found.last.id)
     state.undo_stack.clear()
     return found
-
-
-def _all_messages(state: ConversationState) -> tuple[ZkChatMessage, ...]:
-    """The log, and the messages that could not be stored yet."""
-    log = state.log()
-    stored = {message.id for message in log}
-    return (*log, *(message for message in state.history if message.id not in stored))
 
 
 def _count_turns(state: ConversationState) -> int:

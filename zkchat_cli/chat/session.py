@@ -60,7 +60,7 @@ class ZkChatSession:
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._retriever = Retriever(services, self._state)
         self._messages = UserMessageBuilder(services, self._state, self._prompts, self._retriever)
-        self._typed_counter = TypedMessageCounter(self._messages)
+        self._typed_counter = TypedMessageCounter(self._state, self._messages)
         self._turn: TurnInProgress | None = None
         """The last one, or the one in progress."""
         self._scan_valid_until = float("-inf")

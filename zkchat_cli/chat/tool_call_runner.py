@@ -3,7 +3,7 @@
 ToolExecutor runs a single call; this knows the turn: what is left of its window, and which earlier results lose their middles.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from zkchat_cli import events
@@ -82,7 +82,8 @@ class ToolCallRunner:
 
     def _room(self, limit: int) -> int:
         """Tokens that the turn leaves of `limit`."""
-        return max(0, limit - self._count(self.turn.sent_messages))
+        rendered = render_turn(self.turn.sent_messages, self.turn.runtime.counter, thinking=True)
+        return max(0, limit - sum(message.tokens for message in rendered))
 
     def shorten_results(self, earlier: int, limit: int, wanted: int) -> int:
         """Take the middles out of the turn's first results, the oldest first, until so many tokens are left of `limit`; returns the tokens
@@ -168,6 +169,3 @@ class ToolCallRunner:
         turn.messages += messages
         turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps the model's text
         turn.thinking = None
-
-    def _count(self, messages: Sequence[ZkChatMessage]) -> int:
-        return sum(m.tokens for m in render_turn(messages, self.turn.runtime.counter, thinking=True))

@@ -164,6 +164,7 @@ class UserMessageBuilder:
             return 0
         if not any(mention.reference.relative_path for mention in mentions):
             return 0
+        runtime = self.retriever.choose(runtime)
         injected = inject(mentions, text, self._injection_budget(runtime))
         chunks = [chunk.model_copy(update={"number": number}) for number, chunk in enumerate(injected.chunks, 1)]
         mode = runtime.retrieval.mode if runtime.retrieval else None
@@ -226,6 +227,7 @@ def _make_budget(runtime: Runtime, left: int, in_prompt: Mapping[str, ContentChu
 class TypedMessageCounter:
     """Counts the message that is being typed."""
 
+    state: ConversationState
     messages: UserMessageBuilder
     _mentioned: tuple[object, int] = (None, 0)
     """The documents that it names, and their tokens."""
@@ -235,10 +237,9 @@ class TypedMessageCounter:
         counter = runtime.counter
         if not counter.ready or len(text) > MAX_COUNTED:
             return estimate_tokens(text), bool(text)
-        names = self.messages.state.version, _WRITTEN_NAME.findall(text)
+        names = self.state.version, _WRITTEN_NAME.findall(text)
         if with_documents and names != self._mentioned[0]:
-            chosen = self.messages.retriever.choose(runtime)
-            self._mentioned = names, self.messages.count_mentioned(chosen, text) if names[1] else 0
+            self._mentioned = names, self.messages.count_mentioned(runtime, text) if names[1] else 0
         return counter.count(text) + (self._mentioned[1] if with_documents else 0), bool(text) and counter.estimated
 
 

@@ -89,6 +89,9 @@ def measure_usage(
     tool_tokens = sum(tool.tokens for tool in tools)
     message_tokens = sum(breakdown.values())
     total = system + tool_tokens + message_tokens
+    room = budget.message_budget(system, tool_tokens)
+    if message_tokens > room:  # the documents and tool results of the current message may take all that can be sent
+        room = max(message_tokens, budget.effective_limit - system - tool_tokens)
     calls = sum(message.call_tokens for message in messages)
     thinking = sum(message.thinking_tokens for message in messages)
     overhead = MESSAGE_OVERHEAD * len(messages)
@@ -107,7 +110,7 @@ def measure_usage(
         budget_status=BudgetStatuses(
             system=_status(system, budget.system),
             tools=_status(tool_tokens, budget.tools),
-            messages=_status(message_tokens, _available_to_messages(message_tokens, system, tool_tokens, budget)),
+            messages=_status(message_tokens, room),
         ),
         components=PromptComponents(tools=tool_tokens, tool_calls=calls, reasoning=thinking, overhead=overhead, content=content),
         calibration=calibration,
@@ -117,12 +120,6 @@ def measure_usage(
 
 def _status(used: int, budget: int) -> BudgetStatus:
     return BudgetStatus(used=used, budget=budget, percentage=round(100 * used / budget, 1) if budget else 0.0)
-
-
-def _available_to_messages(used: int, system: int, tools: int, budget: Budget) -> int:
-    """What messages can take: their budget, or with the documents and tool results of the current message, all that can be sent."""
-    own = budget.message_budget(system, tools)
-    return own if used <= own else max(used, budget.effective_limit - system - tools)
 
 
 def message_budget(usage: ContextUsage, budget: Budget) -> int:

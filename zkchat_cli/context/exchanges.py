@@ -8,7 +8,6 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
-from operator import eq
 from typing import NamedTuple, overload
 
 from zkchat_cli.errors import StoreError
@@ -152,11 +151,6 @@ class MessageHistory(Sequence[ZkChatMessage]):
 
     def __reversed__(self) -> Iterator[ZkChatMessage]:
         return (message for at in range(self._count - 1, -1, -1) for message in reversed(self._exchanges[at].messages))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def _links(message: ZkChatMessage) -> tuple[str, ...]:

@@ -43,18 +43,13 @@ class SentPrompts(NamedTuple):
         return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": documents}
 
 
-def _question_of_turn(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
-    """The question of a turn. Raises UsageError if the branch has no such turn."""
-    questions = [message for message in history if message.role == "user"]
-    if not 0 < number <= len(questions):
-        raise UsageError(f"there is no turn {number}", f"The conversation has {plural(len(questions), 'turn')}, counted by your messages.")
-    return questions[number - 1]
-
-
 def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, read: Callable[[str], Sequence[SentPrompt]]) -> SentPrompts:
     """The complete prompts of a turn; `read` finds them by the id of its question. Raises UsageError if there is no such turn, or if none
     was stored."""
-    sent = read(_question_of_turn(history, number).id)
+    questions = [message.id for message in history if message.role == "user"]
+    if not 0 < number <= len(questions):
+        raise UsageError(f"there is no turn {number}", f"The conversation has {plural(len(questions), 'turn')}, counted by your messages.")
+    sent = read(questions[number - 1])
     if not sent:
         problem = f"no prompt of turn {number} was stored: it was imported without, or made no model call"
         raise UsageError(problem, "zkchat context show prints what the next call would send.")
