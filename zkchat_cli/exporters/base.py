@@ -6,8 +6,7 @@ An exporter turns a conversation into text and does nothing else; the caller dec
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from zkchat_cli import models
 from zkchat_cli.citations.marks import read_marks
@@ -34,8 +33,7 @@ STATUS_NOTES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Exporter:
+class Exporter(NamedTuple):
     """A format; `suffix` is that of its files (`.md`).
 
     `export` takes the conversation's archive, with past prompts if `prompts` is set; or, with `of` "call", the request of the next model

@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
@@ -23,8 +23,7 @@ MAX_NAME = 60
 _END = re.compile(r"[?!。？！\n]|\.\s")
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerNote:
+class AnswerNote(NamedTuple):
     """`date` is the time of the answer."""
 
     question: str

@@ -6,8 +6,8 @@ The same lines for `context stats` and `/context`.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from zkchat_cli.context.tool_result_masking import is_masked
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
@@ -182,8 +182,7 @@ def _compaction_line(prompt: Prompt) -> str:
     return f"Compacts at {due.at:,} of {limit:,} tokens, {BudgetBar(due.at, limit).percent} ({left:,} left)."
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(NamedTuple):
     """A part of a prompt that takes tokens, and how to make it smaller."""
 
     tokens: int

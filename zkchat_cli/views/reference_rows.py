@@ -1,7 +1,7 @@
 """The references of a turn as rows of a list: what it cites, and what it names or found besides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.exporters.base import NO_SOURCE, describe_reference, uncited_references
 from zkchat_cli.exporters.html.sources import STATUSES
@@ -13,8 +13,7 @@ from zkchat_cli.views.sources import source_name
 BROKEN = "✗"
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceRow:
+class ReferenceRow(NamedTuple):
     """`key` is what `/open` takes: the number of a source, or the path of a note; empty for a broken link."""
 
     key: str

@@ -4,8 +4,8 @@ Shows what the model saw, with the lines around it if the note still contains th
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from zkchat_cli.citations.quote_ranges import quote_ranges
 from zkchat_cli.models import Citation, ContentChunk
@@ -18,8 +18,7 @@ CONTEXT = 3
 MAX_CONTEXT_LINE = 400
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLocation:
+class SourceLocation(NamedTuple):
     """The lines of an excerpt today. `change` says what changed since; `note` is the text of the note if it still contains the excerpt."""
 
     first: int

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
@@ -78,8 +78,7 @@ def replace_unsafe_characters(text: str) -> str:
     return _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-@dataclass(frozen=True, slots=True)
-class CallDetails:
+class CallDetails(NamedTuple):
     """A tool call with its result."""
 
     name: str
@@ -88,8 +87,7 @@ class CallDetails:
     result: ZkChatMessage | None
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
+class Article(NamedTuple):
     """A message on the page; that of an unexpected tool result has only a call."""
 
     number: int
@@ -103,8 +101,7 @@ class Article:
         return truncate(self.message.content, QUESTION_LENGTH)
 
 
-@dataclass(frozen=True, slots=True)
-class TurnSection:
+class TurnSection(NamedTuple):
     articles: list[Article]
     uncited: list[DocumentReference]
     uncited_statements: int

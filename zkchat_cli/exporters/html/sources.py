@@ -1,7 +1,6 @@
 """The sources of an answer: each with the verdicts of its citations, and the excerpt with the quoted words highlighted."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -35,8 +34,7 @@ _MARK = Markup(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A source in the list below an answer; `status` is the worst of its citations."""
 
     number: int
