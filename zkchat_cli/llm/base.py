@@ -16,7 +16,7 @@ from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model reasons. No model accepts all of these; a provider whose models know fewer sends the nearest."""
+"""How much a model reasons. No model accepts all of these; a provider with models that know fewer sends the nearest."""
 
 
 class Similarities(Protocol):
@@ -46,7 +46,7 @@ class Options(NamedTuple):
 
     @property
     def light_effort(self) -> Effort | None:
-        """The effort for a short answer, whose tokens long reasoning would use up. None leaves the decision to the model."""
+        """The effort for a short answer: long reasoning would use up its tokens. None leaves the decision to the model."""
         return self.reasoning_effort if self.reasoning_effort in (None, "none", "minimal") else "low"
 
 

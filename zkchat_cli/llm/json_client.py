@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LookupLimits(NamedTuple):
-    """Seconds for the call with its one retry, the delay before that after status 429 or 5xx (0: there is none), and bytes of an answer."""
+    """Seconds for the call and its one retry, the delay before a retry after status 429 or 5xx (0: no retry), and bytes of an answer."""
 
     seconds: float
     retry: float = 0

@@ -298,7 +298,7 @@ def _describe_model(name: str, row: Mapping[str, Any], window: object) -> ModelI
 
 
 class KeyedProvider(NamedTuple):
-    """A company whose API needs a key, at `address`; compatible servers elsewhere may not need one, and are called `other_name`."""
+    """A company with an API at `address` that needs a key; compatible servers elsewhere may need none, and are called `other_name`."""
 
     name: str
     company: str

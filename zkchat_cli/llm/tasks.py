@@ -1,4 +1,4 @@
-"""Single model calls whose answer is wanted as a whole."""
+"""Single model calls that return the whole answer."""
 
 import logging
 from collections.abc import Generator

@@ -48,7 +48,7 @@ _SHORT = 300
 _PIECE = 100_000
 """Characters of a long text to count at once: a longer run of white space would overflow tiktoken's stack."""
 _COUNTED_BY_LINE = range(2000, _PIECE)
-"""Characters of a text whose lines are counted, and cached, one by one: a summary keeps most of its lines from message to message."""
+"""Texts of so many characters are counted, and cached, line by line: a summary keeps most of its lines from message to message."""
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 """Both vocabularies end a token here: only white space or a slash can join the line break before it."""
 _SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
@@ -61,7 +61,7 @@ class Encoder(Protocol):
 
 def open_encoder(encoding: str) -> Encoder:
     """An encoding from the shipped files, with a table if it has one. Raises OSError or ValueError if they are missing or damaged."""
-    table = _vocabulary_folder() / f"{encoding}.table"
+    table = vocabulary_folder(encoding) / f"{encoding}.table"
     if table.is_file():
         return _open_table(table, encoding)
     return load_vocabulary(encoding)
@@ -71,11 +71,13 @@ def load_vocabulary(encoding: str) -> Encoder:
     """tiktoken's encoding from the shipped files. Raises OSError or ValueError if they are missing or damaged."""
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
-    return _read_vocabulary(_vocabulary_folder(), encoding)
+    return _read_vocabulary(vocabulary_folder(encoding), encoding)
 
 
-def _vocabulary_folder() -> Path:
-    return Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(VOCABULARY)))
+def vocabulary_folder(encoding: str) -> Path:
+    """TIKTOKEN_CACHE_DIR if it has the encoding, else the shipped folder: the former may be there for other programs."""
+    folder = Path(os.environ.get("TIKTOKEN_CACHE_DIR", VOCABULARY))
+    return folder if (folder / _FILES.get(encoding, "")).is_file() else VOCABULARY
 
 
 @cache
@@ -85,10 +87,7 @@ def _open_table(file: Path, encoding: str) -> TableEncoder:
 
 @cache
 def _read_vocabulary(folder: Path, encoding: str) -> Encoder:
-    try:
-        words = read_file(folder / _FILES[encoding], _MAX_SIZE).split()  # a token in base64, and its rank, which is its line
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{folder} has no vocabulary of {encoding}") from None
+    words = read_file(folder / _FILES[encoding], _MAX_SIZE).split()  # a token in base64, and its rank, which is its line
     tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))
     if len(tokens) != _TOKENS[encoding]:
         raise ValueError(f"the vocabulary of {encoding} in {folder} is damaged")

@@ -16,7 +16,7 @@ DEFAULT_MODEL = "text-embedding-3-small"
 
 
 def _read_vectors(answer: Any) -> "ArrayLike":
-    """The vectors by their index. Raises LookupError for an index that is none."""
+    """The vectors by their index. Raises LookupError for a wrong index."""
     rows = answer["data"]
     places = [whole_number(row.get("index", 0), most=len(rows) - 1) for row in rows]
     if None in places:

@@ -143,7 +143,7 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
 
 
 def _link_text(found: re.Match[str]) -> str:
-    """The visible text of a link with code in it, whose backticks stay; code that contains a link is no link."""
+    """The visible text of a link with code in it, with the backticks; code that contains a link stays as it is."""
     if found["code"]:
         return found[0]
     return found["text"] or found["target"].rpartition("|")[2].replace("#", " › ").strip()

@@ -23,7 +23,7 @@ from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
+from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary, vocabulary_folder
 from zkchat_cli.vault.search import vector_store
 from zkchat_cli.views.semantic_status import describe_semantic_status
 
@@ -112,7 +112,7 @@ def _check_vocabulary() -> str:
     count = counter.count(SAMPLE)
     if counter.estimated:
         raise ZkchatError(f"token counts are estimates: {counter.problem}", "Install zkchat again, and unset TIKTOKEN_CACHE_DIR.")
-    return f"{counter.encoding}, offline ({os.environ['TIKTOKEN_CACHE_DIR']}); “{SAMPLE}” is {count} tokens"
+    return f"{counter.encoding}, offline ({vocabulary_folder(counter.encoding)}); “{SAMPLE}” is {count} tokens"
 
 
 def _check_provider(loaded: LoadedConfig) -> str:
