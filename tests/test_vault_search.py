@@ -273,6 +273,12 @@ def test_the_matching_chunks_of_a_long_note_are_found(library):
     assert library.notes.vault.search("handbook")[0].relative_path == "Handbook.md"
 
 
+def test_a_comment_in_a_long_script_is_no_heading_of_a_result(library):
+    library(Scripts="## Backup\n\n```sh\n" + "# copy a folder\ncp -r from to\n" * 100 + "echo finished\n```\n\n### Restore\n\nAsk Anna.\n")
+    shown = [library.notes.vault.snippet(library.notes.vault.search(query)[0], query)[0] for query in ("finished", "Anna")]
+    assert shown == ["Backup", "Restore"]
+
+
 WORDS = st.sampled_from(["red", "green", "blue", "tea", "don't", "café", "书评", "the", "of"])
 LINES = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
 OPERATORS = st.one_of(
