@@ -498,7 +498,9 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
     user.press(Qt.Key.Key_Escape)
     user.wait()
     assert not panel.isVisible() and "Line 0" not in note.read_text()
-    assert open_window(unsafe=True).result.startswith("--unsafe has no effect: offline")
+    (vault / "Bad.md").write_bytes(b"caf\xe9")
+    warnings = open_window(unsafe=True).result
+    assert warnings.startswith("--unsafe has no effect: offline") and "Bad.md: not UTF-8" in warnings
 
 
 def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_window: OpenWindow, script: Script) -> None:

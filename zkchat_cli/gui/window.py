@@ -5,7 +5,7 @@ passages, other pages) runs on `_side` meanwhile. Nothing here waits for either.
 """
 
 import signal
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -39,6 +39,7 @@ from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.approval import call_question, diff_lines
 from zkchat_cli.views.budget_bar import short_count
+from zkchat_cli.views.index_problems import summarize_problems
 from zkchat_cli.views.text import styled_line
 
 SEARCH_DELAY = 200
@@ -185,8 +186,12 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._indexing = True
         vault = opened.app.vault
         self.run(lambda _: vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report), self._stop_indexing)
-        if warnings := opened.app.warnings(opened.session):
-            self.result.show_outcome([on_one_line(*warning) for warning in warnings])
+        self._warn(opened)
+
+    def _warn(self, opened: OpenedSession, problems: Sequence[str] = ()) -> None:
+        """Show what the chat cannot do, and what could not be indexed."""
+        if warnings := [*(on_one_line(*each) for each in opened.app.warnings(opened.session)), *summarize_problems(problems)]:
+            self.result.show_outcome(warnings)
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()
@@ -203,6 +208,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.look_up(lambda session: session.warm_up())
         self.idle = f"{opened.app.vault.name}: {report.notes:,} notes"
         self.state.setText(self.idle)
+        if report.problems:
+            self._warn(opened, report.problems)
         opened.app.vault.embed_in_background(lambda: self._work.busy, opened.app.message_embedder())
 
     def _finish(self, then: Callable[[], object]) -> None:
