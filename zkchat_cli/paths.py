@@ -30,6 +30,11 @@ class AppPaths(NamedTuple):
         return self.data_dir / "models"
 
     @property
+    def agents_folder(self) -> Path:
+        """The user's agents, next to the settings file."""
+        return self.config_file.parent / "agents"
+
+    @property
     def keys_file(self) -> Path:
         """The API keys, always in the user's own folder, never beside a file that --config names."""
         return (self.user_folder or self.config_file.parent) / "keys.toml"

@@ -23,11 +23,6 @@ _TEMPLATE = """# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{
 """
 
 
-def agents_folder(config_file: Path) -> Path:
-    """The folder of agents' files, next to the settings file."""
-    return config_file.parent / "agents"
-
-
 def _is_valid_name(text: str) -> bool:
     """Letters, digits, `-` and `_`, in lower case, so that `@name` is easy to type."""
     return bool(_NAME.fullmatch(text)) and text == text.lower() and text != NO_AGENT

@@ -60,7 +60,7 @@ class App:
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, which continues with its agent, or on a new one; with the agent that --agent names."""
-        folder = agents.agents_folder(self.loaded.paths.config_file)
+        folder = self.loaded.paths.agents_folder
         services = SessionServices(
             vault=self.vault,
             store=self.store,

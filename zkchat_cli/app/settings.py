@@ -59,7 +59,7 @@ class StartupOptions(NamedTuple):
 
 def open_agent(name: str, where: AppPaths) -> Agent:
     """The user's agent of that name, or the built-in one, checked down to the names of tools and strategies."""
-    return check_agent(agents.load_agent(agents.agents_folder(where.config_file), name))
+    return check_agent(agents.load_agent(where.agents_folder, name))
 
 
 def check_agent(agent: Agent) -> Agent:

@@ -16,7 +16,7 @@ def complete_agents(incomplete: str) -> list[str]:
     from zkchat_cli import paths
     from zkchat_cli.agents import loader
 
-    names = loader.list_names(loader.agents_folder(paths.app_paths(os.environ).config_file))
+    names = loader.list_names(paths.app_paths(os.environ).agents_folder)
     return [name for name in names if name.startswith(incomplete.lower())]
 
 

@@ -29,7 +29,7 @@ def list_(ctx: CommandContext) -> None:
     from zkchat_cli.app.settings import check_agent
     from zkchat_cli.views.text import styled_line
 
-    folder = _agents_folder(ctx)
+    folder = ctx.paths.agents_folder
     rows, lines = [], []
     names = loader.list_names(folder)
     for name in names:
@@ -49,11 +49,10 @@ def list_(ctx: CommandContext) -> None:
 @command(COMMAND, *options.SETTINGS)
 def show(ctx: CommandContext, name: NameArgument) -> None:
     """An agent's settings, its whole system prompt, and its memory file."""
-    from zkchat_cli.agents import loader
-    from zkchat_cli.app.settings import check_agent
+    from zkchat_cli.app.settings import open_agent
     from zkchat_cli.config.loader import as_toml
 
-    agent = check_agent(loader.load_agent(_agents_folder(ctx), name))
+    agent = open_agent(name, ctx.paths)
     missing = "" if agent.memory_file and agent.memory_file.is_file() else " (does not exist yet)"
     lines = [
         f"{agent.name} · {agent.file or 'built in'}",
@@ -98,7 +97,7 @@ def create(
     """Write a new agent's file."""
     from zkchat_cli.agents import loader
 
-    folder = _agents_folder(ctx)
+    folder = ctx.paths.agents_folder
     file = loader.agent_file(folder, name)
     if file.exists():
         raise UsageError(f"the agent {name} already exists: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
@@ -130,10 +129,10 @@ def config_(
 
     if (value is None) != unset:
         raise UsageError("agent config takes a value, or --unset", f"zkchat agent show {name} shows what is set.")
-    agent = loader.load_agent(_agents_folder(ctx), name)
+    agent = loader.load_agent(ctx.paths.agents_folder, name)
     values = _valid_values({each: old for each, old in agent.values.items() if each != key} | ({} if unset else {key: value}))
     if agent.file is None:
-        file = loader.agent_file(_agents_folder(ctx), agent.name)
+        file = loader.agent_file(ctx.paths.agents_folder, agent.name)
         loader.write_agent_file(file, values)
         ctx.screen.warn(f"{name} is built in; {file} replaces it now", f"zkchat agent delete {name} restores the built-in one")
     else:
@@ -164,7 +163,7 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
     """Delete an agent's file; its memory file stays."""
     from zkchat_cli.agents import loader
 
-    folder = _agents_folder(ctx)
+    folder = ctx.paths.agents_folder
     file = loader.agent_file(folder, name)
     if not file.exists():
         loader.load_agent(folder, name)
@@ -177,9 +176,3 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
     memory = folder / f"{name}.md"
     kept = f" Its memory stays: {memory}" if memory.exists() else ""
     ctx.print_result({"name": name, "deleted": str(file)}, f"Deleted {file}.{kept}")
-
-
-def _agents_folder(ctx: CommandContext) -> Path:
-    from zkchat_cli.agents import loader
-
-    return loader.agents_folder(ctx.paths.config_file)

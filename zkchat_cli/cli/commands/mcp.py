@@ -111,10 +111,8 @@ def install(
 
 def _memory_paths(ctx: CommandContext, vault: "Vault") -> "MemoryPaths":
     """The files that instruct later conversations, which a change is marked with."""
-    from zkchat_cli.agents import loader as agents
     from zkchat_cli.app import factory
     from zkchat_cli.memory.memory import Memory
 
     with ctx.open_store() as (store, _):
-        folder = agents.agents_folder(ctx.config.paths.config_file)
-        return Memory(vault, store, ctx.config.values, factory.now, agents_folder=folder).memory_paths
+        return Memory(vault, store, ctx.config.values, factory.now, agents_folder=ctx.paths.agents_folder).memory_paths
