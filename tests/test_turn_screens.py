@@ -17,9 +17,10 @@ from streaming_terminal import Terminal
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
-from zkchat_cli.terminal.screen import PROMPT, Screen
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, measure_prompt
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
+from zkchat_cli.views.text import PROMPT
 
 FOLDER = Path(__file__).parent / "transcripts" / "screens"
 SIZES = ((80, 24), (50, 20), (120, 40))

@@ -14,7 +14,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event
 from zkchat_cli.exporters.base import UNSUPPORTED
-from zkchat_cli.models import ContentChunk, TokenUsage
+from zkchat_cli.models import ContentChunk, TokenUsage, ZkChatMessage
 from zkchat_cli.references.provenance import CitedInAnswer, Exchange, last_exchange
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
@@ -22,6 +22,7 @@ from zkchat_cli.views.sources import VERDICT_MARKS
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_LISTED_CONVERSATIONS = 200
+MAX_OPENING = 60
 SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
 
 
@@ -116,9 +117,14 @@ def complete_questions(session: ZkChatSession) -> dict[str, str]:
     return complete_turns(each for each in pins.list_turn_parts(session.history) if each.part == "question")
 
 
+def opening(message: ZkChatMessage) -> str:
+    """How a message begins, as lists show it."""
+    return truncate(message.display_text, MAX_OPENING)
+
+
 def complete_turns(parts: Iterable[pins.TurnPart]) -> dict[str, str]:
     """The numbers of turns with how they begin, newest first."""
-    return {str(each.turn): truncate(each.message.display_text, 60) for each in reversed(list(parts))}
+    return {str(each.turn): opening(each.message) for each in reversed(list(parts))}
 
 
 def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None:

@@ -8,8 +8,8 @@ from contextlib import closing
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.branch_tree import BranchSegment, branch_segments
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.conversation_list import format_time
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -20,8 +20,8 @@ MAX_INDENT = 12
 def _branches(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         branch = session.switch_branch(argument)
-        opening = truncate(branch.first_question.display_text, 60)
-        return CommandResult(f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{opening}”")
+        question = base.opening(branch.first_question)
+        return CommandResult(f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{question}”")
     return CommandResult(lines=list(_tree_lines(session)), paged=1)
 
 
@@ -50,7 +50,7 @@ def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
         (
             StyledSpan(prefix, style),
             StyledSpan(f"{which}{position}  ", "dim"),
-            StyledSpan(f"“{truncate(segment.first_question.display_text, 60)}”", style),
+            StyledSpan(f"“{base.opening(segment.first_question)}”", style),
         ),
         (StyledSpan(format_time(segment.last.timestamp), "dim"),),
     )
@@ -62,7 +62,7 @@ def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
     with closing(session.store.reopen()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
     branches = [segment for segment in branch_segments(log, None) if segment.leaf_number is not None]
-    return {str(branch.leaf_number): truncate(branch.first_question.display_text, 60) for branch in branches}
+    return {str(branch.leaf_number): base.opening(branch.first_question) for branch in branches}
 
 
 COMMAND = SlashCommand(_branches, "[N]", _branch_numbers)

@@ -9,7 +9,6 @@ from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine, styled_line
 
 MAX_TURNS = 8
@@ -40,7 +39,7 @@ def _pin_overview(session: ZkChatSession) -> Iterable[StyledLine]:
 def _part_line(part: pins.TurnPart, session: ZkChatSession, reason: str = "") -> StyledLine:
     tokens = session.runtime.counter.count(part.message.content)
     prefix = f"{part.turn:>4} {part.part:<8} {tokens:>6,} tokens{', ' if reason else ''}{reason}: "
-    return styled_line(f"{prefix}{truncate(part.message.display_text, 60)}", indent=5)
+    return styled_line(f"{prefix}{base.opening(part.message)}", indent=5)
 
 
 COMMAND = SlashCommand(_pin, "[N | last]", lambda session: {pins.LAST: "", **base.complete_turns(pins.list_turn_parts(session.history))})

@@ -6,16 +6,16 @@ undone.
 
 from zkchat_cli.chat.branch_navigation import parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.text.truncate import truncate
 
 
 def _undo(session: ZkChatSession, argument: str) -> CommandResult:
     undone = session.undo(parse_turn_count(argument))
-    first = (undone.questions or undone.messages)[0].display_text
+    first = base.opening((undone.questions or undone.messages)[0])
     more = f" and {len(undone.questions) - 1} more" if len(undone.questions) > 1 else ""
     end = f"The conversation now ends with turn {undone.turns}." if undone.turns else "The conversation is at its beginning."
-    return CommandResult(f"Undone: “{truncate(first, 60)}”{more}. {end} /redo restores it.")
+    return CommandResult(f"Undone: “{first}”{more}. {end} /redo restores it.")
 
 
 COMMAND = SlashCommand(_undo, "[N]")

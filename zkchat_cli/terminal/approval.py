@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli import events
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ToolCall
-from zkchat_cli.terminal.interrupts import STOPPED
+from zkchat_cli.terminal.interrupts import STOPPED, YES
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Approve, Decision, approve_notes, decline
 from zkchat_cli.vault.edit.transaction import Change
@@ -16,7 +16,7 @@ from zkchat_cli.views.approval import call_question, diff_lines
 if TYPE_CHECKING:
     from zkchat_cli.terminal.confirmation import Confirmation
 
-YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
+NO, ALL, ALWAYS = ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
 
 

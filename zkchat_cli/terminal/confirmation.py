@@ -13,11 +13,9 @@ from prompt_toolkit.history import DummyHistory
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import ColorDepth
 
-from zkchat_cli.terminal.interrupts import STOPPED, termios
+from zkchat_cli.terminal.interrupts import STOPPED, YES, termios
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
-
-YES = ("y", "yes")
 
 
 class Confirmation:

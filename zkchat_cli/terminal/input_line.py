@@ -26,8 +26,8 @@ from prompt_toolkit.styles import Style
 from zkchat_cli.completion import InputCompleter, can_complete
 from zkchat_cli.terminal.key_bindings import key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
-from zkchat_cli.terminal.screen import PROMPT
 from zkchat_cli.terminal.toolbar import Toolbar
+from zkchat_cli.views.text import PROMPT
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8

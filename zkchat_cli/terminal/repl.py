@@ -23,10 +23,11 @@ from zkchat_cli.terminal.input_line import ChatCompleter, InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.palettes import rgb
 from zkchat_cli.terminal.paste_folding import Pastes
-from zkchat_cli.terminal.screen import PROMPT, Screen
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import MAX_NAME, measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.text import PROMPT
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-PROMPT = "you › "
 PROGRESS_DELAY = 0.3
 """Seconds before progress is shown: for quicker work it would only flicker."""
 PROGRESS_INTERVAL = 0.1

@@ -11,7 +11,7 @@ from zkchat_cli.text.words import content_terms, fold
 from zkchat_cli.vault.search.snippets import snippet
 from zkchat_cli.views.command_hints import IN_SHELL
 from zkchat_cli.views.sources import source_lines
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+from zkchat_cli.views.text import PROMPT, StyledLine, StyledSpan, styled_line
 
 MAX_TITLE = 80
 MAX_SNIPPET = 160
@@ -100,7 +100,7 @@ def transcript_lines(conversation: ConversationSummary, history: Sequence[ZkChat
         yield styled_line()
         if message.role == "user":
             first, *rest = message.display_text.expandtabs(4).split("\n")
-            yield StyledLine((StyledSpan("you › ", "bold"), StyledSpan(first, "bold")))
+            yield StyledLine((StyledSpan(PROMPT, "bold"), StyledSpan(first, "bold")))
             yield from (styled_line(f"      {each}", "bold") for each in rest)
         else:
             yield from (styled_line(each, indent=0) for each in message.content.expandtabs(4).rstrip("\n").split("\n"))

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+PROMPT = "you › "
+"""What comes before the user's messages."""
 _SPOKEN_SIGNS = {"✓": "ok: ", "✗": "problem: ", "→": "current: ", "──": "", "══": ""}
 """What a screen reader gets for the signs that begin a line."""
 _SIGN = re.compile(rf"^(\s*(?:- )?)({'|'.join(_SPOKEN_SIGNS)}) ", re.MULTILINE)
