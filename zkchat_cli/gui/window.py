@@ -150,8 +150,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def run_command(self, line: str) -> None:
         self._line = line
-        is_command = slash.is_command(line)
-        self.run(lambda session: slash.run(line, session) if is_command else CommandResult(turn=session.send(line)), self._carry_out)
+        self.run(lambda session: slash.run_line(line, session), self._carry_out)
 
     def send(self, line: str) -> None:
         """Send a message, or run a command. While notes are indexed, one is done after that."""

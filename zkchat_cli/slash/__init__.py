@@ -44,6 +44,11 @@ def is_command(line: str) -> bool:
     return word.startswith("/") and (word == "/" or word[1:].isalpha())
 
 
+def run_line(line: str, session: ZkChatSession) -> CommandResult:
+    """Run a command, or begin the turn of a message. Raises UsageError as both do."""
+    return run(line, session) if is_command(line) else CommandResult(turn=session.send(line))
+
+
 def run(line: str, session: ZkChatSession) -> CommandResult:
     """Run `/name argument`. Raises UsageError for an unknown name or a missing argument."""
     word, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]

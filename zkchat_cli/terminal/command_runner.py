@@ -96,7 +96,7 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, print_remark: R
 
     Raises the error of a turn that failed.
     """
-    result = slash.run(line, session) if slash.is_command(line) else CommandResult(turn=session.send(line))
+    result = slash.run_line(line, session)
     if confirm := result.confirm:
         raise UsageError(f"{confirm.question} A piped chat cannot ask", f"To do it without asking: {confirm.command_without_asking}")
     if result.input_text:

@@ -6,7 +6,7 @@ and shows what for.
 
 import shutil
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -32,6 +32,7 @@ from zkchat_cli.views.text import PROMPT
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
+    from zkchat_cli.models import ZkChatMessage
     from zkchat_cli.terminal.approval import ApprovalPrompt
     from zkchat_cli.terminal.plain_input import PlainInputLine
 
@@ -159,23 +160,21 @@ class Repl:
 
         before = self.session.history[-1:]
         try:
-            if slash.is_command(line):
-                if not command_runner.carry_out(lambda: slash.run(line, self.session), self, self._interrupts.stoppable):
-                    return False
-            else:
-                with self._interrupts.stoppable():
-                    self.take_turn(self.session.send(line))
+            if not command_runner.carry_out(lambda: slash.run_line(line, self.session), self, self._interrupts.stoppable):
+                return False
         except KeyboardInterrupt:
-            stored = self.session.history[-1:]
-            self.screen.print(f"  stopped{self._stopped_hint() if stored != before else ''}", "yellow")
+            self.screen.print(f"  stopped{self._stopped_hint(before)}", "yellow")
         except ZkchatError as e:
             show_error(e, self.screen.print)
         self.screen.print()
         return True
 
-    def _stopped_hint(self) -> str:
-        last = self.session.history[-1] if self.session.history else None
-        partial = last is not None and last.role == "assistant" and last.status == "unfinished" and last.content.strip()
+    def _stopped_hint(self, before: "Sequence[ZkChatMessage]") -> str:
+        """What became of a stopped answer; empty if no message was stored since."""
+        last = self.session.history[-1:]
+        if last == before:
+            return ""
+        partial = last and last[0].role == "assistant" and last[0].status == "unfinished" and last[0].content.strip()
         return "; the partial answer is kept: /continue or /retry" if partial else " before the answer began; /retry asks again"
 
     # for the results of commands: see command_runner.py
