@@ -66,6 +66,13 @@ def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch:
     assert server.everything[1:] == ["POST /v1/chat/completions"]
 
 
+def test_a_routing_variant_of_openrouter_is_the_model_that_is_listed(server: ModelServer) -> None:
+    server.gets["/v1/models"] = {"data": [{"id": "vendor/m", "context_length": 4096}]}
+    model: Any = open_model("openai", f"{server.address}/v1", "vendor/m:nitro")
+    model.prepare()
+    assert (model.window, model.check()) == (Window(4096, "the server's list of models"), None)
+
+
 def test_a_server_that_was_started_late_is_asked_for_the_window_again(server: ModelServer) -> None:
     server.gets["/v1/models"] = {"data": [{"id": "m", "max_model_len": 4096}]}
     model: Any = open_model("openai", closed_port() + "/v1")

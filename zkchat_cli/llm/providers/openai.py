@@ -93,7 +93,8 @@ class OpenAIModel(RemoteModel):
             return Window(size, "zkchat's table of OpenAI's models") if size else None
         listed = self.list_models()
         llama = [model for model in listed if model.server == LLAMA_CPP]
-        found = next((model for model in listed if model.name == self.model), None)
+        by_name = {model.name: model for model in listed}
+        found = by_name.get(self.model) or by_name.get(self.base_name)
         if found is None and len(llama) == 1:
             found = llama[0]  # whatever the model is called, llama.cpp answers with the one that it has loaded
         self.calls_tools = found.calls_tools if found else None
