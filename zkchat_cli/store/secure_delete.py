@@ -9,7 +9,7 @@ store finishes a deletion that was killed.
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from zkchat_cli.errors import StoreError
@@ -73,7 +73,7 @@ def _clean_up(connection: StoreConnection, timeout: float) -> None:
             return
         with transaction(db):
             db.execute("INSERT INTO message_index (message_index) VALUES ('optimize')")
-        if connection.file is not None and _log_is_in_use(db, timeout):
+        if connection.file is not None and _log_is_in_use(connection.file, timeout):
             raise StoreError(
                 f"Deleted, but {connection.file}-wal still has the words: another program reads the store",
                 "Close that program; the next start of zkchat empties the file.",
@@ -82,11 +82,7 @@ def _clean_up(connection: StoreConnection, timeout: float) -> None:
             db.execute("DELETE FROM pending_cleanup WHERE seq <= ?", (last,))
 
 
-def _log_is_in_use(db: sqlite3.Connection, timeout: float) -> bool:
+def _log_is_in_use(file: Path, timeout: float) -> bool:
     """Try to write the -wal file back and truncate it."""
-    [usual] = db.execute("PRAGMA busy_timeout").fetchone()
-    db.execute(f"PRAGMA busy_timeout = {round(1000 * timeout)}")
-    try:
+    with closing(sqlite3.connect(file, timeout=timeout)) as db:  # its own connection, for another timeout
         return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
-    finally:
-        db.execute(f"PRAGMA busy_timeout = {usual}")

@@ -129,8 +129,8 @@ class Screen:
 
         text = Text()
         for span in spans:
-            if span.renderable is not None:
-                text.append_text(span.renderable.__rich__())
+            if span.bar is not None:
+                text.append_text(span.bar.__rich__())
                 continue
             address = self.address(span.path) if span.path is not None and self.address else None
             text.append(span.text, Style.combine([Style(link=address), *map(console.get_style, span.style.split())]))

@@ -49,7 +49,7 @@ class BudgetBar(NamedTuple):
     @property
     def span(self) -> StyledSpan:
         """Cells and percentage: the bar itself on a rich console, text elsewhere."""
-        return StyledSpan(f"{self.bar} {self.percent:>4}", self.color, renderable=self, spoken=self.percent)
+        return StyledSpan(f"{self.bar} {self.percent:>4}", self.color, bar=self, spoken=self.percent)
 
     def __rich__(self) -> "Text":
         from rich.text import Text  # deferred: 20 ms, paid only where a rich console draws

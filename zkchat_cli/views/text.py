@@ -5,11 +5,10 @@ A terminal shows styles and links; a pipe gets the text alone. The screen saniti
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
+    from zkchat_cli.views.budget_bar import BudgetBar
 
 PROMPT = "you › "
 """What comes before the user's messages."""
@@ -18,16 +17,10 @@ _SPOKEN_SIGNS = {"✓": "ok: ", "✗": "problem: ", "→": "current: ", "──"
 _SIGN = re.compile(rf"^(\s*(?:- )?)({'|'.join(_SPOKEN_SIGNS)}) ", re.MULTILINE)
 
 
-class RichRenderable(Protocol):
-    """A value that draws itself on a rich console."""
-
-    def __rich__(self) -> "Text": ...
-
-
 class StyledSpan(NamedTuple):
     """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
 
-    `quoted` text is put between » and « where there are no styles. A rich console draws the `renderable` in place of the text.
+    `quoted` text is put between » and « where there are no styles. A rich console draws the `bar` in place of the text.
     A screen reader gets `spoken` instead of the text, where that is a sign or a drawing.
     """
 
@@ -35,7 +28,7 @@ class StyledSpan(NamedTuple):
     style: str = ""
     path: str | None = None
     quoted: bool = False
-    renderable: RichRenderable | None = None
+    bar: "BudgetBar | None" = None
     spoken: str | None = None
 
 
@@ -68,7 +61,7 @@ def spoken_line(line: StyledLine) -> StyledLine:
 
 def _spoken_span(span: StyledSpan) -> StyledSpan:
     text = span.text if span.spoken is None else span.spoken
-    return span._replace(text=f"“{text}” (quoted)" if span.quoted else text, quoted=False, renderable=None)
+    return span._replace(text=f"“{text}” (quoted)" if span.quoted else text, quoted=False, bar=None)
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
