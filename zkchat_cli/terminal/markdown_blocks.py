@@ -43,7 +43,7 @@ _CODE_STYLES = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Canvas:
     """The width to draw for, and the console with the styles."""
 

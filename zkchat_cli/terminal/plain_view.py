@@ -23,11 +23,12 @@ def remark_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) 
 
 
 class PlainTurnView:
-    """Text as it comes; on a screen it breaks between words. It has the methods of StreamingView, but no status line."""
+    """Text as it comes; on a screen it breaks between words. It has the methods of StreamingView, which describes them, but no status
+    line."""
 
     def __init__(self, screen: Screen, print_remark: RemarkPrinter) -> None:
         self._screen = screen
-        self._print_note = print_remark
+        self._print_remark = print_remark
         self._style = ""
         """That of reasoning, while it streams."""
         self._row = ""
@@ -38,7 +39,6 @@ class PlainTurnView:
         self._wait_reason = ""
 
     def add_answer(self, text: str) -> None:
-        """More of the answer."""
         if self._style:
             self.end_stream()
             self._needs_gap = True
@@ -48,19 +48,17 @@ class PlainTurnView:
         self._write(self._wrapped(text))
 
     def add_reasoning(self, text: str) -> None:
-        """More of the reasoning."""
         if not self._style:
             self.print_remark("  thinking", "dim")
             self._style = "dim"
         self._write(self._wrapped(text))
 
     def print_remark(self, line: str, style: str = "") -> None:
-        """A line that is not part of the answer."""
         self.end_stream()
-        self._print_note(line, style)
+        self._print_remark(line, style)
 
     def add_gap(self) -> None:
-        """Put an empty row before the next text. In a pipe the notes are not on stdout, so nothing has to be parted."""
+        """Put an empty row before the next text. In a pipe the remarks are not on stdout, so nothing needs a gap."""
         self._needs_gap = self._screen.columns is not None
 
     def set_activity(self, activity: str) -> None:
@@ -88,7 +86,6 @@ class PlainTurnView:
         self._row, self._written, self._style, self._wait_reason = "", 0, "", ""
 
     def close(self) -> None:
-        """The turn is over."""
         self.end_stream()
 
     def _wrapped(self, text: str) -> str:
