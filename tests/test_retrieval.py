@@ -132,6 +132,13 @@ def test_the_window_is_known_before_documents_are_chosen(app: AppFixture) -> Non
     assert report.context.message_breakdown.documents < 2048 * 0.6
 
 
+def test_a_model_without_tools_is_told_to_cite_and_not_to_search(app: AppFixture) -> None:
+    model = DeltaModel([reply("Yes.")])
+    report_of(app.session(model, tools=()).send("What does [[Filters]] say?"))
+    first, *_, last = model.requests[0].messages
+    assert ("find_excerpts" in first.content, "in square brackets" in last.content) == (False, True)
+
+
 def test_tools_that_the_server_refused_are_not_in_a_shorter_prompt_either(app: AppFixture) -> None:
     refusals = [[StreamFailed(ProviderError(kind, "too much", "Less."))] for kind in ("no_tools", "context_length")]
     model = DeltaModel([*refusals, reply("With AND.")])

@@ -192,12 +192,10 @@ class Runtime:
         return replace(self, tools=(*(tool for tool in self.tools if tool.schema is None), *tools))
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
-        """Search the notes in this way; a model that does not search itself gets no tools."""
+        """Search the notes in this way; a model that does not search itself gets neither tools nor instructions about them."""
         if retrieval.mode in ("tools", "both"):
             return replace(self, retrieval=retrieval)
-        instructions = (
-            self.instructions.replace(INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS) if retrieval.mode == "before" else self.instructions
-        )
+        instructions = self.instructions.replace(INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS)
         return replace(self, retrieval=retrieval, tools=(), instructions=instructions)
 
     def with_setting(self, key: str, value: str) -> "Runtime":

@@ -190,12 +190,12 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
 
 
 def _render_current(inputs: PromptInputs, counter: TokenCounter, *, documents: bool = True) -> tuple[PromptMessage, ...]:
-    """The turn in progress. A question that zkchat has searched for is followed by the reminder to cite: small models follow best what they
-    read last."""
+    """The turn in progress. A question with excerpts for a model that need not search is followed by the reminder to cite: small models
+    follow best what they read last."""
     rendered = render_turn(inputs.current, counter, thinking=True, documents=documents)
     question = inputs.question
     number = question.chunks[0].number if question and question.chunks else None
-    if not documents or number is None or question is None or len(inputs.current) > 1 or question.retrieval not in ("before", "both"):
+    if not documents or number is None or question is None or len(inputs.current) > 1 or question.retrieval in ("tools", None):
         return rendered
     return (*rendered, make_prompt_message("user", "system", citing_reminder(number), counter))
 

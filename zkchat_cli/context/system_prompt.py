@@ -12,8 +12,6 @@ INSTRUCTIONS_WITHOUT_TOOLS = f"""{_SUBJECT}\
 The excerpts of notes before a question are all that you can see of them. Say only what they say; when they do not answer, say so.
 {_DATA}"""
 """For passages that were found before the question; how to cite them is in the reminder after it."""
-
-
 _REMINDER = "Answer only from the excerpts above."
 
 
