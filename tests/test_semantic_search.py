@@ -350,7 +350,7 @@ def test_vectors_grow_in_the_background_while_the_user_is_not_busy(notes: Notes)
 def missing_keys(notes: Notes) -> list[bytes]:
     every = notes.vault._ask(lambda index: index.chunk_keys())
     store = VectorStore(notes.vectors, lambda: notes.embedder.id)
-    found = store.missing(every)
+    found = store.missing_keys(every)
     store.close()
     return found
 

@@ -8,7 +8,18 @@ from zkchat_cli.fileio import read_file
 
 MAX_FOUND = 7
 MAX_LIST = 1_000_000
-_USUAL = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Vault", "vault", "Zettelkasten", "zettelkasten", "zk")
+_USUAL_FOLDERS = (
+    "Notes",
+    "notes",
+    "Documents/Notes",
+    "Documents/Obsidian",
+    "Obsidian",
+    "Vault",
+    "vault",
+    "Zettelkasten",
+    "zettelkasten",
+    "zk",
+)
 _OBSIDIAN_LISTS = (
     ".config/obsidian/obsidian.json",
     ".var/app/md.obsidian.Obsidian/config/obsidian/obsidian.json",
@@ -31,7 +42,7 @@ def holds_notes(folder: Path) -> bool:
 def find_vaults(home: Path) -> list[Path]:
     """The folders with notes in these places, Obsidian's vaults first."""
     found: list[Path] = []
-    for folder in (*_obsidian_vaults(home), *(home / name for name in _USUAL)):
+    for folder in (*_obsidian_vaults(home), *(home / name for name in _USUAL_FOLDERS)):
         with suppress(OSError):  # not readable
             if holds_notes(folder) and not any(folder.samefile(other) for other in found):  # `Notes` may be `notes`
                 found.append(folder)

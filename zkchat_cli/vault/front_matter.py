@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 _MAX_DEPTH = 20
 MAX_CHARACTERS = 64 * 1024
 """Longer front matter is text."""
-_EMPTY = ("", "~", "null", "Null", "NULL")
+_EMPTY_VALUES = ("", "~", "null", "Null", "NULL")
 
 _PLAIN = r"\w[\w ./-]*"
 _PLAIN_LINE = re.compile(
@@ -32,7 +32,7 @@ class FrontMatter:
     def texts(self, *names: str) -> tuple[str, ...]:
         """The different values of those properties, in that order, without empty ones and with single spaces."""
         found = (" ".join(text.split()) for name in names for text in self.written.get(name, ()))
-        return tuple(dict.fromkeys(text for text in found if text not in _EMPTY))
+        return tuple(dict.fromkeys(text for text in found if text not in _EMPTY_VALUES))
 
     def text(self, *names: str) -> str | None:
         return next(iter(self.texts(*names)), None)

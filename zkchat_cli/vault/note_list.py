@@ -38,7 +38,7 @@ def list_notes(index: IndexDatabase, folder: str = "", tag: str = "", period: Pe
     if wanted := words.fold(tag.strip().strip("#/")):
         named: list[object] = []
         if not index.rows(f"SELECT 1 FROM notes WHERE {has_tag(wanted, named)} LIMIT 1", *named):
-            raise _unknown("tag", tag, tags(index))
+            raise _unknown_name("tag", tag, tags(index))
         conditions.append(has_tag(wanted, values))
     rows = index.rows(f"SELECT path, title, tags FROM notes WHERE {' AND '.join(conditions)} ORDER BY path", *values)
     return [NoteEntry(path, title, tuple(written.split("\n")) if written else ()) for path, title, written in rows]
@@ -72,11 +72,11 @@ def _folder_prefix(index: IndexDatabase, folder: str) -> str:
         while path := posixpath.dirname(path):
             known.add(path)
     if bare not in known:
-        raise _unknown("folder", folder, sorted(known))
+        raise _unknown_name("folder", folder, sorted(known))
     return bare + "/"
 
 
-def _unknown(kind: str, name: str, known: list[str]) -> VaultError:
+def _unknown_name(kind: str, name: str, known: list[str]) -> VaultError:
     near = difflib.get_close_matches(name[:200], known, 3, 0.4) or known
     hint = f"There are: {', '.join(near[:MOST_NAMED])}" + (", …" if len(near) > MOST_NAMED else "")
     return VaultError(f"no note has the {kind} {short_path(name)}", hint if near else "No note has any.")

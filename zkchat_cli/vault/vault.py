@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
 """Notes that are compared to find related ones."""
-SUGGESTIONS = 3
+MOST_SUGGESTIONS = 3
 MOST_SUGGESTED_BY_MEANING = 50
 """Names of missing notes that are searched by meaning, at 10 ms each."""
-SIMILAR = 0.4
+SUGGESTION_COSINE = 0.4
 """The cosine of a note that a broken link may mean."""
 
 
@@ -269,21 +269,24 @@ class Vault:
         near = self._suggest_by_name(wanted, name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY)
         unknown = [name for name in wanted if self.semantic and not near[name] and not broken.is_attachment(name)]
         for name in islice(filter(broken.is_phrase, unknown), MOST_SUGGESTED_BY_MEANING):
-            near[name] = [chunk.relative_path for chunk in self.search(name, SUGGESTIONS) if (chunk.score_meaning or 0) >= SIMILAR]
+            found = self.search(name, MOST_SUGGESTIONS)
+            near[name] = [chunk.relative_path for chunk in found if (chunk.score_meaning or 0) >= SUGGESTION_COSINE]
         for name, paths in self._suggest_by_name(unknown, name_suggestions.LEAST_SIMILARITY).items():
             near[name] += paths
-        return {name: tuple(dict.fromkeys(paths))[:SUGGESTIONS] for name, paths in near.items()}
+        return {name: tuple(dict.fromkeys(paths))[:MOST_SUGGESTIONS] for name, paths in near.items()}
 
     def _suggest_by_name(self, names: list[str], least: float) -> dict[str, list[str]]:
         """The paths of notes with names at least so similar, nearest first."""
-        similar = (
-            self._ask(lambda index: [name_suggestions.suggest_names(index, name, SUGGESTIONS, least) for name in names]) if names else []
-        )
-        return {name: [path for _, path in found] for name, found in zip(names, similar, strict=True)}
 
-    def suggest_names(self, name: str, limit: int = SUGGESTIONS) -> list[str]:
+        def suggest(index: IndexDatabase) -> dict[str, list[str]]:
+            found = {name: name_suggestions.suggest_names(index, name, MOST_SUGGESTIONS, least) for name in names}
+            return {name: [path for _, path in near] for name, near in found.items()}
+
+        return self._ask(suggest) if names else {}
+
+    def suggest_names(self, name: str) -> list[str]:
         """The names of notes nearest to a misspelt one, nearest first."""
-        return self._ask(lambda index: [spelled for spelled, _ in name_suggestions.suggest_names(index, name, limit)])
+        return self._ask(lambda index: [spelled for spelled, _ in name_suggestions.suggest_names(index, name, MOST_SUGGESTIONS)])
 
     def complete(self, typed: str, limit: int = 30) -> list[Completion]:
         """The notes whose names contain the letters typed, best first; for nothing typed, those changed last.

@@ -21,7 +21,7 @@ from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault.index.checksum import forget_checksum
-from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, transaction
+from zkchat_cli.vault.index.sqlite import connect, damage_error, sqlite_errors, transaction
 from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
@@ -99,7 +99,7 @@ INDEXES = (
 
 MAX_SNIPPET = 200
 """Characters of the line around a link."""
-_FTS = ("words", "note_words", "name_pairs")
+_FTS_TABLES = ("words", "note_words", "name_pairs")
 _HASH_BYTES = 16 << 20
 """FTS5's write buffer: with the default of 1 MB a build takes twice as long."""
 
@@ -174,12 +174,12 @@ class IndexDatabase:
         self.rows(f"PRAGMA user_version = {VERSION}")
         meta = {"unicode": unicodedata.unidata_version, **dict.fromkeys(IndexSizes._fields, "0")}
         self.connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-        for table in _FTS:
+        for table in _FTS_TABLES:
             self.rows(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", _HASH_BYTES)
 
     def optimize(self) -> None:
         """Leave one segment in each FTS5 table, so that no later refresh has to merge everything; call it in a transaction."""
-        for table in _FTS:
+        for table in _FTS_TABLES:
             self.rows(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
 
     def close(self) -> None:
@@ -294,13 +294,13 @@ class IndexDatabase:
     def _check_chunk(self, path: str, title: str, headings: str, text: str, key: int) -> None:
         """Raises IndexDamaged for a chunk that is not what was stored, so that nobody is shown other words than the note's."""
         if chunk_key(title, headings, text) != key:
-            raise damaged(self.file, f"a part of {path} is not as it was stored")
+            raise damage_error(self.file, f"a part of {path} is not as it was stored")
 
     def check_integrity(self) -> None:
         """Raises IndexDamaged for any damage that SQLite can find: it reads the whole file."""
         [(result,)] = self.rows("PRAGMA integrity_check(1)")
         if result != "ok":
-            raise damaged(self.file, result)
+            raise damage_error(self.file, result)
 
     def links_from(self, path: str) -> list[LinkRow]:
         return self.link_rows("notes.path = ?", path)

@@ -19,12 +19,12 @@ from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import VaultFiles
 from zkchat_cli.vault.index.checksum import is_intact, write_checksum
 from zkchat_cli.vault.index.database import IndexChanges, IndexDatabase, Progress
-from zkchat_cli.vault.index.sqlite import damaged, delete_database
+from zkchat_cli.vault.index.sqlite import damage_error, delete_database
 
 T = TypeVar("T")
 
-_OPENED = Counter[Path]()
-_OPENING = threading.Lock()
+_OPEN_COUNTS = Counter[Path]()
+_OPEN_LOCK = threading.Lock()
 """A file is read for its checksum only while no manager of this process has it open: when a process closes any descriptor of a file, POSIX
 drops all its locks on it, SQLite's too."""
 
@@ -46,23 +46,23 @@ class IndexManager:
         with self._lock:
             on_disk = self._index is not None and not self.unwritable
             self._release()
-            with _OPENING:
-                if on_disk and not _OPENED[self.file]:
+            with _OPEN_LOCK:
+                if on_disk and not _OPEN_COUNTS[self.file]:
                     write_checksum(self.file)
 
     def _open(self) -> IndexDatabase:
-        with _OPENING:
-            if not _OPENED[self.file] and not is_intact(self.file):
-                raise damaged(self.file, "it is not as it was written")
+        with _OPEN_LOCK:
+            if not _OPEN_COUNTS[self.file] and not is_intact(self.file):
+                raise damage_error(self.file, "it is not as it was written")
             index = IndexDatabase(self.file)
-            _OPENED[self.file] += 1
+            _OPEN_COUNTS[self.file] += 1
             return index
 
     def _release(self) -> None:
         if self._index:
-            with _OPENING:
+            with _OPEN_LOCK:
                 self._index.close()
-                _OPENED[self.file] -= not self.unwritable
+                _OPEN_COUNTS[self.file] -= not self.unwritable
         self._index = self.unwritable = None
 
     @property

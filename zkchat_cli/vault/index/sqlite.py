@@ -28,10 +28,10 @@ def sqlite_errors(file: Path) -> Iterator[None]:
             case ["PROTOCOL" | "FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
                 raise IndexUnwritable(f"the index {file} cannot be written: {e}", _CHECK_DISK) from e
             case _:
-                raise damaged(file, str(e)) from e
+                raise damage_error(file, str(e)) from e
 
 
-def damaged(file: Path, problem: str) -> IndexDamaged:
+def damage_error(file: Path, problem: str) -> IndexDamaged:
     return IndexDamaged(f"the index {file} is damaged: {problem}", "`zkchat vault index --full` rebuilds it.")
 
 

@@ -14,7 +14,7 @@ from zkchat_cli.text.stopwords import ENGLISH
 
 SAMPLED_CHUNKS = 500
 """Chunks that show in which languages a vault is written."""
-END = "\u3040"
+FIRST_CJK = "\u3040"
 """Indexed words from here on are CJK."""
 
 _TERM = re.compile("[^\x00-/:-@\\[-`{-\x7f]+")  # [0-9A-Za-z\x80-\U0010ffff], which takes 2 ms to compile
@@ -24,7 +24,7 @@ _TERM = re.compile("[^\x00-/:-@\\[-`{-\x7f]+")  # [0-9A-Za-z\x80-\U0010ffff], wh
 def _indexed_terms(index_texts: Sequence[str]) -> set[str]:
     """The different words that the FTS5 tables find in these texts, without CJK."""
     found = {term for text in index_texts for term in _TERM.findall(text.lower())}
-    return found if all(map(str.isascii, index_texts)) else {term for term in found if term < END}
+    return found if all(map(str.isascii, index_texts)) else {term for term in found if term < FIRST_CJK}
 
 
 class WordTables:
@@ -97,7 +97,7 @@ class WordTables:
         counts: dict[str, list[int]] = {}
         for column, table in enumerate(("words", "note_words")):
             self._db.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
-            for term, count in self._db.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (END,)):
+            for term, count in self._db.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (FIRST_CJK,)):
                 counts.setdefault(term, [0, 0])[column] = count
             self._db.execute("DROP TABLE temp.terms")
         self._db.execute("DELETE FROM vocabulary")

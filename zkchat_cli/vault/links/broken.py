@@ -12,7 +12,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
 
 CERTAIN_SIMILARITY, CERTAIN_LEAD = 0.85, 0.08
 """How similar a name must be to mean a note for certain, and by how much more than the next one."""
-MOST_COMPARED = 200
+COMPARED_CHARACTERS = 200
 """Characters of a name."""
 MOST_SUGGESTED = 1000
 """Broken names that get suggestions, at 3 ms each."""
@@ -68,7 +68,7 @@ def is_attachment(text: str) -> bool:
 
 
 def _letters_and_digits(name: str) -> str:
-    return "".join(c for c in words.fold(note_name(name)) if c.isalnum())[:MOST_COMPARED]
+    return "".join(c for c in words.fold(note_name(name)) if c.isalnum())[:COMPARED_CHARACTERS]
 
 
 def _digits(name: str) -> str:

@@ -9,7 +9,7 @@ from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.links.fuzzy import FuzzyMatcher
 from zkchat_cli.vault.links.wikilinks import note_name, strip_suffix
 
-NEWEST = 500
+NEWEST_CHUNKS = 500
 """Chunks whose notes are offered before anything is typed."""
 
 
@@ -44,7 +44,7 @@ class NoteCompleter:
         newest = """SELECT path FROM (SELECT note_id, max(id) AS last FROM (SELECT note_id, id FROM chunks ORDER BY id DESC LIMIT ?)
                         GROUP BY note_id) JOIN notes ON notes.id = note_id ORDER BY last DESC"""
         named = index.rows("SELECT spelled, path, kind FROM names WHERE kind IN ('alias', 'title') ORDER BY kind, key, path")
-        return cls(index.paths(), named, [path for (path,) in index.rows(newest, NEWEST)])
+        return cls(index.paths(), named, [path for (path,) in index.rows(newest, NEWEST_CHUNKS)])
 
     def find(self, typed: str, limit: int) -> list[Completion]:
         """The best names first; paths if a `/` was typed or no name matches; the newest notes for nothing typed."""

@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 from zkchat_cli.markdown.plain_text import to_plain_text
 
-CHARACTERS = 400
+WINDOW_CHARACTERS = 400
 """About 100 tokens."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 
@@ -32,13 +32,13 @@ def split_windows(text: str) -> list[str]:
     found: list[str] = []
     current = ""
     for piece in _split_lines(text):
-        if current and len(current) + len(piece) > CHARACTERS:
+        if current and len(current) + len(piece) > WINDOW_CHARACTERS:
             found.append(current)
             current = ""
         current = f"{current} {piece}".strip()
-        while len(current) > 2 * CHARACTERS:  # no line or sentence ends
-            found.append(current[:CHARACTERS])
-            current = current[CHARACTERS:]
+        while len(current) > 2 * WINDOW_CHARACTERS:  # no line or sentence ends
+            found.append(current[:WINDOW_CHARACTERS])
+            current = current[WINDOW_CHARACTERS:]
     return [*found, current] if current or not found else found
 
 
@@ -46,7 +46,7 @@ def _split_lines(text: str) -> Iterator[str]:
     """Lines, and the sentences of long ones."""
     for line in filter(None, map(str.strip, text.split("\n"))):
         plain = to_plain_text(line) or line
-        yield from _SENTENCE_END.split(plain) if len(plain) > CHARACTERS else (plain,)
+        yield from _SENTENCE_END.split(plain) if len(plain) > WINDOW_CHARACTERS else (plain,)
 
 
 def _last_line(lines: str) -> str:

@@ -57,7 +57,7 @@ def search(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
     Phrases count as single words if nothing has them, and a guessed period does not count if no note has such a date.
     """
     in_quotation_marks = {term for phrase in query.phrases for term in phrase}
-    for variant in dict.fromkeys((query, query.loose, query.undated)):
+    for variant in dict.fromkeys((query, query.without_phrases, query.undated)):
         if variant is not None and not variant.is_empty:
             attempt = _Search(index, variant, in_quotation_marks, max(POOL_SIZE, 2 * limit))
             if found := attempt.run():
@@ -85,9 +85,9 @@ class _Search:
         self.is_filtered = query.is_filtered
         self.excluded = " OR ".join(fts_phrase(phrase) for phrase in query.without)
         if self.is_filtered:
-            self._allow(query)
+            self._stage_allowed_notes(query)
 
-    def _allow(self, query: SearchQuery) -> None:
+    def _stage_allowed_notes(self, query: SearchQuery) -> None:
         """Put into `temp.allowed` the ids of the notes that the filters allow. A tag means tags nested in it, too."""
         conditions: list[str] = []
         values: list[object] = []

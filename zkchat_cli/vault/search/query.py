@@ -68,7 +68,7 @@ class SearchQuery(NamedTuple):
         )
 
     @property
-    def loose(self) -> "SearchQuery":
+    def without_phrases(self) -> "SearchQuery":
         """The same with the words of phrases as single words, for when nothing contains the phrases."""
         return self._replace(words=self.terms, phrases=())
 

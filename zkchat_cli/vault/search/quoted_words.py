@@ -22,7 +22,7 @@ def notes_with_longest(index: IndexDatabase, text: str) -> list[str]:
     """The paths of notes that have a chunk with all of the text's longest words, by length and name."""
     longest = sorted(dict.fromkeys(content_terms(text)), key=len, reverse=True)[:LONGEST_WORDS]
     phrase = [fts_phrase(terms(text))] if longest and len(longest) < FEW_WORDS else []
-    found = _matching(index, " AND ".join([*map(fts_word, longest), *phrase]), "rowid", MOST_CHUNKS) if longest else []
+    found = _matching_notes(index, " AND ".join([*map(fts_word, longest), *phrase]), "rowid", MOST_CHUNKS) if longest else []
     return sorted(found, key=lambda path: (len(path), path))
 
 
@@ -31,10 +31,10 @@ def notes_with_rarest(index: IndexDatabase, text: str) -> list[str]:
     count = "SELECT COUNT(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
     rows = {term: int(index.rows(count, fts_word(term), MOST_ROWS)[0][0]) for term in dict.fromkeys(content_terms(text)[:MOST_WORDS])}
     rare = rarest_first(rows, rows, MOST_ROWS)
-    return _matching(index, " OR ".join(map(fts_word, rare)), "bm25(words)", MOST_SIMILAR) if rare else []
+    return _matching_notes(index, " OR ".join(map(fts_word, rare)), "bm25(words)", MOST_SIMILAR) if rare else []
 
 
-def _matching(index: IndexDatabase, expression: str, order: str, limit: int) -> list[str]:
+def _matching_notes(index: IndexDatabase, expression: str, order: str, limit: int) -> list[str]:
     sql = f"""SELECT path FROM (SELECT rowid AS id, {order} AS place FROM words WHERE words MATCH ? ORDER BY {order} LIMIT ?) AS found
               JOIN chunks USING (id) JOIN notes ON notes.id = note_id ORDER BY place"""
     return list(dict.fromkeys(str(path) for (path,) in index.rows(sql, expression, limit)))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from zkchat_cli.text import words
 from zkchat_cli.vault.search.query import SearchQuery, WordForms, is_part
 
-COMMON = 0.3
+STOPWORD_RARITY = 0.3
 """The rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"."""
 NAME_TERMS = 3
 MOST_COMPARED_PAIRWISE = 40
@@ -189,7 +189,7 @@ def _boost_adjacent_words(
     ordered: dict[int, float], texts: Mapping[int, list[_Field]], order: Sequence[str], rarity: Mapping[str, float]
 ) -> None:
     """Word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it has all."""
-    pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairwise(order)}
+    pairs = {pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair) for pair in pairwise(order)}
     whole = sum(pairs.values())
     for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
         present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}

@@ -36,7 +36,7 @@ LONGEST_QUERY = 2_000
 MOST_QUERIES = 64
 """Vectors of queries that are kept: a question is often searched, compared and searched again."""
 
-BEGINNING = 25
+COMPARED_CHARACTERS = 25
 """Characters of a part of a chunk that tell in which window it is."""
 ChunkText = tuple[str, str, str]
 """Note's title, headings (one per line) and text."""
@@ -114,7 +114,7 @@ class SemanticSearch:
         try:
             provider, _, model = self._embedder.id.partition("/")
             wanted = set(self._ask(lambda index: index.chunk_keys()))
-            missing = self._store.missing(list(wanted))
+            missing = self._store.missing_keys(list(wanted))
             windows = self._store.count_windows()
             done = len(wanted) - len(missing)
             expected = round(len(missing) * windows / done) if windows and done else len(missing)
@@ -134,10 +134,10 @@ class SemanticSearch:
         nearest = self._store.nearest(vector, limit)
         sample = self._store.sample_cosines(vector)
 
-        def others(keys: Sequence[int]) -> Mapping[int, float]:
+        def cosines_of_others(keys: Sequence[int]) -> Mapping[int, float]:
             return self._attempt(lambda: self._store.cosines(vector, keys)) or {}
 
-        return SemanticMatch(nearest, others, fmean(sample), pstdev(sample)) if nearest and sample else None
+        return SemanticMatch(nearest, cosines_of_others, fmean(sample), pstdev(sample)) if nearest and sample else None
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """The cosine of each text with the query; None without a model, for a script or texts in a language it does not know, or after a
@@ -164,7 +164,7 @@ class SemanticSearch:
         windows = {chunk: split_windows(chunk[2]) for chunk in chunks.values()}
 
         def nearest(text: str, chunk: ChunkText) -> float:
-            around = [n for n, window in enumerate(windows[chunk]) if text[:BEGINNING] in window]
+            around = [n for n, window in enumerate(windows[chunk]) if text[:COMPARED_CHARACTERS] in window]
             return max(cosines.get((chunk, n), usual) for n in around or range(len(windows[chunk])))
 
         return [nearest(*each) for each in texts]
@@ -226,7 +226,7 @@ class SemanticSearch:
         try:
             while True:
                 wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
-                missing = self._store.missing(wanted)
+                missing = self._store.missing_keys(wanted)
                 if not missing:
                     self._store.prune(set(wanted))
                     self._retry_after = float("-inf")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Purpose = Literal["query", "document"]
 
-SAMPLE = 512
+SAMPLED_CHUNKS = 512
 """Chunks that the mean and the spread of cosines are estimated from."""
 CLAIM_MILLISECONDS = 100
 """How long to wait while another process computes vectors."""
@@ -98,7 +98,7 @@ class VectorClaim:
         self._connection, self._embedder = connection, embedder
         if _stored_embedder(connection, embedder) is None:
             self._replace_embedder(0)
-        self.missing = _missing(connection, keys)
+        self.missing = _missing_keys(connection, keys)
 
     def add(self, key: int, vectors: "Sequence[Vector]") -> None:
         """Store the vectors of a chunk's windows; none if the model does not know their language.
@@ -152,9 +152,9 @@ class VectorStore:
     def is_empty(self) -> bool:
         return self._load() is None
 
-    def missing(self, keys: Sequence[int]) -> list[int]:
+    def missing_keys(self, keys: Sequence[int]) -> list[int]:
         """Those of the keys that nothing is stored for, in order."""
-        return self._run(lambda db, _: _missing(db, keys), list(dict.fromkeys(keys)))
+        return self._run(lambda db, _: _missing_keys(db, keys), list(dict.fromkeys(keys)))
 
     def nearest(self, vector: "Vector", limit: int) -> dict[int, float]:
         """The cosines of the chunks with the windows that share most signs with the vector, by their keys, nearest first.
@@ -184,7 +184,7 @@ class VectorStore:
             if signs is None:
                 return []
             if self._sample[0] is not signs:
-                self._sample = signs, self.windows(signs.spread_rows(SAMPLE), "id")
+                self._sample = signs, self.windows(signs.spread_rows(SAMPLED_CHUNKS), "id")
             return list(best_cosines(vector, self._sample[1]).values())
 
     def windows(self, values: Iterable[int], column: Literal["key", "id"] = "key") -> list[tuple[int, bytes]]:
@@ -295,6 +295,6 @@ def _stored_embedder(connection: sqlite3.Connection, name: str) -> _StoredEmbedd
     return _StoredEmbedder(*found) if found else None
 
 
-def _missing(connection: sqlite3.Connection, keys: Sequence[int]) -> list[int]:
+def _missing_keys(connection: sqlite3.Connection, keys: Sequence[int]) -> list[int]:
     sql = "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM signatures)"
     return [key for (key,) in connection.execute(sql, (json.dumps(list(dict.fromkeys(keys))),))]
