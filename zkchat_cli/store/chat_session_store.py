@@ -1,8 +1,8 @@
 """ChatSessionStore: every conversation, in one SQLite file that several zkchat processes may use at once.
 
-A conversation is an append-only log whose messages form a tree; its head is the end of the current branch, so undo, retry and edit lose
-nothing, and two processes that answer in the same conversation make two branches instead of overwriting each other. A turn is written in
-two transactions: the question before the model is called, everything else at the end.
+The messages of a conversation are an append-only log and form a tree. Its head is the end of the current branch, so undo, retry and edit
+lose nothing, and two processes that answer in the same conversation make two branches instead of overwriting each other. A turn is written
+in two transactions: the question before the model is called, everything else at the end.
 """
 
 import sqlite3
@@ -150,7 +150,7 @@ class ChatSessionStore:
             return facts.remember(self._db, vault, fact)
 
     def facts_version(self) -> tuple[int, int]:
-        """Changes whenever the facts may have changed: this store has written facts, or another process anything."""
+        """Changes whenever this store has written facts, or another process has written anything."""
         return self._facts_written, self.changes_of_others()
 
     def forget(self, vault: str, key: str) -> Fact | None:

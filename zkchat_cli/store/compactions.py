@@ -56,7 +56,7 @@ def undo(connection: sqlite3.Connection, conversation_id: str, compaction_id: st
 
 
 def with_summary(connection: sqlite3.Connection, conversation: int, compaction_id: str) -> Compaction | None:
-    """The compaction whose summary a prompt had: this one or, if it only masks, the nearest one before it that has a summary.
+    """The compaction with the summary that a prompt had: this one or, if it only masks, the nearest one before it that has a summary.
 
     `conversation` is the number of the conversation that both belong to.
     """

@@ -91,7 +91,7 @@ def update(connection: sqlite3.Connection, conversation_id: str, assignments: st
 
 
 def _store_checksum(connection: sqlite3.Connection, conversation_id: str) -> None:
-    """Store the checksum of a conversation whose title or question has changed."""
+    """Store the checksum of a conversation after its title or question has changed."""
     update = "UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question) WHERE id = ? AND checksum IS NULL"
     connection.execute(update, (conversation_id,))
 

@@ -107,7 +107,7 @@ def _read_image(file: Path) -> bytes:
     """The database's bytes. SQLite can read a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct
     only if the log is empty.
     """
-    if file.exists() and not file.stat().st_size:  # a new store whose first write failed; SQLite serializes no empty database
+    if file.exists() and not file.stat().st_size:  # the first write to a new store failed; SQLite serializes no empty database
         return b""
     log = file.with_name(f"{file.name}-wal")
     mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"

@@ -1,4 +1,4 @@
-"""Full-text search over all messages: the table `message_index`, whose words are those of `words.to_index_text`.
+"""Full-text search over all messages: the table `message_index`, with the words of `words.to_index_text`.
 
 Every branch is searched, and so are the results of tools: search finds what a prompt leaves out or masks. The index has words as they were
 written, so a word of a query is looked for in all its forms in the index.

@@ -176,7 +176,7 @@ def _belongs_to(table: str, row: dict[str, Any]) -> bool:
 
 
 def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
-    """Leave out what is damaged, except messages, and count it. Conversations of which only messages are left get a new title."""
+    """Leave out what is damaged, except messages, and count it. A conversation that has only messages left gets a new title."""
     for row in _row_dicts(db, "fact"):
         if not facts.is_intact(row):
             lost["facts"] += 1

@@ -139,7 +139,7 @@ def _with_lost_parents(messages: Iterable[ZkChatMessage]) -> list[ZkChatMessage]
         if message.status == "damaged" and (message.parent_id is None or message.parent_id not in ids):
             message = message.model_copy(update={"parent_id": above})
         elif message.parent_id not in ids:
-            if log and log[-1].status == "damaged":  # whose id is damaged, too
+            if log and log[-1].status == "damaged":  # its id is damaged, too
                 log[-1] = log[-1].model_copy(update={"id": message.parent_id})
             else:
                 log.append(_damaged_message(message.parent_id, above, "assistant", message.timestamp))
@@ -174,7 +174,7 @@ def column_values(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def other_fields(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
-    """The fields besides the columns `names`, without defaults."""
+    """The fields that are not in the columns `names`, without defaults."""
     try:
         return value.model_dump(mode="json", exclude=set(names), exclude_defaults=True)
     except ValueError as e:  # pydantic stops at about 250 levels; a model can invent arguments of any depth

@@ -113,7 +113,7 @@ SCHEMA = f"""
         last_accessed TEXT,
         ended_at TEXT,
         checksum INTEGER NOT NULL DEFAULT 0,
-        agent TEXT  -- whose fact it is; one without is for all
+        agent TEXT  -- the agent that has the fact; NULL: all have it
     ) STRICT;
     CREATE UNIQUE INDEX fact_current ON fact (vault, key) WHERE ended_at IS NULL;
 

@@ -16,8 +16,7 @@ MOST_DROPPED = 20
 
 
 def prompt_text(prompt: Prompt) -> str:
-    """Every message under a line that says whose it is, what it is made of and how many tokens it takes; then the tools, then what was
-    decided about documents and what is not sent."""
+    """Every message under a line with its role, kind and tokens; then the tools, what was decided about documents, and what is not sent."""
     return "\n".join(_prompt_lines(prompt))
 
 

@@ -1,4 +1,4 @@
-"""The references of a turn as rows of a list: what it cites, and what it names or found besides."""
+"""The references of a turn as rows of a list: what it cites, and what else it names or found."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

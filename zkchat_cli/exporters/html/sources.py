@@ -49,7 +49,7 @@ class Source(NamedTuple):
 
 
 class SourceListBuilder:
-    """The sources of one answer, whose name distinguishes its ids from those of others; `chunks` are the conversation's by number."""
+    """The sources of one answer. `article` distinguishes its ids from those of others; `chunks` are the conversation's by number."""
 
     def __init__(self, article: str, citations: Sequence[Citation], chunks: Mapping[int, ContentChunk]) -> None:
         self._article = article
