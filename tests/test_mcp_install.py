@@ -41,6 +41,7 @@ def test_a_client_gets_the_server_beside_what_it_has(user: Program, tmp_path: Pa
         else f'{{\n  "{table}": {{"other": {{"command": "other"}}}}\n}}\n'
     )
     file.write_text(old)
+    assert "there is no folder" in user("mcp", "install", client, "--vault", "nowhere").err
     done = user("mcp", "install", client)
     servers = read(file)[table]
     assert servers["other"] == {"command": "other"}

@@ -8,8 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.sanitize import sanitize_name
@@ -73,8 +72,7 @@ def can_complete(before: str) -> bool:
     return any(prefix(before) is not None for prefix in (command_prefix, command_argument, link_prefix, file_prefix, tag_prefix))
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(NamedTuple):
     """`text` takes the place of the `replaced` characters before the cursor; `label` is shown for it, with a `description`."""
 
     text: str
@@ -145,7 +143,6 @@ class InputCompleter:
 
         name, _, typed = link.partition("#")
         heading = typed.rpartition("#")[2]
-
         target = session.vault.resolve(name).target if name.strip() else None
         found = session.vault.note(target).markup.headings if target else ()
         headings = dict.fromkeys(each.text for each in found if each.text)

@@ -9,9 +9,8 @@ ones are filled in.
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
@@ -22,7 +21,6 @@ from zkchat_cli.models import Conversation, ConversationArchive, Count, Document
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.text.truncate import truncate
 
-_OWN_EXPORT = "an export of zkchat"
 _VERSION = ConversationArchive.model_fields["version"].default
 _EXPECTED = 'Expected: a JSON export of zkchat, a list of {"role", "content"} or a chat_sessions.json. Nothing was imported.'
 _NO_TIME = "it must be a time such as 2025-05-08T12:00:00Z"
@@ -100,16 +98,12 @@ class ImportedSession(BaseModel):
     last_updated: Time | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedConversations:
-    """The content of a file; `kind` says what the file is."""
+class ImportedConversations(NamedTuple):
+    """The content of a file; `kind` says what the file is, and `is_own` whether zkchat wrote it."""
 
     kind: str
     archives: list[ConversationArchive]
-
-    @property
-    def is_own(self) -> bool:
-        return self.kind == _OWN_EXPORT
+    is_own: bool = False
 
 
 def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], now: str) -> ImportedConversations:
@@ -124,7 +118,7 @@ def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], no
         except (RecursionError, ValueError) as e:
             raise UsageError(f"Not valid JSON: {e}", _EXPECTED) from e
         if isinstance(document, dict) and isinstance(document.get("format"), str):
-            return ImportedConversations(_OWN_EXPORT, [_read_own_export(document)])
+            return ImportedConversations("an export of zkchat", [_read_own_export(document)], is_own=True)
         if isinstance(document, list) and document:
             kind, sessions = "messages", [_session(document)]
         elif isinstance(document, dict) and isinstance(document.get("messages"), list):

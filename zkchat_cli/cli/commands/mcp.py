@@ -77,13 +77,13 @@ def install(
     import difflib
 
     from zkchat_cli.app import factory
-    from zkchat_cli.app.settings import required_vault_folder
     from zkchat_cli.mcp import clients
 
     target = clients.known_clients(os.environ, Path.home()).get(client)
     if target is None:
         raise UsageError(f"there is no client {client}", f"The clients are {', '.join(CLIENTS)}.")
-    root = str(required_vault_folder(ctx.config).resolve())
+    with ctx.open_vault() as vault:  # raises VaultError for a folder that the server could not open
+        root = str(vault.root)
     program = [sys.executable, "-P", "-m", "zkchat_cli", "mcp", "--vault", root]  # -P: no modules from the folder that the client works in
     if ctx.shared["config_file"]:
         program += ["--config", str(ctx.shared["config_file"].resolve())]
