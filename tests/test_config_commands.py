@@ -25,6 +25,11 @@ def test_the_file_is_its_owners_alone(zkchat: Program) -> None:
     assert "max_tool_rounds" not in file_of(zkchat).read_text()
 
 
+def test_a_relative_path_is_saved_as_the_folder_that_it_names_here(zkchat: Program) -> None:
+    for written, stored in (("Queries", str(zkchat.vault / "Queries")), ("~/notes", "~/notes"), ("", "")):
+        assert zkchat("config", "set", "vault.path", written, "--json").json["value"] == stored
+
+
 def test_unsetting_where_nothing_is_set_writes_nothing(zkchat: Program) -> None:
     assert zkchat("config", "unset", "model").out == 'model = "offline"   # default\n'
     assert not file_of(zkchat).exists()

@@ -11,6 +11,8 @@ from zkchat_cli.cli.completion import complete_settings
 
 COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 
+PATH_KEYS = ("vault.path", "semantic.path")
+
 KeyArgument = Annotated[
     str,
     typer.Argument(metavar="KEY", help="For example context.strategy; zkchat config show lists all.", autocompletion=complete_settings),
@@ -65,6 +67,8 @@ def set_(
     from zkchat_cli.app.settings import save_setting
 
     where = ctx.paths
+    if key in PATH_KEYS and value and not value.startswith("~"):
+        value = str(Path.cwd() / value)  # a relative path would name another folder wherever zkchat is started
     _print_setting(ctx, key, save_setting(key, value, where), where.config_file)
 
 
