@@ -184,8 +184,7 @@ def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int
 
 def _tool(tool: PromptTool) -> Block:
     function = tool.descriptor["function"]
-    schema = function.get("parameters") or {"type": "object", "properties": {}}
-    return {"name": function["name"], "description": function.get("description", ""), "input_schema": schema}
+    return {"name": function["name"], "description": function["description"], "input_schema": function["parameters"]}
 
 
 class _Messages:

@@ -90,7 +90,7 @@ class Endpoint:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with each call; they contain the key."""
     table: str = ""
-    """Of the provider's settings."""
+    """The table of the provider's settings."""
     allow_insecure: bool = False
     """Whether a key may go over plain http to another machine."""
     key_error: ProviderError | None = None

@@ -213,14 +213,7 @@ def _function_call(call: ToolCall) -> "ResponseInputItemParam":
 
 def _tool(tool: PromptTool) -> "FunctionToolParam":
     """Not strict: that would make every parameter of a tool required."""
-    function = tool.descriptor["function"]
-    return {
-        "type": "function",
-        "name": function["name"],
-        "description": function.get("description", ""),
-        "parameters": function.get("parameters") or {"type": "object", "properties": {}},
-        "strict": False,
-    }
+    return {"type": "function", **tool.descriptor["function"], "strict": False}  # type: ignore[typeddict-item]  # a tool has all keys
 
 
 def _cache_key(request: Request) -> str:

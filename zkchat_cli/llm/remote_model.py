@@ -65,7 +65,7 @@ def remote_provider(name: str, open_model: "Callable[[ModelConfig, Any], RemoteM
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A part of a request that some models, or their templates, refuse in the server's words, and what is sent instead."""
+    """A part of a request that some models or their templates refuse, the server's wording of that, and what is sent instead."""
 
     wording: re.Pattern[str]
     instead: Mapping[str, Any] = field(default_factory=dict)
