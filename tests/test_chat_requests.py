@@ -66,9 +66,10 @@ def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch:
     assert server.everything[1:] == ["POST /v1/chat/completions"]
 
 
-def test_a_routing_variant_of_openrouter_is_the_model_that_is_listed(server: ModelServer) -> None:
-    server.gets["/v1/models"] = {"data": [{"id": "vendor/m", "context_length": 4096}]}
-    model: Any = open_model("openai", f"{server.address}/v1", "vendor/m:nitro")
+@pytest.mark.parametrize(("listed", "name"), [("vendor/m", "vendor/m:nitro"), ("models/gemini-3", "gemini-3")])
+def test_a_model_may_be_listed_under_another_name(server: ModelServer, listed: str, name: str) -> None:
+    server.gets["/v1/models"] = {"data": [{"id": listed, "context_length": 4096}]}
+    model: Any = open_model("openai", f"{server.address}/v1", name)
     model.prepare()
     assert (model.window, model.check()) == (Window(4096, "the server's list of models"), None)
 

@@ -128,9 +128,10 @@ class RemoteModel(ABC):
         return f"{self.provider}/{self.model}"
 
     @property
-    def base_name(self) -> str:
-        """The model without a routing variant of OpenRouter (`vendor/model:nitro`), which lists none of them; empty without one."""
-        return self.model.rpartition(":")[0]
+    def listed_names(self) -> tuple[str, ...]:
+        """The names under which a server may list it: Ollama adds a tag, Gemini a folder, and OpenRouter lists no routing variants
+        (`vendor/model:nitro`)."""
+        return self.model, f"{self.model}:latest", f"models/{self.model}", self.model.rpartition(":")[0]
 
     @property
     def exact(self) -> bool:
@@ -259,7 +260,7 @@ class RemoteModel(ABC):
                 return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
         names = [info.name for info in listed]
         answers_to_any = not names or (len(listed) == 1 and listed[0].server == LLAMA_CPP)
-        if answers_to_any or not {self.model, f"{self.model}:latest", self.base_name}.isdisjoint(names):
+        if answers_to_any or not set(names).isdisjoint(self.listed_names):
             return None
         return self.server.unknown_model(self.model, names)
 

@@ -94,7 +94,7 @@ class OpenAIModel(RemoteModel):
         listed = self.list_models()
         llama = [model for model in listed if model.server == LLAMA_CPP]
         by_name = {model.name: model for model in listed}
-        found = by_name.get(self.model) or by_name.get(self.base_name)
+        found = next((by_name[name] for name in self.listed_names if name in by_name), None)
         if found is None and len(llama) == 1:
             found = llama[0]  # whatever the model is called, llama.cpp answers with the one that it has loaded
         self.calls_tools = found.calls_tools if found else None
