@@ -1,9 +1,8 @@
 """The menus: a table of actions. Most run a slash command with an argument from a dialog."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from zkchat_cli.gui.window import ChatWindow
 
 
-@dataclass(frozen=True, slots=True)
-class MenuEntry:
+class MenuEntry(NamedTuple):
     """`run` gets the window; `while_busy` says whether it may be chosen while a turn runs."""
 
     menu: str

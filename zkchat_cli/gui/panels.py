@@ -1,8 +1,8 @@
 """The panels above the input, in which commands answer, errors name the next step and questions wait, while the rest can still be read."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QPushButton, QToolButton
 
@@ -19,8 +19,7 @@ Answered = Callable[[str, str], None]
 """Gets the answer, one of the three above, and what was typed beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """With `more`, a third answer, there is a line to type in: `about` says what for, and `entered` is the answer of Enter there."""
 
     text: str

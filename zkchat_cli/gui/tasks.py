@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from zkchat_cli import events, slash
 from zkchat_cli.app.editor import open_note_command
@@ -27,8 +28,7 @@ NOTE_LINES = 60
 """Lines shown of a note without a numbered passage."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """What the window shows of a session after each change."""
 
     history: MessageHistory
@@ -43,8 +43,7 @@ def take_snapshot(session: ZkChatSession) -> Snapshot:
     return Snapshot(history, render_page(history), title or "New conversation", session.runtime.speaker_label)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedSession:
+class OpenedSession(NamedTuple):
     app: App
     session: ZkChatSession
     history_file: Path | None

@@ -6,8 +6,8 @@ later ones take their place when the user scrolls to an end.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QTextCursor
@@ -33,8 +33,7 @@ _UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
 _SOURCE = re.compile(r"source-(\d+)\.\d+-(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownTurn:
+class ShownTurn(NamedTuple):
     """A turn, by its number from 1."""
 
     number: int
@@ -42,12 +41,11 @@ class ShownTurn:
     rows: tuple[ReferenceRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptPage:
-    """Turns of a conversation that has `count`, none if it is empty."""
+class TranscriptPage(NamedTuple):
+    """Turns of a conversation that has `turn_count`, none if it is empty."""
 
     turns: tuple[ShownTurn, ...]
-    count: int
+    turn_count: int
 
     @property
     def first(self) -> int:
@@ -232,7 +230,7 @@ class TranscriptView(StyledBrowser):
         bar = self.verticalScrollBar()
         if value == bar.minimum() and self.page.first > 1:
             self._want(max(1, self.page.first - STEP))
-        elif value == bar.maximum() and bar.maximum() > 0 and self.page.last < self.page.count:
+        elif value == bar.maximum() and bar.maximum() > 0 and self.page.last < self.page.turn_count:
             self._want(self.page.first + STEP)
 
     def _want(self, first: int) -> None:

@@ -7,9 +7,8 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.fileio import atomic_write, read_file
@@ -23,8 +22,7 @@ _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\
 """Strings, comments, and commas after the last member."""
 
 
-@dataclass(frozen=True, slots=True)
-class McpClient:
+class McpClient(NamedTuple):
     """A program: its name, its configuration file, the table of servers in it, what an entry has besides the command, and its skills."""
 
     title: str
