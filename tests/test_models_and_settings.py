@@ -1,12 +1,12 @@
 """Which model answers, where it is, and who may say so: settings, `doctor`, completion, the log."""
 
-import json
 import logging
 from pathlib import Path
 
 import pytest
 from conftest import Program, fork_server_folder
 from model_server import ModelServer, Reply, openai_text
+from test_doctor import checks
 
 from zkchat_cli import logging_setup
 from zkchat_cli.app.settings import StartupOptions, load_settings
@@ -24,37 +24,20 @@ def server(server: ModelServer) -> ModelServer:
     return server
 
 
-# whose word counts
-
-
 def test_reasoning_effort_is_one_of_those_that_models_accept(zkchat: Program) -> None:
     assert "'minimal', 'low', 'medium', 'high', 'xhigh' or 'max'" in zkchat("config", "set", "llm.reasoning_effort", "much").err
 
 
-# doctor
-
-
-def checks(zkchat: Program, *arguments: str) -> dict[str, dict[str, object]]:
-    return {check["name"]: check for check in json.loads(zkchat("doctor", "--json", *arguments).out)["checks"]}
-
-
-def test_doctor_looks_at_no_server_that_nobody_chose(zkchat: Program) -> None:
-    assert not set(checks(zkchat)) & {"openai", "ollama", "anthropic"}
-
-
-def test_doctor_asks_each_server_that_was_chosen(zkchat: Program, server: ModelServer) -> None:
+def test_doctor_asks_each_server_that_was_chosen_and_no_other(zkchat: Program, server: ModelServer) -> None:
+    assert not set(checks(zkchat)[1]) & {"openai", "ollama", "anthropic"}
     zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OLLAMA_HOST": server.address}
-    found = checks(zkchat, "--model", "openai/tiny")
+    _, found = checks(zkchat, "--model", "openai/tiny")
     assert found["openai"]["ok"] is True
     assert "2 models, including tiny" in str(found["openai"]["detail"])
     assert "OPENAI_API_KEY is not set" in str(found["openai"]["detail"])
     assert "1 model" in str(found["ollama"]["detail"])
     assert server.asked == []
-
-
-def test_an_ollama_model_is_found_without_its_tag(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env["OLLAMA_HOST"] = server.address
-    found = checks(zkchat, "--model", "ollama/qwen3")
+    _, found = checks(zkchat, "--model", "ollama/qwen3")  # without its tag
     assert found["ollama"]["ok"] is True
     assert "ollama/qwen3; window 8,192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
 
