@@ -16,7 +16,7 @@ from zkchat_cli.app.factory import App
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ConfigError, UsageError
-from zkchat_cli.events import Notice
+from zkchat_cli.events import Notice, PromptBuilt
 from zkchat_cli.models import TurnReport
 
 CRITIC = 'system_prompt = "Find faults."\ntools = ["find_excerpts"]\nstrategy = "discard"\ntemperature = 0.5\n[context]\nmax_tokens = 5000'
@@ -192,6 +192,11 @@ def test_a_new_conversation_has_the_agent_of_the_last(installation: Installation
 
 
 # for one message
+
+
+def test_a_turn_names_the_mentioned_agent_as_the_speaker(installation: Installation) -> None:
+    events, _ = run_turn(installation.session().send("@critic: is it sound?"))
+    assert [event.speaker for event in events if isinstance(event, PromptBuilt)] == [f"critic · {installation.model}"]
 
 
 def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(installation: Installation) -> None:

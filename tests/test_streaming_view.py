@@ -179,21 +179,22 @@ def test_the_status_line_shows_progress_and_disappears() -> None:
     ],
 )
 def test_a_narrow_status_line_drops_the_least_important_parts(columns: int, line: str) -> None:
-    status = StatusLine("scripted", 0.0)
+    status = StatusLine(0.0)
     status.count("x" * 400)
+    status.set_context(0, 0, "scripted")
     assert status.line(5.0, columns)[2:] == line
 
 
 def test_the_status_line_has_the_budget_bar_with_results_and_streamed_text() -> None:
-    status = StatusLine("scripted", 0.0)
+    status = StatusLine(0.0)
     status.count("x" * 400)
-    status.set_context(8000, 16_000)
+    status.set_context(8000, 16_000, "scripted")
     assert status.line(5.0, 80)[2:] == "scripted · 5 s · Ctrl-C stops · ████░░░ 8.0k / 16.0k · ~100 tokens"
     assert status.line(5.0, 50)[2:] == "5 s · Ctrl-C stops · ████░░░ 8.0k / 16.0k"
     status.add_result(2000)
     status.count("x" * 4000)
     assert "11.0k / 16.0k" in status.line(5.0, 80)
-    status.set_context(10_200, 16_000)
+    status.set_context(10_200, 16_000, "scripted")
     assert "10.2k / 16.0k" in status.line(5.0, 80)
 
 

@@ -59,7 +59,7 @@ def turn_screen(columns: int, rows: int, folder: Path) -> str:
         session = app.session()
         screen.print(f"{PROMPT}{QUESTION}")
         screen.print()
-        show_turn(session.send(QUESTION), screen, screen.print, DisplayOptions(10, costs=True, speaker="model"))
+        show_turn(session.send(QUESTION), screen, screen.print, DisplayOptions(10, costs=True))
         screen.print()
         screen.print(PROMPT.rstrip())
         toolbar = Toolbar(vault="notes", **{**measure_prompt(session), "model": "model"}).fragments(columns)

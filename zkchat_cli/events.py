@@ -39,9 +39,10 @@ class CompactionDone(NamedTuple):
 
 
 class PromptBuilt(NamedTuple):
-    """What the next model call sends has been measured; comes before each call."""
+    """What the next model call sends has been measured; comes before each call. `speaker` names the agent and the model that get it."""
 
     usage: ContextUsage
+    speaker: str
 
 
 class Waiting(NamedTuple):

@@ -226,7 +226,7 @@ class TurnRunner:
         name, usage = runtime.model.name, prompt.usage
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
         request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
-        yield events.PromptBuilt(prompt.usage)
+        yield events.PromptBuilt(prompt.usage, runtime.speaker_label)
         reader = CitationMarkParser()
         frame = request_frame(runtime.model, request)
         self.prompts.remember_tools(turn.user.id, prompt)

@@ -261,7 +261,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         """One event of the turn that runs."""
         usage: ContextUsage | None = None
         match event:
-            case events.PromptBuilt(measured):
+            case events.PromptBuilt(measured, _):
                 usage, self._counted = measured, len(self._streamed)
             case events.TextDelta(text):
                 self._streamed += text

@@ -36,7 +36,7 @@ class PlainTurnView:
         self._written = 0
         """Characters of the last row that are on the screen."""
         self._is_open = self._needs_gap = False
-        self._wait_reason = ""
+        self._wait_reason = self._speaker = ""
 
     def add_answer(self, text: str) -> None:
         if self._style:
@@ -66,8 +66,11 @@ class PlainTurnView:
         if activity and self._screen.accessible:
             self.print_remark(f"  {activity}", "dim")
 
-    def set_context(self, used: int, limit: int) -> None:
-        """There is no status line."""
+    def set_context(self, used: int, limit: int, speaker: str) -> None:  # noqa: ARG002
+        """There is no status line. A screen reader gets the name before the first call."""
+        if not self._speaker:
+            self._speaker = speaker
+            self.set_activity(f"{speaker} is answering")
 
     def add_result(self, tokens: int) -> None:
         """There is no status line."""

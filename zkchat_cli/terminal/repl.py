@@ -25,7 +25,7 @@ from zkchat_cli.terminal.palettes import rgb
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
-from zkchat_cli.terminal.toolbar import MAX_NAME, measure_line, measure_prompt, shorten_middle
+from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.text import PROMPT
 
@@ -193,7 +193,6 @@ class Repl:
             detail=settings.chat.show_details,
             costs=settings.context.show_token_count,
             links=link_targets(self.session),
-            speaker=shorten_middle(self.session.runtime.speaker_label, MAX_NAME),
         )
         self._turn_is_running = True
         try:

@@ -11,6 +11,8 @@ BYTES_PER_TOKEN = 4
 FRAME_TIME = 0.12
 """Seconds between two frames of the spinner."""
 BAR_CELLS = 7
+MAX_NAME = 24
+"""Characters of the speaker's name; a longer one is shown without its middle."""
 STOP_HINT = "Ctrl-C stops"
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -18,8 +20,8 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 class StatusLine:
     """Collects what happens in a turn; `line` shows it. Times are seconds of the caller's clock; the turn began at `began_at`."""
 
-    def __init__(self, speaker: str, began_at: float) -> None:
-        self._speaker = sanitize_name(speaker)
+    def __init__(self, began_at: float) -> None:
+        self._speaker = ""
         self.began_at = began_at
         self._activity = self._waiting = ""
         self._tokens = 0.0
@@ -32,8 +34,10 @@ class StatusLine:
         """What runs now; empty for the model."""
         self._activity, self._waiting = sanitize_name(activity), ""
 
-    def set_context(self, used: int, limit: int) -> None:
-        """The tokens of the prompt that is sent now, of so many that can be."""
+    def set_context(self, used: int, limit: int, speaker: str) -> None:
+        """The tokens of the prompt that is sent now, of so many that can be, to the agent and the model of this name."""
+        name = sanitize_name(speaker)
+        self._speaker = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME // 2]}…{name[-MAX_NAME // 2 :]}"
         self._used, self._limit, self._counted = used, limit, self._tokens
 
     def add_result(self, tokens: int) -> None:

@@ -111,7 +111,7 @@ def _with_columns(row: Row) -> Iterator[str]:
 class StreamingView:
     """The screen while a turn runs. `close` it however the turn ends. Everything that is written meanwhile goes through it.
 
-    `speaker` is the name in the status line. A thread draws while no text arrives; `ticking=False` leaves it out.
+    A thread draws while no text arrives; `ticking=False` leaves it out.
     """
 
     def __init__(
@@ -119,7 +119,6 @@ class StreamingView:
         screen: Screen,
         links: LinkTargets = NO_LINKS,
         *,
-        speaker: str = "",
         clock: Callable[[], float] = time.monotonic,
         ticking: bool = True,
     ) -> None:
@@ -130,7 +129,7 @@ class StreamingView:
         self._links = links
         self._clock = clock
         self._lock = threading.RLock()
-        self._status = StatusLine(speaker, clock())
+        self._status = StatusLine(clock())
         self._stream: StreamingMarkdown | StreamingReasoning | None = None
         self._is_answer = False
         self._sanitizer = Sanitizer()
@@ -181,10 +180,10 @@ class StreamingView:
             self._status.set_activity(activity)
             self._paused = False
 
-    def set_context(self, used: int, limit: int) -> None:
-        """Tokens of the next call's prompt, and how many can be sent."""
+    def set_context(self, used: int, limit: int, speaker: str) -> None:
+        """Tokens of the next call's prompt, how many can be sent, and who answers."""
         with self._lock:
-            self._status.set_context(used, limit)
+            self._status.set_context(used, limit, speaker)
 
     def add_result(self, tokens: int) -> None:
         """A tool result of so many tokens comes to the prompt."""

@@ -31,7 +31,7 @@ class DisplayOptions(NamedTuple):
     """How much of a turn is shown. By default the answer and its sources.
 
     `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt.
-    `costs` adds a line with time and tokens. `speaker` is who answers, for the status line; `hints` are the commands to suggest.
+    `costs` adds a line with time and tokens. `hints` are the commands to suggest.
     """
 
     max_sources: int
@@ -39,7 +39,6 @@ class DisplayOptions(NamedTuple):
     detail: bool = False
     costs: bool = False
     links: LinkTargets = NO_LINKS
-    speaker: str = ""
     hints: CommandHints = IN_CHAT
 
 
@@ -53,11 +52,9 @@ def show_turn(
     if screen.columns is not None and screen.colour and not screen.accessible:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
-        view: StreamingView | PlainTurnView = StreamingView(screen, display.links, speaker=display.speaker)
+        view: StreamingView | PlainTurnView = StreamingView(screen, display.links)
     else:
         view = PlainTurnView(screen, print_remark)
-        if screen.accessible:
-            view.set_activity(f"{display.speaker} is answering")
     with closing(view):
         return _show_events(turn, view, screen, display)
 
@@ -95,8 +92,8 @@ def _show_events(
                 view.end_stream()
                 if not screen.accessible:  # which gets a line at the end
                     view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENT)}")
-            case events.PromptBuilt(usage):
-                view.set_context(usage.total_tokens, usage.effective_limit)
+            case events.PromptBuilt(usage, speaker):
+                view.set_context(usage.total_tokens, usage.effective_limit, speaker)
             case events.ToolCallFinished(_, run, excerpts):
                 view.add_result(run.tokens)
                 view.set_activity("")

@@ -93,7 +93,7 @@ def ask(
                     _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
-                    display = DisplayOptions(max_sources, hints=hints, speaker=session.runtime.speaker_label)
+                    display = DisplayOptions(max_sources, hints=hints)
                     _completed_report(show_turn(turn, screen, remark_printer(screen), display))
                     session.flush()
             if typed != text and not continuing:
