@@ -41,8 +41,7 @@ def test_the_models_summary_replaces_the_turns_it_covers(app: AppFixture) -> Non
     started, done = next(e for e in events if isinstance(e, CompactionStarted)), find_compaction(events)
     assert "tokens" in started.reason
     assert (done.mode, done.summary, done.model_calls, done.problem) == ("full", SUMMARY, 1, None)
-    assert done.usage is not None
-    assert done.usage.prompt_tokens == 50
+    assert done.usage and done.usage.prompt_tokens == 50
     assert done.summary_tokens == COUNTER.count(SUMMARY)
     assert done.messages_folded > 0
     assert report_of(iter(events)).compaction == done
@@ -75,8 +74,7 @@ def test_the_next_summary_merges_the_previous_one_with_new_turns(app: AppFixture
     assert "<earlier-summary>\nFirst.\n</earlier-summary>" in asked
     assert "thing1 " not in asked
     assert "thing7 " in asked
-    assert session.compaction is not None
-    assert session.compaction.summary == "First and second."
+    assert session.compaction and session.compaction.summary == "First and second."
 
 
 @pytest.mark.parametrize("turns", [30, 200])
@@ -104,8 +102,7 @@ def test_one_turn_larger_than_the_request_loses_the_middles_of_its_messages(app:
 def test_after_a_failure_the_model_gets_one_simpler_request(app: AppFixture) -> None:
     model = SummaryModel([failing_reply("server"), summary_reply()])
     session = overfull_session(app, model)
-    done = report_of(session.send("And now?")).compaction
-    assert done is not None
+    done = find_compaction(list(session.send("And now?")))
     assert (done.mode, done.summary, done.model_calls, done.problem) == ("simple", SUMMARY, 2, "it failed: server")
     first, second = model.asked
     assert [m.role for m in first.messages] == ["system", "user"] and [m.role for m in second.messages] == ["user"]
@@ -129,9 +126,7 @@ def test_the_summarizer_gets_masked_results_as_the_prompt_had_them(app: AppFixtu
     list(session.send("And now?"))
     session.compact(keep=2)
     asked = model.asked[0].messages[-1].content
-    assert "Found: thing1." in asked
-    assert "left out" in asked
-    assert "→ find_excerpts" in asked
+    assert all(part in asked for part in ("Found: thing1.", "left out", "→ find_excerpts"))
 
 
 # what can go wrong
@@ -219,8 +214,7 @@ def test_stopping_in_the_middle_of_a_summary_loses_nothing(app: AppFixture, afte
     assert app.store.compactions(session.conversation.id) == ()
     assert session.history[-1].content == "And now?"
     again = app.reopen(session, SummaryModel([summary_reply()]))
-    done = find_compaction(list(again.send("And now?")))
-    assert done.mode == "full"
+    assert find_compaction(list(again.send("And now?"))).mode == "full"
 
 
 def test_a_compaction_that_cannot_be_stored_is_reported_and_the_turn_continues(app: AppFixture) -> None:
