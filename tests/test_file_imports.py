@@ -201,6 +201,10 @@ def test_a_missing_file_warns_with_the_nearest_names(places: ImportRoots) -> Non
     ]
 
 
+def test_while_a_name_is_typed_it_is_compared_with_no_file(places: ImportRoots) -> None:
+    assert find_mentions("@man.py", places, lambda _: None, compare=False).documents[0].reference.candidates == ()
+
+
 def test_a_refused_file_warns_with_the_reason(places: ImportRoots) -> None:
     [found] = mentioned("@../x.md", places)
     assert found.warnings == (

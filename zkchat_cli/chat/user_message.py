@@ -159,7 +159,7 @@ class UserMessageBuilder:
     def count_mentioned(self, runtime: Runtime, text: str) -> int:
         """Tokens that a message with this text would bring into the prompt for the documents that it names."""
         try:
-            mentions = self._find_mentions(runtime, text).documents
+            mentions = self._find_mentions(runtime, text, compare=False).documents
         except VaultError:
             return 0
         if not any(mention.reference.relative_path for mention in mentions):
@@ -172,9 +172,9 @@ class UserMessageBuilder:
         text = describe_documents(injected.number_references(chunks), chunks, mode, as_text=as_text)
         return runtime.counter.count(text) + MESSAGE_OVERHEAD
 
-    def _find_mentions(self, runtime: Runtime, text: str, typed: str | None = None) -> Mentions:
+    def _find_mentions(self, runtime: Runtime, text: str, typed: str | None = None, *, compare: bool = True) -> Mentions:
         summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
-        return find_mentions(text, import_roots(self.services, runtime), summary, typed, with_links=with_links)
+        return find_mentions(text, import_roots(self.services, runtime), summary, typed, with_links=with_links, compare=compare)
 
     def _injection_budget(self, runtime: Runtime, *message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""

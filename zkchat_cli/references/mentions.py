@@ -34,10 +34,13 @@ class Mentions(NamedTuple):
     unknown_names: tuple[str, ...]
 
 
-def find_mentions(text: str, roots: ImportRoots, summary: Summary, typed: str | None = None, *, with_links: bool = True) -> Mentions:
+def find_mentions(
+    text: str, roots: ImportRoots, summary: Summary, typed: str | None = None, *, with_links: bool = True, compare: bool = True
+) -> Mentions:
     """The documents, or their sections, that `text` names. Files are imported only from the part that the user `typed` (default: all).
 
-    A mention that does not resolve is a reference with status `broken` and the nearest names, and a warning, never an error.
+    A mention that does not resolve is a reference with status `broken` and the nearest names, and a warning, never an error. Without
+    `compare` the nearest names of files are not looked for, which takes 50 ms for 5,000 files.
     """
     offset = 0 if typed is None else max(0, text.rfind(typed))
     written: list[tuple[int, LinkResolution | FileImport]] = [
@@ -50,11 +53,12 @@ def find_mentions(text: str, roots: ImportRoots, summary: Summary, typed: str | 
     for position, each in sorted(written, key=lambda item: item[0]):
         if not isinstance(each, FileImport):
             mention = _read_link(each, roots.vault, summary)
-        elif (imported := _import_file(each, roots, summary, compare=len(unknown) < MOST_COMPARED)) is not None:
-            mention = imported
         else:
-            unknown[each.written] = None
-            continue
+            imported = _import_file(each, roots, summary, compare=compare and (each.is_path or len(unknown) < MOST_COMPARED))
+            if imported is None:
+                unknown[each.written] = None
+                continue
+            mention = imported
         if (key := _document_or_section(mention.reference)) not in found:
             reference = mention.reference.model_copy(update={"context_snippet": _words_around(text, position)})
             found[key] = mention._replace(reference=reference)
@@ -114,11 +118,11 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
 
 def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary, *, compare: bool) -> MentionedDocument | None:
     """The file. A missing one gives a warning with the nearest names; a word that may be a person's name is no document. Without `compare`
-    it is one also if it is similar to the name of a file."""
+    it may be one also if it is similar to the name of a file."""
     try:
         file = file_imports.read_import(wanted, roots)
     except VaultError as e:
-        candidates = file_imports.similar_paths(wanted, roots) if not e.hint and (compare or wanted.is_path) else ()
+        candidates = file_imports.similar_paths(wanted, roots) if not e.hint and compare else ()
         if not (wanted.is_path or candidates or e.hint):
             return None
         paths = ", ".join(f"@{path}" for path in candidates)
