@@ -230,6 +230,7 @@ def test_an_hour_of_a_slow_laptop_embeds_the_newest_and_most_linked_notes_and_th
     assert hour.embedded >= {LINKED, *(f"Note {number}.md" for number in range(401, 1_000))}
     assert hour.found == ("Note 1.md", LINKED)
     assert "60% done: zkchat vault index --semantic computes the rest" in describe_semantic_status(hour.after)
+    assert ", 99% done: " in describe_semantic_status(hour.after.model_copy(update={"windows": 1000, "embedded": 999}))
     assert hour.next_run.complete
     assert hour.most_often == 1
 

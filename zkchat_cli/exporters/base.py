@@ -93,9 +93,8 @@ def describe_result(result: ZkChatMessage | None) -> str:
         return ""
     if not result.tool_run.ok:
         return "failed"
-    count = len(result.chunks)
-    excerpts = f"{plural(count, 'excerpt')}, " if count else ""
-    return f"{excerpts}{result.tool_run.tokens} tokens"
+    excerpts = f"{plural(len(result.chunks), 'excerpt')}, " if result.chunks else ""
+    return excerpts + plural(result.tool_run.tokens, "token")
 
 
 def uncited_references(messages: Sequence[ZkChatMessage]) -> list[DocumentReference]:

@@ -79,7 +79,7 @@ def _prompt_lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[s
             yield f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
         yield ""
     for tool in prompt.tools:
-        yield f"── tool {tool.name} · {tool.tokens} tokens"
+        yield f"── tool {tool.name} · {tool.tokens:,} tokens"
         yield tool.descriptor["function"]["description"]
     yield from context_usage.retrieval_lines(prompt)
     yield from context_usage.document_lines(prompt)

@@ -4,8 +4,8 @@ from zkchat_cli.models import SemanticStatus
 
 
 def describe_semantic_status(status: SemanticStatus) -> str:
-    """The model, and what share of the vectors is there."""
+    """The model, and the share of its vectors that are stored, rounded down: 100% would be complete."""
     name = f"{status.provider}/{status.model}"
     if status.complete:
         return f"{name}, complete"
-    return f"{name}, {status.embedded / max(status.windows, 1):.0%} done: zkchat vault index --semantic computes the rest"
+    return f"{name}, {100 * status.embedded // max(status.windows, 1)}% done: zkchat vault index --semantic computes the rest"
