@@ -74,13 +74,10 @@ def test_every_tool_is_read_only_and_has_an_output_schema(client: NoteClient) ->
         assert tool.annotations.read_only_hint and tool.output_schema["type"] == "object" and len(tool.description) > 20
 
 
-def test_search_notes_finds_passages_with_path_heading_and_lines(client: NoteClient) -> None:
+def test_search_notes_finds_passages_with_their_lines_and_is_narrowed_by_path_tag_and_date(client: NoteClient) -> None:
     first, *_ = client.call("search_notes", query="due today")["results"]
     assert (first["relative_path"], first["heading"], first["start_line"]) == ("Filters.md", "Filters", 5)
     assert "due today" in first["text"] and first["score"] > 0
-
-
-def test_search_notes_is_narrowed_by_path_and_tag(client: NoteClient) -> None:
     found = client.call("search_notes", query="filters", path="Queries/")["results"]
     assert {each["relative_path"] for each in found} == {"Queries/Combining.md"}
     assert [each["relative_path"] for each in client.call("search_notes", query="", tag="unfinished")["results"]] == ["Dead.md"]
@@ -95,13 +92,10 @@ def test_capped_results_say_that_there_is_more(client: NoteClient) -> None:
     assert listed["total"] == 2 and listed["more"].startswith("1 more")
 
 
-def test_read_note_returns_lines_of_a_note_or_a_section(client: NoteClient) -> None:
+def test_read_note_returns_lines_or_a_section_and_a_long_note_in_pieces_without_a_gap(client: NoteClient) -> None:
     read = client.call("read_note", path="Queries/Limiting.md", start_line=3, end_line=3)
     assert (read["text"], read["start_line"], read["end_line"]) == ("Write `limit 10` to see ten tasks at most.", 3, 3)
     assert client.call("read_note", path="[[Combining#Nesting]]")["text"].startswith("## Nesting")
-
-
-def test_a_long_note_is_read_in_pieces_without_a_gap(client: NoteClient) -> None:
     pieces = [client.call("read_note", path="Long")]
     while (more := pieces[-1]["more"]) is not None:
         pieces.append(client.call("read_note", path="Long", start_line=int(more.rpartition("=")[2].rstrip("."))))
@@ -265,13 +259,10 @@ def test_zkchat_calls_the_tools_of_another_zkchat_over_http(address: str) -> Non
         assert "401" in servers.status()[0].problem
 
 
-def test_two_clients_are_served_over_http_at_once(address: str) -> None:
+def test_two_clients_are_served_over_http_at_once_whoever_leaves_in_the_middle(address: str) -> None:
     with connected_by_http(address, TOKEN) as one, connected_by_http(address, TOKEN, mode="legacy") as other, ThreadPoolExecutor(8) as pool:
         calls = [pool.submit(client.call, "search_notes", query="compost") for client in (one, other) * 4]
         assert len({json.dumps(call.result(), sort_keys=True) for call in calls}) == 1
-
-
-def test_a_client_that_leaves_in_the_middle_does_not_disturb_the_others(address: str) -> None:
     port = int(address.rpartition(":")[2].partition("/")[0])
     with socket.create_connection(("127.0.0.1", port)) as half:
         half.sendall(f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 999\r\n\r\n{{".encode())

@@ -1,6 +1,8 @@
 """Tools of other programs: MCP servers in the settings, good and hostile ones, and what the user is asked."""
 
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +12,7 @@ from conftest import Program
 from test_approval import Answers
 
 from zkchat_cli.config.schema import McpServer
+from zkchat_cli.llm.stop_signal import STOP
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.approval import ask_about_call
@@ -99,12 +102,20 @@ def test_a_program_that_ends_is_started_again_three_times_at_most() -> None:
         assert problems == ["x: bad luck"] * 3
 
 
-def test_a_server_that_says_nothing_is_not_waited_for() -> None:
-    silent = McpServers({"x": McpServer(command=sys.executable, args=(SERVER, "silent"))}, start_seconds=0.2)
-    with closing(silent) as servers:
+def test_servers_that_say_nothing_are_not_waited_for_one_after_the_other_nor_after_a_stop() -> None:
+    silent = {name: McpServer(command=sys.executable, args=(SERVER, "silent")) for name in "xyz"}
+    with closing(McpServers(silent, start_seconds=1)) as servers:
+        begin = time.monotonic()
         assert servers.tools() == ()
-        assert [message for message, _ in servers.take_notices()] == ["x: it has not answered yet; its tools are missing"]
+        assert time.monotonic() - begin < 2.5
+        assert servers.take_notices()[0][0] == "x: it has not answered yet; its tools are missing"
         assert servers.status()[0].state == "starting"
+    stop = threading.Event()
+    stop.set()
+    token = STOP.set(stop)
+    with closing(McpServers(silent)) as servers, pytest.raises(KeyboardInterrupt):
+        servers.tools()
+    STOP.reset(token)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ data for the model. It gets no notes but what the model writes into a call's arg
 
 import json
 import threading
+import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
@@ -17,7 +18,7 @@ from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import reason
 from zkchat_cli.llm.base import MAX_TOOL_NAME
-from zkchat_cli.llm.stop_signal import wait_for
+from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped, wait_for
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.truncate import truncate
@@ -66,12 +67,15 @@ class McpServers:
             connection.start(self._running)
 
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of the servers that are ready. The first time it waits for them, `start_seconds` at most."""
+        """The tools of the servers that are ready. The first time it waits for them, `start_seconds` at most; a stop ends that."""
         self.start()
         if not self._has_waited:
             self._has_waited = True
+            deadline = time.monotonic() + self._start_seconds
             for connection in self._connections:
-                if not connection.settled.wait(self._start_seconds):
+                while not connection.settled.wait(STOP_INTERVAL) and time.monotonic() < deadline:
+                    raise_if_stopped()
+                if not connection.settled.is_set():
                     connection.problems.append("it has not answered yet; its tools are missing")
         return tuple(tool for connection in self._connections for tool in connection.tools)
 
