@@ -49,22 +49,20 @@ def _judge_unclear(sentence: CitedSentence, passages: Mapping[int, str], similar
     return sentence._replace(support=judged, reason="its passages are about something else" if judged != "unclear" else "")
 
 
-def _check_events(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:
+def _check_events(session: ZkChatSession, sentences: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:
     """The call as events: the screen shows delays, and Ctrl-C stops it. What does not fit into the window is not checked."""
     runtime = session.runtime
-    count = len(every)
-    while (tokens := _prompt_tokens(session, every[:count], passages)) + _answer_tokens(
-        count
-    ) > runtime.budget.effective_limit and count > 1:
+    count, limit = len(sentences), runtime.budget.effective_limit
+    while (tokens := _prompt_tokens(session, sentences[:count], passages)) + _answer_tokens(count) > limit and count > 1:
         count -= 1
     options = Options(_answer_tokens(count), reasoning_effort=runtime.options.light_effort)
-    request = Request(support_request(every[:count], passages), options=options, window=runtime.window.tokens)
+    request = Request(support_request(sentences[:count], passages), options=options, window=runtime.window.tokens)
     answer = yield from collect(runtime.model, request)
-    checked = read_verdicts(answer.text, every)
+    checked = read_verdicts(answer.text, sentences)
     if not checked:
         raise ProviderError("bad_answer", f"the sentences were not checked: {answer.problem or 'the model gave no verdicts'}")
     usage = answer.usage or TokenUsage(prompt_tokens=tokens, completion_tokens=runtime.counter.count(answer.text), estimated=True)
-    yield TextDelta(f"{_verdict_text(checked, every, _REFUTED)} {runtime.model.name}: {base.cost_text(usage)}")
+    yield TextDelta(f"{_verdict_text(checked, sentences, _REFUTED)} {runtime.model.name}: {base.cost_text(usage)}")
 
 
 def _answer_tokens(sentences: int) -> int:
@@ -75,7 +73,7 @@ def _prompt_tokens(session: ZkChatSession, sentences: Sequence[CitedSentence], p
     return sum(session.runtime.counter.count(message.content) for message in support_request(sentences, passages))
 
 
-def _verdict_text(checked: Sequence[CitedSentence], every: Sequence[CitedSentence], marks: Mapping[Support, str]) -> str:
+def _verdict_text(checked: Sequence[CitedSentence], sentences: Sequence[CitedSentence], marks: Mapping[Support, str]) -> str:
     """A line for each sentence with a mark for its verdict, and how many were checked."""
     lines = [
         f"- {marks[each.support]} {each.text} {list(each.numbers)}{f': {each.reason}' if each.reason else ''}"
@@ -83,7 +81,7 @@ def _verdict_text(checked: Sequence[CitedSentence], every: Sequence[CitedSentenc
         if each.support in marks
     ]
     refuted, unclear = (sum(each.support == support for each in checked) for support in ("does_not_support", "unclear"))
-    counts = f"{len(checked)} of {plural(len(every), 'cited sentence')} checked: {refuted} not supported, {unclear} unclear."
+    counts = f"{len(checked)} of {plural(len(sentences), 'cited sentence')} checked: {refuted} not supported, {unclear} unclear."
     return "\n".join([*lines, *([""] if lines else []), counts])
 
 

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from zkchat_cli.terminal.repl import Repl
 
 
-def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """Carry out the result of a step, and of the one that it asks about if the user says yes; False when it ends the chat.
+def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
+    """Carry out the result of a command, and of the one that it asks about if the user says yes; False when it ends the chat.
 
     Ctrl-C stops the work inside `stoppable`; questions handle their own keys.
     """
     with stoppable():
-        result = step()
+        result = command()
         if not result.paged:
             print_result(result, chat.screen)
         if result.session is not None:

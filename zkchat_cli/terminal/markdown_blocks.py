@@ -72,7 +72,7 @@ class Prefix:
         return Text.assemble(*parts)
 
 
-class Split(NamedTuple):
+class BlockRows(NamedTuple):
     """The rows of a block from an offset on: final ones, ones that may change, and the offset of the latter."""
 
     final: list[Row]
@@ -82,13 +82,13 @@ class Split(NamedTuple):
 
 @dataclass(slots=True)
 class DrawnBlock:
-    """Any block. `gap`: an empty row comes before it, with this prefix; `apart`: what follows needs one too."""
+    """Any block. `gap`: an empty row comes before it, with this prefix; `gap_after`: what follows needs one too."""
 
     prefix: Prefix
     gap: Prefix | None = field(default=None, init=False)
-    apart: bool = field(default=False, init=False)
+    gap_after: bool = field(default=False, init=False)
 
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> BlockRows:
         """The rows from `offset` on; all of them are final if the block is closed."""
         raise NotImplementedError
 
@@ -99,13 +99,13 @@ class DrawnBlock:
 
 @dataclass(slots=True)
 class TextBlock(DrawnBlock):
-    """A paragraph or heading. The first `certain` characters cannot change any more."""
+    """A paragraph or heading. The first `certain_length` characters cannot change any more."""
 
     text: Text
-    certain: int
+    certain_length: int
     heading: bool = False
 
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> BlockRows:
         first, rest = self.prefix.draw(canvas.width, first=True), self.prefix.draw(canvas.width)
         room = max(1, canvas.width - max(first.cell_len, rest.cell_len))
         rows: list[Row] = []
@@ -122,12 +122,12 @@ class TextBlock(DrawnBlock):
                     ends.append(start + skipped + at)
             start = end
         if closed:
-            return Split(rows, [])
+            return BlockRows(rows, [])
         plain = self.text.plain
         last_line = plain.rfind("\n") + 1
         limit = last_line if "|" in plain[last_line:] or self.heading else len(plain)  # the line may become the head of a table
-        count = sum(end <= min(limit, self.certain) for end in ends[:-1])
-        return Split(rows[:count], rows[count:], ends[count - 1] if count else offset)
+        count = sum(end <= min(limit, self.certain_length) for end in ends[:-1])
+        return BlockRows(rows[:count], rows[count:], ends[count - 1] if count else offset)
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ class CodeBlock(DrawnBlock):
     code: str
     language: str
 
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> BlockRows:
         before = [] if offset else self.marker_row(canvas)
         margin = Text.assemble(self.prefix.draw(canvas.width), "  ")
         lines = [*highlight(self.code, self.language, canvas.console).split("\n", allow_blank=True)]
@@ -148,7 +148,7 @@ class CodeBlock(DrawnBlock):
         ]
         final = [row for each in rows_by_line[: last - offset] for row in each]
         unsure = [row for each in rows_by_line[last - offset :] for row in each]
-        return Split(before + final, unsure, last) if final or closed else Split([], before + unsure, last)
+        return BlockRows(before + final, unsure, last) if final or closed else BlockRows([], before + unsure, last)
 
 
 @dataclass(slots=True)
@@ -159,12 +159,12 @@ class TableBlock(DrawnBlock):
     rows: list[list[Text]]
     aligns: list[str]
 
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> BlockRows:  # noqa: ARG002
         margin = self.prefix.draw(canvas.width)
         margin.end = ""
         rows = self._draw(max(MIN_TEXT, canvas.width - margin.cell_len), canvas)
         rows = self.marker_row(canvas) + [[*margin.render(canvas.console), *row] if margin else row for row in rows]
-        return Split(rows, []) if closed else Split([], rows)
+        return BlockRows(rows, []) if closed else BlockRows([], rows)
 
     def _draw(self, room: int, canvas: Canvas) -> list[Row]:
         table = Table(box=Box(_TABLE_BOX), show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold", border_style="frame")

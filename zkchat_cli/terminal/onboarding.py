@@ -45,15 +45,15 @@ def run_onboarding(
     screen.print("Welcome to zkchat. Enter takes the first answer.", "bold")
     vault = _ask_vault(screen)
     settings = {"vault.path": vault} if vault else {}
-    further: dict[str, str] = {}
+    model_settings: dict[str, str] = {}
     if "model" not in loaded.origins:
         offers = _model_offers(loaded)
         model = _ask_model(screen, loaded, offers)
-        further = offers.get(model, {})
-        settings |= further | {"model": model}
+        model_settings = offers.get(model, {})
+        settings |= model_settings | {"model": model}
     if settings not in ({}, {"model": "offline"}):  # trying it out changes nothing
         _offer_to_save(screen, settings, loaded.paths)
-    return Path(vault) if vault else demo.demo_vault(loaded.paths), model, {**further}
+    return Path(vault) if vault else demo.demo_vault(loaded.paths), model, {**model_settings}
 
 
 def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
@@ -81,7 +81,7 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
 
 def _ask_model(screen: Screen, loaded: LoadedConfig, offers: Mapping[str, Mapping[str, str]]) -> str:
     """The full name of a model; one that is not known is asked for again."""
-    labels = {f"{name} (llama.cpp on this machine)" if further else name: name for name, further in offers.items()}
+    labels = {f"{name} (llama.cpp on this machine)" if model_settings else name: name for name, model_settings in offers.items()}
     while True:
         name = _ask(screen, "Which model should answer?", labels | {OFFLINE_LABEL: "offline"}, "or type its name")
         try:

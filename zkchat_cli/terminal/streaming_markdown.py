@@ -103,18 +103,18 @@ class StreamingMarkdown:
         document = _Document(self._source if final else _decided_source(self._source), self._links, canvas, self._last_drawn)
         blocks = document.blocks
         closed = len(blocks) if final or document.blocks_before == len(blocks) else len(blocks) - 1
-        settled: list[Row] = []
+        final_rows: list[Row] = []
         open_rows: list[Row] = []
         for number in range(self._blocks_done, len(blocks)):
             block = blocks[number]
             split = block.split(self._offset, canvas, closed=number < closed)
             gap = [canvas.row(block.gap.draw(width))] if block.gap and not self._offset else []
             if number < closed:
-                settled += [*gap, *split.final]
+                final_rows += [*gap, *split.final]
                 self._blocks_done, self._offset = number + 1, 0
             else:
-                (settled if split.final else open_rows).extend(gap)
-                settled += split.final
+                (final_rows if split.final else open_rows).extend(gap)
+                final_rows += split.final
                 open_rows += split.open
                 self._offset = split.offset
         if document.last_part_line and not final:
@@ -123,7 +123,7 @@ class StreamingMarkdown:
             self._source = "\n".join(lines[start:])
             self._blocks_done = max(0, self._blocks_done - document.blocks_before)
             self._last_drawn = blocks[document.blocks_before - 1] if document.blocks_before else self._last_drawn
-        return settled, open_rows
+        return final_rows, open_rows
 
 
 def _decided_source(source: str) -> str:
@@ -200,7 +200,7 @@ class _Document:
                     self._add(TextBlock(self._prefix(), Text("─" * min(MAX_RULE, max(MIN_TEXT, room)), "frame"), 0), line)
                 case "fence":
                     language = (token.info.split() or [""])[0].strip("{}.").lower()[:40]
-                    self._add(CodeBlock(self._prefix(), sanitize(token.content).expandtabs(4), language), line, apart=True)
+                    self._add(CodeBlock(self._prefix(), sanitize(token.content).expandtabs(4), language), line, gap_after=True)
                 case "table_open":
                     table, aligns = [], []
                 case "tr_open":
@@ -212,7 +212,7 @@ class _Document:
                 case "th_close" | "td_close":
                     in_cell = False
                 case "table_close":
-                    self._add(TableBlock(self._prefix(), table[0], table[1:], aligns), line, apart=True)
+                    self._add(TableBlock(self._prefix(), table[0], table[1:], aligns), line, gap_after=True)
                 case "inline" if in_cell:
                     table[-1].append(self._inline(token, in_cell=True)[0])
                 case "inline":
@@ -226,21 +226,21 @@ class _Document:
             indent = item.marker[: len(item.marker) - len(item.marker.lstrip(" "))]
             item.marker = indent + ("☐ " if task[1] == " " else "☑ ")
             item.prefix = " " * len(item.marker)
-        text, certain = self._inline(token)
+        text, certain_length = self._inline(token)
         if heading:
             text.stylize_before(f"heading{min(int(heading), 3)}")
         prefix = self._prefix()
         if heading > "1":
             prefix = replace(prefix, first=(*prefix.first, ("#" * int(heading) + " ", "frame")))
-        self._add(TextBlock(prefix, text, certain, heading=bool(heading)), line, before=bool(heading))
+        self._add(TextBlock(prefix, text, certain_length, heading=bool(heading)), line, gap_before=bool(heading))
 
-    def _add(self, block: DrawnBlock, line: int, *, before: bool = False, apart: bool = False) -> None:
-        """`before`: the block needs an empty row before it; `apart`: and after it too."""
+    def _add(self, block: DrawnBlock, line: int, *, gap_before: bool = False, gap_after: bool = False) -> None:
+        """`gap_before`: the block needs an empty row before it; `gap_after`: and after it too."""
         previous = self.blocks[-1] if self.blocks else self._last_drawn
         blank = line > 0 and not self._lines[line - 1].strip("> \t")
-        if previous and (blank or before or apart or previous.apart):
+        if previous and (blank or gap_before or gap_after or previous.gap_after):
             block.gap = self._gap_prefix
-        block.apart = apart
+        block.gap_after = gap_after
         self.blocks.append(block)
 
     def _prefix(self) -> Prefix:
@@ -260,15 +260,15 @@ class _Document:
         inline.read(token.children or [])
         if in_cell:
             inline.text.rstrip()
-        return inline.text, inline.certain if inline.certain is not None else len(inline.text)
+        return inline.text, inline.certain_length if inline.certain_length is not None else len(inline.text)
 
 
 class _Inline:
-    """Inline tokens as styled text. `certain`: the characters before the first mark that may still become something else."""
+    """Inline tokens as styled text. `certain_length`: the characters before the first mark that may still become something else."""
 
     def __init__(self, links: LinkTargets, canvas: Canvas, *, in_cell: bool) -> None:
         self.text = Text()
-        self.certain: int | None = None
+        self.certain_length: int | None = None
         self._links = links
         self._canvas = canvas
         self._in_cell = in_cell
@@ -348,10 +348,10 @@ class _Inline:
         self._add_uncertain(text[at:])
 
     def _add_uncertain(self, text: str) -> None:
-        if self.certain is None and (found := _OPENER.search(text)):
+        if self.certain_length is None and (found := _OPENER.search(text)):
             position = len(self.text) + found.start()
             before = self.text.plain + text[: found.start()]
-            self.certain = max(before.rfind(" "), position - LONGEST_WORD, 0)  # the word may get shorter, and move to the row before
+            self.certain_length = max(before.rfind(" "), position - LONGEST_WORD, 0)  # the word may get shorter, and move to the row before
         if text:
             self._add(text)
 

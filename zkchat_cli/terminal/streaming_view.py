@@ -46,7 +46,7 @@ class StreamingReasoning:
 
     def feed(self, text: str) -> None:
         self._block.text.append(text)
-        self._block.certain = len(self._block.text)
+        self._block.certain_length = len(self._block.text)
 
     def render(self, width: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:
         """The rows that are final since the last call, and the last row."""
@@ -137,7 +137,7 @@ class StreamingView:
         self._open = OpenRows()
         self._size = (0, 0)
         self._next_drawing = 0.0
-        self._over = threading.Event()
+        self._closed = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None
         if self._ticker:
             self._ticker.start()
@@ -205,7 +205,7 @@ class StreamingView:
 
     def close(self) -> None:
         """The turn is over: no status line stays behind."""
-        self._over.set()
+        self._closed.set()
         with self._lock:
             self._end()
         if self._ticker:
@@ -272,9 +272,9 @@ class StreamingView:
             self._screen.out.flush()
 
     def _tick(self) -> None:
-        while not self._over.wait(FRAME_TIME):
+        while not self._closed.wait(FRAME_TIME):
             with self._lock:
-                if self._over.is_set():
+                if self._closed.is_set():
                     return
                 if not self._paused:
                     try:

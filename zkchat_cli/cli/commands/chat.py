@@ -98,10 +98,10 @@ def _choose_notes_and_model(ctx: CommandContext) -> "dict[str, object]":
     from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
 
     try:
-        ctx.shared["vault"], ctx.shared["model"], further = run_onboarding(ctx.shared["model"], os.environ, Path.cwd(), ctx.screen)
+        ctx.shared["vault"], ctx.shared["model"], model_settings = run_onboarding(ctx.shared["model"], os.environ, Path.cwd(), ctx.screen)
     except EOFError:
         raise typer.Exit from None
-    return further
+    return model_settings
 
 
 def _answer_pipe(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
