@@ -5,18 +5,22 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import Program
 from test_approval import Answers
 
+from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.llm.stop_signal import STOP
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.approval import ask_about_call
 from zkchat_cli.tools.base import Tool, ToolArgumentError
+from zkchat_cli.vault.approval import Decision
 
 SERVER = str(Path(__file__).with_name("tool_server.py"))
 
@@ -154,6 +158,17 @@ def test_a_model_calls_a_tool_that_the_user_always_allows(zkchat: Program, tmp_p
     assert "x.echo" in str(zkchat("context", "show", "--body", "--model", f"scripted/{script}", "--json").json["tools"])
 
 
+def test_always_holds_for_this_chat_if_it_cannot_be_saved(zkchat: Program) -> None:
+    file = settings(zkchat, "ok")
+    with closing(factory.open_app(StartupOptions(), {"ZKCHAT_HOME": str(zkchat.home)}, zkchat.vault)) as app:
+        file.write_text("[")
+        session = replace(app, approve_call=lambda _: Decision(True, always=True)).session()
+        assert session.services.approve_call(ToolCall(id="1", name="x.echo", arguments={})).allowed
+        assert app.external is not None and app.external.is_allowed("x.echo")
+        [(problem, _)] = app.external.take_notices()
+        assert problem.startswith("x: the answer “always” holds for this chat only: ") and str(file) in problem
+
+
 def test_servers_are_listed_with_what_their_tools_cost(zkchat: Program) -> None:
     settings(zkchat, "ok")
     listed = zkchat("chat", stdin="What is a filter?\n/mcp\n").out
@@ -168,7 +183,7 @@ def test_servers_are_listed_with_what_their_tools_cost(zkchat: Program) -> None:
     [
         ("command = 'a'\nurl = 'http://b'", "either a command or a url"),
         ("url = 'ftp://b'", "begins with http://"),
-        ("comand = 'a'", "mcp.servers.x.comand"),
+        ("comand = 'a'", "mcp.servers.x.comand: this key is unknown"),
     ],
 )
 def test_a_wrong_table_is_refused(zkchat: Program, table: str, problem: str) -> None:
@@ -176,7 +191,7 @@ def test_a_wrong_table_is_refused(zkchat: Program, table: str, problem: str) -> 
     file.write_text(f"[mcp.servers.x]\n{table}\n")
     result = zkchat("config", "show")
     assert result.exit_status == 2
-    assert problem in result.err
+    assert f"{file}: mcp.servers.x" in result.err and problem in result.err
 
 
 def test_a_server_is_written_into_the_file_and_the_error_says_so(zkchat: Program) -> None:

@@ -89,11 +89,6 @@ def test_a_wrong_value_is_refused_with_file_key_value_and_what_is_valid(
     assert "Default" in error.hint
 
 
-@pytest.mark.parametrize(("table", "key"), [("x]\nargs = []", "x"), ("x]\ncommand = 1", "x.command"), ("'a b']\ncommand = 'x'", "a b")])
-def test_a_wrong_table_of_a_server_is_refused_with_file_and_key(where: AppPaths, table: str, key: str) -> None:
-    assert refused(where, f"[mcp.servers.{table}").message.startswith(f"{where.config_file}: mcp.servers.{key}: ")
-
-
 def test_a_wrong_variable_is_named(where: AppPaths) -> None:
     assert refused(where, env={"ZKCHAT_CONTEXT__MAX_TOKENS": "lots"}).message.startswith("ZKCHAT_CONTEXT__MAX_TOKENS: context.max_tokens")
 

@@ -19,7 +19,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.context import strategies
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
-from zkchat_cli.errors import StoreUnwritable
+from zkchat_cli.errors import ConfigError, StoreUnwritable
 from zkchat_cli.llm.base import Window
 from zkchat_cli.models import Conversation, ToolCall
 from zkchat_cli.paths import app_paths
@@ -90,7 +90,10 @@ class App:
             from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
 
             server, tools = self.external.allow(call.name)
-            edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": list(tools)})
+            try:
+                edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": list(tools)})
+            except ConfigError as e:
+                self.external.add_problem(server, f"the answer “always” holds for this chat only: {e.message}")
         return decision
 
     def warnings(self, session: ZkChatSession) -> list[tuple[str, str]]:

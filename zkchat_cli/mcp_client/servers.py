@@ -98,9 +98,16 @@ class McpServers:
     def allow(self, tool: str) -> tuple[str, tuple[str, ...]]:
         """Ask no more about this tool; gives its server's name and all that are allowed there."""
         server, _, name = tool.partition(".")
-        connection = next(c for c in self._connections if c.name == server)
+        connection = self._connection(server)
         connection.always = (*connection.always, name)
         return server, connection.always
+
+    def add_problem(self, server: str, problem: str) -> None:
+        """Report a problem of a server with the next notices."""
+        self._connection(server).problems.append(problem)
+
+    def _connection(self, server: str) -> "_Connection":
+        return next(connection for connection in self._connections if connection.name == server)
 
     def close(self) -> None:
         """Stop all servers."""
