@@ -135,7 +135,7 @@ def test_the_stored_windows_around_parts_of_chunks_are_compared_without_embeddin
 
 
 def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
-    assert notes.vault.resolve("[[Vehicle]]").candidates == ("Garage.md",)
+    assert notes.vault.resolve("[[Vehicle]]").candidates == notes.vault.resolve("[[on:vehicle]]").candidates == ("Garage.md",)
     near, far, named = notes.vault.resolve_links("[[Physician]], [[Nothing of this kind]] and [[Harbor]]")
     assert (near.candidates, far.candidates, named.candidates) == (("Health.md",), (), ("Harbour.md",))
     assert notes.vault.resolve("[[Heal car]]").candidates[:2] == ("Garage.md", "Health.md")

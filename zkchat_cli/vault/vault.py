@@ -265,11 +265,13 @@ class Vault:
 
         With search by meaning those of much the same name, else those of a similar meaning, then those of a somewhat similar name.
         """
+        from zkchat_cli.vault.search.query import as_words
+
         wanted = list(islice(dict.fromkeys(names), broken.MOST_SUGGESTED))
         near = self._suggest_by_name(wanted, name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY)
         unknown = [name for name in wanted if self.semantic and not near[name] and not broken.is_attachment(name)]
         for name in islice(filter(broken.is_phrase, unknown), MOST_SUGGESTED_BY_MEANING):
-            found = self.search(name, MOST_SUGGESTIONS)
+            found = self.search(as_words(name), MOST_SUGGESTIONS)
             near[name] = [chunk.relative_path for chunk in found if (chunk.score_meaning or 0) >= SUGGESTION_COSINE]
         for name, paths in self._suggest_by_name(unknown, name_suggestions.LEAST_SIMILARITY).items():
             near[name] += paths
@@ -377,12 +379,13 @@ class Vault:
         """The notes most related to a note by links alone."""
         return self._ask(lambda index: graph.related_by_links(index, relative_path, MOST_COMPARED))
 
-    def notes_about(self, query: str, limit: int = 10) -> list[RelatedNote]:
-        """The notes that answer a query best, each with its best chunk."""
-        from zkchat_cli.vault.search.query import parse_query
+    def notes_about(self, question: str, limit: int = 10) -> list[RelatedNote]:
+        """The notes that answer a question best, each with its best chunk."""
+        from zkchat_cli.vault.search.query import as_words, parse_query
 
-        terms = parse_query(query).words
-        best = related.best_chunks(self.search(query, limit * MOST_CHUNKS_OF_A_NOTE)).values()
+        words = as_words(question)
+        terms = parse_query(words).words
+        best = related.best_chunks(self.search(words, limit * MOST_CHUNKS_OF_A_NOTE)).values()
         return [RelatedNote(chunk, related.reasons(None, related.shared_words(terms, chunk))) for chunk in best][: max(limit, 0)]
 
     def _require_file(self, relative_path: str) -> None:

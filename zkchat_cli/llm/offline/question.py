@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.dates import find_period, is_all_stopwords
+from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
@@ -66,6 +66,7 @@ _ANY_DAY = date(1950, 1, 1)
 _QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
 _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
+_DATE_OPERATOR = lazy_pattern(r"(?<!\S)(after|before|on):(\S+)", re.IGNORECASE)
 _SUMMARIZED_QUESTION = lazy_pattern(r"\buser: (.*)$", re.MULTILINE)
 
 
@@ -100,7 +101,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     language = language_of(terms(text))
     weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
     own = _subject_words(rest)
-    plain = " ".join(_OPERATORS.sub(" ", named).split())
+    plain = " ".join(_DATE_OPERATOR.sub(_keep_date, _OPERATORS.sub(" ", named)).split())
     about_document = not _without(_subject_words(text, fillers=True), _DOCUMENT_WORDS, language)
     topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
     topic = _remove_links(topic) if names else _replace_links(topic)
@@ -120,6 +121,11 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     return AnalyzedQuestion(
         full, searches, weights, subject, alone.wants_summary, is_follow_up=True, names=names, alone=alone if own else None
     )
+
+
+def _keep_date(operator: re.Match[str]) -> str:
+    """`on:2024-05-01` as it is, but `on:call` as words: a search would refuse it."""
+    return operator[0] if parse_period(operator[2], _ANY_DAY) else f"{operator[1]} {operator[2]}"
 
 
 def _split_dates(text: str) -> tuple[str, str]:

@@ -82,6 +82,11 @@ class SearchQuery(NamedTuple):
         return not (self.words or self.phrases or self.tags or self.paths or self.period)
 
 
+def as_words(text: str) -> str:
+    """A text that is no query, such as the name of a note, as a query without operators."""
+    return " ".join(word.lstrip("-") for word in text.replace('"', " ").replace(":", " ").split())
+
+
 def parse_query(text: str, today: date | None = None) -> SearchQuery:
     """Parse any text; a query that only excludes finds nothing. Raises UsageError if `after:`, `before:` or `on:` is followed by no date.
 
