@@ -30,8 +30,6 @@ from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.text import plain_text
 
-WIDTH = 100
-"""Columns for results of commands."""
 MAX_LISTED = 200
 LONGEST_ERROR = 1000
 R = TypeVar("R")
@@ -265,6 +263,5 @@ def _modes(session: ZkChatSession) -> schema.SessionModeState:
 
 
 def _command_text(result: CommandResult) -> str:
-    lines = result.render(WIDTH) if result.render is not None else result.lines
     opened = result.open_note.text if result.open_note is not None else ""
-    return "\n".join(filter(None, (result.text, plain_text(lines), opened)))
+    return "\n".join(filter(None, (result.text, plain_text(result.lines), opened)))

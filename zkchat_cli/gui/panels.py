@@ -11,8 +11,6 @@ from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.views.text import StyledLine, styled_line
 
-WIDTH = 90
-"""Columns for results that depend on the width."""
 HEIGHT = 190
 YES, MORE, NO = "yes", "more", "no"
 Answered = Callable[[str, str], None]
@@ -63,9 +61,8 @@ class ResultPanel(Panel):
         self.show_html((lines_html((), "\n\n".join(notices)) if notices else "") + failure)
 
     def show_result(self, result: CommandResult) -> None:
-        lines = result.render(WIDTH) if result.render is not None else result.lines
-        if result.text or lines:
-            self.show_html(lines_html(lines, result.text))
+        if result.text or result.lines:
+            self.show_html(lines_html(result.lines, result.text))
 
 
 class QuestionPanel(Panel):

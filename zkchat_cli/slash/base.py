@@ -48,8 +48,9 @@ class NoteToOpen:
 class CommandResult:
     """What to show, and what the chat does next: ask, run a turn, switch to another session, or quit.
 
-    `render` returns the lines for a screen of that many columns, where they depend on the width. A `paged` result goes through the pager
-    if it is longer than that many screens. `input_text` goes into the input line, for the user to edit and send.
+    Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for a screen of any width. A `paged`
+    result goes through the pager if it is longer than that many screens. `input_text` goes into the input line, for the user to edit and
+    send.
     """
 
     text: str = ""
