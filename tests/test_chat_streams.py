@@ -8,7 +8,7 @@ from model_calls import OLLAMA, OPENAI, QUESTION, Answer, Protocol
 from model_server import RESET, ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_delta, openai_text, sse
 
 from zkchat_cli.llm.base import Request, ThinkingPart
-from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models import PromptMessage, TokenUsage
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 
@@ -168,14 +168,6 @@ def test_reasoning_details_of_a_call_go_back_with_it(server: ModelServer) -> Non
     result = PromptMessage(role="tool", content="{}", tool_call_id="a", tokens=9, kind="tool_results")
     OPENAI.ask(server, Reply(openai_text("Yes.")), request=Request((QUESTION, asked, result)))
     assert server.bodies[-1]["messages"][1]["reasoning_details"] == [{**text, "text": "Let me see.", "signature": "s"}, secret]
-
-
-def test_reasoning_of_another_provider_is_not_sent(server: ModelServer) -> None:
-    call = ToolCall(id="a", name="f", arguments={})
-    thought = ThinkingBlocks(provider="anthropic", blocks=({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},))
-    asked = PromptMessage(role="assistant", content="", tool_calls=(call,), thinking=thought, tokens=9, kind="conversation")
-    OPENAI.ask(server, Reply(openai_text("Yes.")), request=Request((QUESTION, asked)))
-    assert "c2ln" not in server.raw[-1]
 
 
 def test_call_without_a_name(server: ModelServer) -> None:

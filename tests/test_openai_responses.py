@@ -27,7 +27,7 @@ from model_server import (
 )
 from pydantic import TypeAdapter
 
-from zkchat_cli.llm import providers
+from zkchat_cli.llm import openai_chat, providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, ThinkingPart, with_wire_names
 from zkchat_cli.llm.openai_responses import PROVIDER_NAME, request_body
 from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel
@@ -153,8 +153,9 @@ def test_reasoning_goes_back_in_its_place() -> None:
 
 
 def test_reasoning_of_another_api_is_not_sent() -> None:
-    thinking = ThinkingBlocks(provider="openai", blocks=({"reasoning_details": [{"data": "c2VjcmV0"}]},))
-    assert "c2VjcmV0" not in json.dumps(body_of(*asked_with(thinking)))
+    thinking = ThinkingBlocks(provider="anthropic", blocks=({"reasoning_details": [{"data": "c2VjcmV0"}]},))
+    chat = openai_chat.request_body("m", Request(asked_with(thinking)), official=False)
+    assert "c2VjcmV0" not in json.dumps([body_of(*asked_with(thinking)), chat])
 
 
 # events

@@ -9,7 +9,7 @@ The SDK's own streams call `accumulate_event` for each event. It is not a public
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -140,8 +140,9 @@ def request_body(model: str, request: Request, window: int | None, *, cites: boo
     body: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": converted.messages, "stream": True}
     if system:
         body["system"] = system
-    if not tools and converted.tool_names:  # the API rejects calls in a conversation without tools: declare them, but forbid their use
-        tools = [{"name": name, "input_schema": {"type": "object"}} for name in sorted(converted.tool_names)]
+    called = sorted({call.name for message in rest for call in message.tool_calls})
+    if not tools and called:  # the API rejects calls in a conversation without tools: declare them, but forbid their use
+        tools = [{"name": name, "input_schema": {"type": "object"}} for name in called]
         body["tool_choice"] = {"type": "none"}
     if tools:
         body["tools"] = tools
@@ -193,7 +194,6 @@ class _Messages:
     def __init__(self, messages: Sequence[PromptMessage], *, cites: bool) -> None:
         self._cites = cites
         self.messages: list[dict[str, Any]] = []
-        self.tool_names: set[str] = set()
         self.cache_ends: list[Block] = []
         turn = _turn_start(messages)
         last: Block | None = None
@@ -218,16 +218,14 @@ class _Messages:
     def _blocks(self, message: PromptMessage) -> tuple[str, list[Block]]:
         if message.role == "assistant":
             thinking = map(dict, message.thinking_for(PROVIDER_NAME))
-            return "assistant", [*thinking, *text_blocks(message.content), *self._calls(message)]
+            calls = (
+                {"type": "tool_use", "id": _valid_id(call.id), "name": call.name, "input": call.arguments} for call in message.tool_calls
+            )
+            return "assistant", [*thinking, *text_blocks(message.content), *calls]
         found = search_result_blocks(message.content) if self._cites and message.kind in ("tool_results", "documents") else None
         if message.role == "tool":
             return "user", [_result(message, found or message.content)]
         return "user", found or text_blocks(message.content)
-
-    def _calls(self, message: PromptMessage) -> Iterator[Block]:
-        for call in message.tool_calls:
-            self.tool_names.add(call.name)
-            yield {"type": "tool_use", "id": _valid_id(call.id), "name": call.name, "input": call.arguments}
 
 
 def _result(message: PromptMessage, content: str | list[Block]) -> Block:
