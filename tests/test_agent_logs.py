@@ -175,6 +175,8 @@ def test_a_folder_is_imported_and_a_session_that_grew_adds_only_what_is_new(zkch
     assert first.json["references"] == 1
     (folder / "broken.jsonl").unlink()
     assert "Nothing new" in zkchat("context", "import", "--from", "claude-code", str(folder)).out
+    elsewhere = zkchat("context", "import", "--from", "claude-code", str(folder), "--vault", zkchat.vault / "Garden")
+    assert elsewhere.exit_status != 0 and f"was imported with other notes: {zkchat.vault}" in elsewhere.err
     (folder / "s1.jsonl").write_bytes(lines(CLAUDE) + b'{"type": "us')
     grown = zkchat("context", "import", "--from", "claude-code", str(folder / "s1.jsonl"), "--json").json
     assert (grown["conversation_id"], grown["messages"]) == (first.json["conversation_id"], 1)

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, ConversationArchive, Value, ZkChatMessage
 from zkchat_cli.store import compactions, conversations, rows, sent_prompts, stored_messages
 from zkchat_cli.text.words import replace_surrogates
@@ -30,18 +31,22 @@ def insert_all(connection: sqlite3.Connection, given: Sequence[ConversationArchi
 def merge(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
     """Store those messages of a conversation that are not stored yet, as their ids say; gives their number.
 
-    Its head moves with them, unless the conversation was continued here.
+    Its head moves with them, unless the conversation was continued here. Raises StoreError for a conversation with other notes.
     """
     id_ = replace_surrogates(archive.conversation.id)
     with rows.paused_gc():
         if connection.execute("SELECT 1 FROM conversation WHERE id = ?", (id_,)).fetchone() is None:
             _insert(connection, archive)
             return len(archive.messages)
+        conversation = conversations.read(connection, id_)
+        if conversation.vault != replace_surrogates(archive.conversation.vault):
+            hint = f"Import it with --vault {conversation.vault}, or delete it there first."
+            raise StoreError(f"the conversation {id_} was imported with other notes: {conversation.vault}", hint)
         stored = {stored_id for (stored_id,) in connection.execute("SELECT id FROM message WHERE conversation_id = ?", (id_,))}
         new = [message for message in archive.messages if message.id not in stored]
         for message in new:
             stored_messages.insert(connection, id_, message)
-        if new and conversations.read(connection, id_).head_id in {message.id for message in archive.messages}:
+        if new and conversation.head_id in {message.id for message in archive.messages}:
             head, updated_at = archive.conversation.head_id, archive.conversation.updated_at
             conversations.update(connection, id_, "head_id = ?, updated_at = ?", head, updated_at)
         return len(new)
