@@ -1,4 +1,4 @@
-"""`zkchat acp`: conversations of an editor. They are those of the terminal: the same store, sessions and events.
+"""`zkchat acp`: conversations in an editor, with the same store, sessions and events as in the terminal.
 
 Sessions are used on a thread of their own, one turn after another (see session_thread.py).
 """
@@ -224,7 +224,7 @@ class NoteAgent:
         return reason
 
     def _finish(self, session: ZkChatSession, sources: str) -> None:
-        """Say where the excerpts are, and list the sources."""
+        """Send where the excerpts are, the list of sources, and the title."""
         [exchange] = session.history.exchanges(session.history.exchange_count - 1)
         for message in exchange.messages:
             if (update := updates.tool_locations(message, session.vault.root)) is not None:
@@ -253,7 +253,7 @@ class NoteAgent:
 
 
 def _error_text(text: str) -> str:
-    """An error as an editor can show it: what was asked for may be any text."""
+    """An error on one line of limited length: names in it may be any text."""
     return sanitize_name(truncate(text.strip(), LONGEST_ERROR))
 
 

@@ -1,4 +1,4 @@
-"""Standard input and output as the SDK takes them. Each line is checked first: the SDK ends at one that is JSON, but no object."""
+"""Standard input and output as the SDK takes them. Each line is checked first, because the SDK ends at JSON that is not an object."""
 
 import asyncio
 import json

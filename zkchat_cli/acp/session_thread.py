@@ -1,4 +1,4 @@
-"""The thread on which sessions are used, while the protocol waits for their answers and for the editor on the main one."""
+"""The thread that uses the sessions, while the main thread waits for their answers and for the editor."""
 
 import threading
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from zkchat_cli.llm.stop_signal import STOP
 
 
 class SessionThread:
-    """Runs one piece of work after another. A piece that is interrupted ends with `cancelled`, or is never begun."""
+    """Runs one task after another. An interrupted one returns "cancelled", or is never begun."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "sessions")
         self._stops: dict[Future[Any], threading.Event] = {}
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        """Do this after all that was submitted before; the future has its result."""
+        """Run a task after all earlier ones; the future gets its result."""
         stop = threading.Event()
         future = self._thread.submit(_run, work, stop)
         self._stops[future] = stop
@@ -28,7 +28,7 @@ class SessionThread:
             stop.set()
 
     def end(self, last: Callable[[], Any]) -> None:
-        """Return after the work that is submitted, and `last`."""
+        """Run `last` after all earlier tasks, and wait for it."""
         self.submit(last)
         self._thread.shutdown()
 

@@ -30,7 +30,7 @@ KINDS: dict[str, Any] = {
     "find_zk_documents_related_to": "search",
     "rename_note": "move",
 }
-"""What an editor shows a tool as. Other tools that change notes are edits."""
+"""The kind that an editor shows for a tool. Other tools that change notes are edits."""
 TERMINAL_ONLY = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
 """Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
 
@@ -105,7 +105,7 @@ def sources_text(report: TurnReport) -> str:
 
 
 def permission_for_change(call_id: str, change: Change, root: Path) -> schema.ToolCallUpdate:
-    """A proposed change with its diffs, to be accepted or declined. They hide nothing, as the terminal's."""
+    """A proposed change with its diffs, to be accepted or declined. As in the terminal, they hide no character."""
     diffs = [
         schema.FileEditToolCallContent(
             type="diff",
@@ -126,7 +126,7 @@ def permission_for_call(call: ToolCall) -> schema.ToolCallUpdate:
 
 
 def tool_title(call: ToolCall) -> str:
-    """`find_excerpts: heat pump`."""
+    """A line such as `find_excerpts: heat pump`."""
     values = ", ".join(str(value) for value in call.arguments.values())
     return truncate(f"{call.name}: {values}" if values else call.name, 100)
 
@@ -173,7 +173,7 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
 
 
 def note_path(uri: str, root: Path) -> str | None:
-    """The note that an address `file:///…` is, as a path in the vault; None if it is elsewhere."""
+    """The path in the vault of an address `file:///…`; None if it is elsewhere."""
     try:
         address = urlsplit(uri)
         if address.scheme != "file":

@@ -13,7 +13,7 @@ _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
 
 class InputBox(QPlainTextEdit):
     sent = Signal(str)
-    """What is there when Enter is pressed, also if it cannot be sent now."""
+    """The text when Enter is pressed, even if it cannot be sent now."""
     remembered = Signal(str)
     completion_wanted = Signal(str, str)
     """The text before and the text after the cursor."""
@@ -45,7 +45,7 @@ class InputBox(QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.End)
 
     def offer(self, before: str, offers: Sequence[Suggestion]) -> None:
-        """Show what could be typed, unless the user has typed on since."""
+        """Show the completions of a text, unless the user has typed more since."""
         if before != self._before or not offers or not self.hasFocus():
             self._popup.hide()
             return
@@ -80,7 +80,7 @@ class InputBox(QPlainTextEdit):
         self._popup.hide()
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802  Qt's name
-        """Keys while completions are shown: Tab and Enter take one, what is typed goes on."""
+        """While completions are shown, Tab and Enter take one; other keys are typed as usual."""
         if watched is self._popup and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Tab or (event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers()):
                 self._accept(self._popup.currentIndex().row())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MenuEntry(NamedTuple):
-    """`run` gets the window; `while_busy` says whether it may be chosen while a turn runs."""
+    """An entry of the menus: `run` gets the window; with `while_busy` it can be chosen while a turn runs."""
 
     menu: str
     label: str
@@ -111,12 +111,12 @@ def compact(window: "ChatWindow", instructions: str = "") -> None:
 
 
 def _turn_action(name: str) -> "Callable[[ChatWindow], None]":
-    """Runs the command of that name on the selected turn."""
+    """An action that runs the command of that name on the selected turn."""
     return lambda window: window.run_command(f"/{name} {window.transcript.selected}")
 
 
 def _choice_action(name: str) -> "Callable[[ChatWindow], None]":
-    """Chooses a model, an agent or a strategy among the completions of the command of that name."""
+    """An action that lets the user choose a model, an agent or a strategy among the completions of the command of that name."""
 
     def ask(window: "ChatWindow", values: Sequence[str]) -> None:
         value, chosen = QInputDialog.getItem(window, f"Choose the {name}", f"{name.capitalize()}:", values, 0, name == "model")

@@ -1,4 +1,4 @@
-"""The panels above the input, in which commands answer, errors name the next step and questions wait, while the rest can still be read."""
+"""The panels above the input: results of commands, errors with the next step, and questions. The rest of the window can still be read."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -14,11 +14,12 @@ from zkchat_cli.views.text import StyledLine, styled_line
 HEIGHT = 190
 YES, MORE, NO = "yes", "more", "no"
 Answered = Callable[[str, str], None]
-"""Gets the answer, one of the three above, and what was typed beside it."""
+"""A function of the answer (one of the three above) and the text that was typed with it."""
 
 
 class Question(NamedTuple):
-    """With `more`, a third answer, there is a line to type in: `about` says what for, and `entered` is the answer of Enter there."""
+    """A question with the answers yes and no. `more` is the label of a third one; with it there is an input line: `about` is its
+    placeholder, `entered` the answer that Enter gives there."""
 
     text: str
     lines: Sequence[StyledLine] = ()
@@ -39,7 +40,7 @@ class Panel(QFrame):
         self.hide()
 
     def show_html(self, html: str) -> None:
-        """As high as the text is, up to HEIGHT."""
+        """Show the text in a panel of its height, up to HEIGHT."""
         self.text.show_html(html)
         self.text.setAccessibleDescription(self.text.toPlainText())
         self.show()
@@ -56,7 +57,7 @@ class ResultPanel(Panel):
         self.grid.addWidget(close, 0, 4)
 
     def show_outcome(self, notices: Sequence[str], error: ZkchatError | None = None) -> None:
-        """What a turn says besides its answer, and why it failed."""
+        """Show the notices of a turn, and why it failed."""
         failure = f"<p class='problem'>✗ {escape(error.message)}</p><p>{escape(error.hint)}</p>" if error is not None else ""
         self.show_html((lines_html((), "\n\n".join(notices)) if notices else "") + failure)
 
@@ -66,7 +67,7 @@ class ResultPanel(Panel):
 
 
 class QuestionPanel(Panel):
-    """A question with two answers, or with a third one and a line of text."""
+    """Shows one question, and hides when it is answered."""
 
     def __init__(self) -> None:
         super().__init__("Question")

@@ -44,7 +44,7 @@ class ReferencePanel(QSplitter):
         self._colour_rows()
 
     def _colour_rows(self) -> None:
-        """Problems in red, and what no answer cites in grey, as in the page that is exported."""
+        """Problems are red and documents that no answer cites are grey, as in the exported page."""
         colours = html.colours(dark=is_dark(self.palette()))
         for number, row in enumerate(self.rows):
             name = "misquoted" if row.sign == BROKEN else "" if row.sign else "quiet"

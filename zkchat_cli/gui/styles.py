@@ -1,4 +1,4 @@
-"""The look of everything that is read: one style sheet, in the colours of the exported page, for dark and for light."""
+"""The style sheet of all text in the window, dark and light, in the colours of the exported page."""
 
 from collections.abc import Iterable
 from html import escape

@@ -60,7 +60,7 @@ def open_session(
 
 
 def run_turn(turn: Generator[events.Event, None, None], show: Callable[[events.Event], None]) -> None:
-    """Show the events of a turn; what it raises is one, too. Raises KeyboardInterrupt when stopped."""
+    """Show the events of a turn; an error that it raises becomes a TurnFailed. Raises KeyboardInterrupt when stopped."""
     try:
         with closing(turn):
             for event in turn:
@@ -71,7 +71,7 @@ def run_turn(turn: Generator[events.Event, None, None], show: Callable[[events.E
 
 
 def describe_event(event: events.Event) -> str:
-    """A line for what happens between the pieces of an answer; empty for what is shown otherwise."""
+    """A line about an event between the pieces of an answer; empty for events that are shown in another way."""
     match event:
         case events.Waiting(seconds, reason):
             return f"waiting {seconds:.0f} s: {reason}"
@@ -111,12 +111,12 @@ def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
 
 
 def explain_prompt(session: ZkChatSession, prompt: Prompt) -> tuple[Sequence[StyledLine], str]:
-    """The table of its tokens, and its exact text."""
+    """The table of a prompt's tokens, and its exact text."""
     return usage_lines(session, prompt), prompts.prompt_text(prompt)
 
 
 def command_to_open(session: ZkChatSession, note: NoteToOpen) -> list[str]:
-    """Empty for the program of the desktop. Raises ZkchatError."""
+    """The command that opens a note; empty for the program of the desktop. Raises ZkchatError."""
     configured = session.runtime.settings.terminal.open_command
     return open_note_command(note.file, note.line, configured, session.vault.root, in_terminal=False) or []
 

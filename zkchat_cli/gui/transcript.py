@@ -28,7 +28,7 @@ STEP = PAGE // 2
 DRAW_INTERVAL = 60
 """Milliseconds between two drawings of a streamed answer."""
 SETTLED = 2000
-"""Characters of a streamed answer that may change with the next delta; what is longer ago is drawn once."""
+"""Characters of a streamed answer that may change with the next delta; earlier ones are drawn once."""
 _UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
 _SOURCE = re.compile(r"source-(\d+)\.\d+-(\d+)")
 
@@ -73,7 +73,7 @@ def render_end(messages: Sequence[ZkChatMessage]) -> TranscriptPage:
 
 
 def _for_qt(text: str) -> str:
-    """Without what only Qt would show: words for screen readers, and an empty line at the end of code."""
+    """The HTML without what only Qt would show: words for screen readers, and an empty line at the end of code."""
     return _UNSEEN.sub("", text).replace("\n</code></pre>", "</code></pre>")
 
 
@@ -93,7 +93,7 @@ class TranscriptView(StyledBrowser):
     citation_clicked = Signal(str)
     """The number of a source of the selected turn."""
     page_wanted = Signal(int)
-    """The number of the turn that another page begins with."""
+    """The number of the first turn of the wanted page."""
 
     def __init__(self) -> None:
         super().__init__("Transcript")
@@ -134,7 +134,7 @@ class TranscriptView(StyledBrowser):
         self.select_turn(keep or page.last)
 
     def restyle(self) -> None:
-        """Draw again, in the colours of now."""
+        """Draw the page again, in the current colours."""
         self.show_page(self.page, keep=self.selected)
 
     def _scroll_to_end(self) -> None:
@@ -156,21 +156,21 @@ class TranscriptView(StyledBrowser):
         self._scroll_to_end()
 
     def add_answer(self, text: str) -> bool:
-        """Returns whether it will be drawn next, and not only with what came before."""
+        """Add to the streamed answer; returns whether that began the wait for the next drawing."""
         self._answer += text
         if drawn := not self._timer.isActive():
             self._timer.start()
         return drawn
 
     def add_note(self, text: str) -> None:
-        """A line between the pieces of an answer, such as a tool call."""
+        """Add a line between the pieces of an answer, such as a tool call."""
         self._draw_answer()
         self._append(f"<p class='note'>{escape(text)}</p><p></p>")
         if self._stream_start is not None:
             self._answer, self._drawn, self._stream_start = "", 0, self._end().position()
 
     def _draw_answer(self) -> None:
-        """Draw what has come; of a long answer only the end that may still change."""
+        """Draw the streamed answer; of a long one only the end, which may still change."""
         if self._stream_start is None or not self._answer:
             return
         at_end = self.verticalScrollBar().value() >= self.verticalScrollBar().maximum() - 40

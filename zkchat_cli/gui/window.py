@@ -1,7 +1,7 @@
 """The window: conversations on the left, the transcript and the input in the middle, the references of the selected turn on the right.
 
-Everything of the engine runs on `_work`, one after another as in the terminal; what does not change the conversation (completion, lists,
-passages, other pages) runs on `_side` meanwhile. Nothing here waits for either.
+Whatever changes the conversation runs on the worker `_work`, one task after another as in the terminal; lookups (completion, lists,
+passages, other pages) run on `_side` meanwhile. The window's own thread waits for neither.
 """
 
 import signal
@@ -45,7 +45,7 @@ from zkchat_cli.views.text import styled_line
 SEARCH_DELAY = 200
 """Milliseconds after a key before the conversations are searched."""
 WIDTHS = (220, 600, 360)
-"""Of the three panes; they keep their proportions."""
+"""Widths of the three panes, which keep their proportions."""
 READ_FIRST = 100
 """Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools."""
 Work = Callable[[ZkChatSession], Any]
@@ -138,13 +138,13 @@ class ChatWindow(QtWidgets.QMainWindow):
     # the session
 
     def run(self, work: Work, done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], None] = lambda: None) -> None:
-        """Do something with the session after all that was asked for before."""
+        """Run a task with the session after all earlier ones."""
         if (session := self.session) is not None:
             self._set_busy(True)
             self._work.submit(lambda: work(session), lambda result: self._finish(lambda: done(result)), lambda: self._finish(stopped))
 
     def look_up(self, work: Work, done: Callable[[Any], object] = lambda _: None) -> None:
-        """Ask something that changes nothing, also while a turn runs."""
+        """Run a lookup, which changes nothing, also while a turn runs."""
         if (session := self.session) is not None:
             self._side.submit(lambda: work(session), done)
 
@@ -153,7 +153,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.run(lambda session: slash.run_line(line, session), self._carry_out)
 
     def send(self, line: str) -> None:
-        """Send a message, or run a command. While notes are indexed, one is done after that."""
+        """Send a message, or run a command. While notes are indexed, one can be sent, and runs after that."""
         if (self._work.busy and not self._indexing) or self.session is None or not line.strip():
             return
         self._indexing = False
@@ -216,7 +216,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._set_busy(self._work.busy)
 
     def _carry_out(self, result: CommandResult) -> None:
-        """Do what a command wants: see slash/base.py."""
+        """Carry out the result of a command (see slash/base.py)."""
         self.result.show_result(result)
         if result.quit:
             self.close()
@@ -328,7 +328,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.look_up(lambda session: tasks.list_conversations(self._reopened(session), str(session.vault.root), words), self._show_list)
 
     def _reopened(self, session: ZkChatSession) -> ChatSessionStore:
-        """The store for the other worker's thread."""
+        """The store through another connection, so that `_side` does not wait while `_work` reads a long conversation."""
         if self._store is None or not session.store.persistent:
             self._store = session.store.reopen()
         return self._store
@@ -362,11 +362,11 @@ class ChatWindow(QtWidgets.QMainWindow):
             self._show_error(UsageError(f"nothing opens {note.file.name}", "Set terminal.open_command, for example: code -g {path}:{line}"))
 
     def ask(self, question: str, then: Callable[[], None]) -> None:
-        """Do something after a yes."""
+        """Ask a question, and call `then` after a yes."""
         self.question.ask(Question(question), lambda answer, _: then() if answer == YES else self.input.setFocus())
 
     def _approve_change(self, change: Change) -> Decision:
-        """The user's decision about a change of notes; "all" holds until the turn ends. Like the next method for the worker's thread."""
+        """The user's decision about a change of notes; "all" holds until the turn ends. This and the next method run on a worker."""
         if self._approve_all and change.memory_file is None:
             return ALLOWED
         lines = [*([styled_line(change.note, "yellow")] if change.note else []), *diff_lines(change.diff)]
@@ -389,7 +389,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         panes[(at + 1) % len(panes)].setFocus()
 
     def _escape(self) -> None:
-        """What Ctrl-C means in the terminal: stop the answer, or else clear the message."""
+        """As Ctrl-C in the terminal: stop the answer; otherwise answer no, close the result or clear the message."""
         if self._work.busy:
             self._work.stop()
         elif self.question.isVisible():

@@ -1,4 +1,4 @@
-"""Threads that do the window's work, one piece after another, and give the results back to the window's own thread."""
+"""Threads that run the window's tasks, one after another, and return the results to the window's own thread."""
 
 import gc
 import logging
@@ -29,7 +29,7 @@ class Worker(QObject):
     _arrived = Signal(object)
 
     def __init__(self, name: str, failed: Callable[[ZkchatError], None]) -> None:
-        """`failed` gets, in the window's thread, the error of any work."""
+        """`failed` gets the error of any task, in the window's thread."""
         super().__init__()
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._failed = failed

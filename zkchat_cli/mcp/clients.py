@@ -16,14 +16,14 @@ from zkchat_cli.fileio import atomic_write, read_file
 NAME = "zkchat"
 SKILL_FILE = Path(__file__).with_name("SKILL.md")
 MAX_BYTES = 50_000_000
-"""Claude Code keeps the history of its projects in the file, too."""
+"""Largest file that is read: Claude Code keeps the history of its projects in the file, too."""
 UNCHANGED = "Nothing was changed. --print shows what to add."
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
 """Strings, comments, and commas after the last member."""
 
 
 class McpClient(NamedTuple):
-    """A program: its name, its configuration file, the table of servers in it, what an entry has besides the command, and its skills."""
+    """A program: its name, its configuration file, the table of servers there, further fields of an entry, and its folder of skills."""
 
     title: str
     file: Path
@@ -96,7 +96,7 @@ def _add_to_toml(text: str, table: str, entry: Mapping[str, object]) -> str:
 
 
 def _add_to_json(text: str, table: str, entry: Mapping[str, object]) -> str:
-    """The text with the entry in its table of servers. Raises ValueError for a text that is no JSON object."""
+    """The text with the entry in its table of servers. Raises ValueError for a text that is not a JSON object."""
     if not text.strip():
         return json.dumps({table: {NAME: entry}}, indent=2, ensure_ascii=False) + "\n"
     data = _without_comments(text)

@@ -1,4 +1,4 @@
-"""What the tools return. Their JSON schemas are the tools' output schemas, and the docstrings of fields are the descriptions in them.
+"""What the tools return. Their JSON schemas are the tools' output schemas.
 
 `more` says how to get the rest if a result was capped; it is null if nothing was left out.
 """

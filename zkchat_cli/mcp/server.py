@@ -1,4 +1,4 @@
-"""The server: the tools, resources and prompts of a vault, spoken by the official SDK, which knows the revisions of the protocol.
+"""The server: the tools, resources and prompts of a vault. The official SDK speaks the protocol in all its revisions.
 
 We add how errors are reported: a refusal is one sentence that the client's model can act on, and a defect is one line on standard error,
 without a traceback.

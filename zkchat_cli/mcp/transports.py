@@ -37,7 +37,7 @@ def serve_http(server: NoteServer, port: int, token: str, announce: Callable[[st
 
 
 def _with_token(app: Any, token: str) -> Any:
-    """The ASGI app, which answers requests without the token with 401."""
+    """The ASGI app behind a check: requests without the token are answered with 401."""
     expected = f"Bearer {token}".encode()
 
     async def check(scope: Any, receive: Any, send: Any) -> None:

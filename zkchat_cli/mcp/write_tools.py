@@ -1,4 +1,4 @@
-"""The tools that change notes, which are those of the chat. Each change is shown to the user by the client, who accepts or declines it.
+"""The tools that change notes: those of the chat. The client shows each change to the user, who accepts or declines it.
 
 The proposal and the question are resolvers of the SDK, since the newest revision of the protocol asks in the answer to a call, and older
 ones during it. What is made is the change that was shown: the question is asked again if the note has changed meanwhile.
@@ -32,7 +32,7 @@ TYPES = {name: kind for kind, name in JSON_TYPES.items()}
 
 
 class Approval(BaseModel):
-    """The form that the user fills in: it has no fields, accepting it is the approval."""
+    """The form that the user gets: it has no fields, and accepting it approves the change."""
 
 
 def add_write_tools(server: NoteServer, vault: Vault, memory_paths: MemoryPaths) -> None:

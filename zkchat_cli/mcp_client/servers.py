@@ -1,4 +1,4 @@
-"""The configured MCP servers: started in the background, their tools offered to the model, each call within a time and a size.
+"""The configured MCP servers: they start in the background, the model is offered their tools, and each call has limits of time and size.
 
 A server is a guest: whatever it does costs one line, and the chat goes on. Its tools are offered as `SERVER.tool`, and what they return is
 data for the model. It gets no notes but what the model writes into a call's arguments, which the user approves.
@@ -55,7 +55,7 @@ class McpServers:
         self._has_waited = False
 
     def start(self) -> None:
-        """Start the servers in the background, those that have ended too."""
+        """Start the servers in the background, also those that have ended."""
         if not self._connections:
             return
         from anyio.from_thread import start_blocking_portal
@@ -96,7 +96,7 @@ class McpServers:
         return any(tool == f"{c.name}.{allowed}" for c in self._connections for allowed in c.always)
 
     def allow(self, tool: str) -> tuple[str, tuple[str, ...]]:
-        """Ask no more about this tool; gives its server's name and all that are allowed there."""
+        """Stop asking about this tool; returns its server's name and the tools that are allowed there."""
         server, _, name = tool.partition(".")
         connection = self._connection(server)
         connection.always = (*connection.always, name)
@@ -154,7 +154,7 @@ class _Connection:
         self.problems.append(self.problem)
 
     async def _serve(self) -> None:
-        """Connect, list the tools, and stay until the server ends. Nothing that it does gets out of here."""
+        """Connect, list the tools, and stay until the server ends. No error of a server leaves this method."""
         errors = bytearray()
         try:
             import anyio

@@ -1,4 +1,4 @@
-"""Connections to MCP servers as the SDK's client takes them: a program's pipes, or HTTP. Nothing a server sends is read without a bound.
+"""Connections to MCP servers as the SDK's client takes them: a program's pipes, or HTTP. What a server sends is read up to a limit.
 
 The SDK reads a line of a program without a limit, so the pipes are ours. Imported only on the servers' thread: the SDK takes a second.
 """
@@ -90,7 +90,7 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
 
 
 async def _lines(stdout: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
-    """The lines of a program; it ends at one of more than MAX_MESSAGE bytes."""
+    """The lines that a program writes, up to one of more than MAX_MESSAGE bytes."""
     buffer = b""
     async for chunk in stdout:
         *lines, buffer = (buffer + chunk).split(b"\n") if b"\n" in chunk else (buffer + chunk,)
