@@ -5,7 +5,7 @@ The store keeps what was sent; dropped messages and named documents follow from 
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
 from zkchat_cli.context.turns import failure_reason, is_failed
@@ -35,12 +35,6 @@ class SentPrompts(NamedTuple):
             hint = f"It made {plural(len(self.calls), 'call')}; leave out the call to see all."
             raise UsageError(f"turn {self.number} has no call {number}", hint)
         return self.calls[number - 1]
-
-    def to_json(self, call: int | None = None) -> dict[str, Any]:
-        """All calls, or one. Raises UsageError if there is no such call."""
-        calls = self.calls if call is None else (self.call(call),)
-        documents = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in calls]
-        return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": documents}
 
 
 def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, read: Callable[[str], Sequence[SentPrompt]]) -> SentPrompts:
@@ -88,14 +82,6 @@ class PromptDiff(NamedTuple):
     removed: tuple[tuple[PromptMessage, str], ...]
     tools_added: tuple[str, ...]
     tools_removed: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "added": [message.model_dump(mode="json") for message in self.added],
-            "lost": [{**message.model_dump(mode="json"), "reason": reason or None} for message, reason in self.removed],
-            "tools_added": self.tools_added,
-            "tools_lost": self.tools_removed,
-        }
 
 
 def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:

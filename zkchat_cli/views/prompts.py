@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
 from zkchat_cli.context.tool_result_masking import is_masked
@@ -24,6 +25,13 @@ def sent_prompts_text(turn: SentPrompts, call: int | None = None) -> str:
     """What the calls of a turn were sent, or one of them. Raises UsageError when there is no such call."""
     shown = turn.calls if call is None else (turn.call(call),)
     return "\n\n".join(_call_text(turn, sent) for sent in shown)
+
+
+def sent_prompts_document(turn: SentPrompts, call: int | None = None) -> dict[str, Any]:
+    """The same as JSON."""
+    calls = turn.calls if call is None else (turn.call(call),)
+    documents = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in calls]
+    return {"turn": turn.number, "question_id": turn.calls[0].question_id, "calls": documents}
 
 
 def prompt_status(prompt: Prompt) -> Callable[[str], str]:
@@ -62,6 +70,17 @@ def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
     lines += [f"+ tool {name}" for name in found.tools_added]
     lines += [f"- tool {name}" for name in found.tools_removed]
     return "\n".join(lines if len(lines) > 1 else [*lines, "The same was sent."])
+
+
+def prompt_diff_document(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> dict[str, Any]:
+    """The same as JSON."""
+    return {
+        **{name: {"turn": turn.number, "tokens": turn.tokens} for name, turn in (("a", a), ("b", b))},
+        "added": [message.model_dump(mode="json") for message in found.added],
+        "lost": [{**message.model_dump(mode="json"), "reason": reason or None} for message, reason in found.removed],
+        "tools_added": found.tools_added,
+        "tools_lost": found.tools_removed,
+    }
 
 
 def _message_summary(message: PromptMessage) -> str:

@@ -39,7 +39,7 @@ def show(
         return
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
-        document = {"conversation_id": conversation, **past.to_json(call_number)}
+        document = {"conversation_id": conversation, **prompts.sent_prompts_document(past, call_number)}
         ctx.print_result(document, prompts.sent_prompts_text(past, call_number))
         return
     with ctx.open_session(id_, indexed=next_ is not None) as session:
@@ -71,8 +71,8 @@ def diff(
 
     conversation, [before, after] = _sent_prompts(ctx, id_, a, b)
     found = prompt_history.diff_prompts(before.last, after.last)
-    turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
-    ctx.print_result({"conversation_id": conversation, **turns, **found.to_json()}, prompts.prompt_diff_text(before, after, found))
+    document = {"conversation_id": conversation, **prompts.prompt_diff_document(before, after, found)}
+    ctx.print_result(document, prompts.prompt_diff_text(before, after, found))
 
 
 @command(COMMANDS, *options.PROMPT)
