@@ -18,11 +18,11 @@ from zkchat_cli.config.schema import Config
 def test_forget_asks_for_more_than_the_exact_key(app: AppFixture) -> None:
     session = app.session()
     session.memory.remember("The deadline is 1 May")
-    confirm = slash.run("/forget dead", session).confirm
-    assert confirm is not None
-    assert (confirm.question, confirm.command_without_asking) == ("Forget deadline (The deadline is 1 May)?", "/forget deadline")
+    question = slash.run("/forget dead", session).question
+    assert question is not None
+    assert (question.text, question.command_without_asking) == ("Forget deadline (The deadline is 1 May)?", "/forget deadline")
     assert session.memory.facts()
-    assert confirm.run().text == "Forgotten: The deadline is 1 May (deadline)"
+    assert question.run().text == "Forgotten: The deadline is 1 May (deadline)"
     assert not session.memory.facts()
 
 

@@ -236,8 +236,8 @@ def test_documents_are_offered_while_typing(session: ZkChatSession) -> None:
 def confirmed(line: str, session: ZkChatSession) -> str:
     """The command, with a yes to its question."""
     outcome = slash.run(line, session)
-    assert outcome.confirm is not None
-    return outcome.confirm.run().text
+    assert outcome.question is not None
+    return outcome.question.run().text
 
 
 def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(session: ZkChatSession) -> None:
@@ -265,9 +265,9 @@ def test_a_path_gets_its_ending_and_its_folders(session: ZkChatSession, asked: s
 def test_a_note_that_came_while_the_user_was_asked_is_not_written_over(session: ZkChatSession) -> None:
     outcome = slash.run("/save new", session)
     (session.vault.root / "new.md").write_text("mine")
-    assert outcome.confirm is not None
+    assert outcome.question is not None
     with pytest.raises(VaultError, match="exists already"):
-        outcome.confirm.run()
+        outcome.question.run()
     assert (session.vault.root / "new.md").read_text() == "mine"
 
 

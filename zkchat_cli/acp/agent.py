@@ -188,8 +188,8 @@ class NoteAgent:
         if not slash.is_command(typed):
             return self._run_turn(session, session.send(text, typed=typed))
         mode, result = _modes(session).current_mode_id, slash.run(typed, session)
-        if result.confirm is not None and self._confirm(result.confirm.question):
-            result = result.confirm.run()
+        if result.question is not None and self._confirm(result.question.text):
+            result = result.question.run()
         if result.session is not None or result.quit or result.input_text or result.clipboard is not None:
             self._send(session, updates.answer_chunk("The editor has its own way to do that."))
             return "end_turn"

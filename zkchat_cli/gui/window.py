@@ -221,8 +221,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         if result.quit:
             self.close()
             return
-        if (confirm := result.confirm) is not None:
-            self.ask(confirm.question, lambda: self.run(lambda _: confirm.run(), self._carry_out))
+        if (question := result.question) is not None:
+            self.ask(question.text, lambda: self.run(lambda _: question.run(), self._carry_out))
         if result.clipboard is not None:
             QGuiApplication.clipboard().setText(result.clipboard)
             self.state.setText(f"copied {len(result.clipboard):,} characters")

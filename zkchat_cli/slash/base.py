@@ -30,7 +30,7 @@ SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
 class YesNoQuestion:
     """A question with the action that a yes runs. In a pipe, the user has to type `command_without_asking` instead."""
 
-    question: str
+    text: str
     run: "Callable[[], CommandResult]"
     command_without_asking: str
 
@@ -60,7 +60,7 @@ class CommandResult:
     session: ZkChatSession | None = None
     quit: bool = False
     turn: Generator[Event, None, None] | None = None
-    confirm: YesNoQuestion | None = None
+    question: YesNoQuestion | None = None
     clipboard: str | None = None
     open_note: NoteToOpen | None = None
     input_text: str = ""

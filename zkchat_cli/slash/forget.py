@@ -17,7 +17,7 @@ def _forget(session: ZkChatSession, argument: str) -> CommandResult:
 
     if fact.key == slugify(argument):
         return forget()
-    return CommandResult(confirm=YesNoQuestion(f"Forget {fact.key} ({fact.content})?", forget, f"/forget {fact.key}"))
+    return CommandResult(question=YesNoQuestion(f"Forget {fact.key} ({fact.content})?", forget, f"/forget {fact.key}"))
 
 
 COMMAND = SlashCommand(_forget, "KEY", lambda session: session.memory.fact_keys())

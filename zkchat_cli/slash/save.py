@@ -32,7 +32,7 @@ def _save(session: ZkChatSession, argument: str) -> CommandResult:
     save = partial(_save_note, session, change._replace(summary=f"save {path}"))
     if confirmed:
         return save()
-    return CommandResult(confirm=YesNoQuestion(f"Save the last answer as {path}?", save, f"/save {YES} {requested}".rstrip()))
+    return CommandResult(question=YesNoQuestion(f"Save the last answer as {path}?", save, f"/save {YES} {requested}".rstrip()))
 
 
 def _note_path(vault: Vault, requested: str, question: str) -> str:

@@ -56,9 +56,9 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
         _open(result.open_note, chat)
     if result.input_text:
         chat.next_input = result.input_text
-    if result.confirm is not None:
-        if chat.confirmation.ask(result.confirm.question):
-            return carry_out(result.confirm.run, chat, stoppable)
+    if result.question is not None:
+        if chat.confirmation.ask(result.question.text):
+            return carry_out(result.question.run, chat, stoppable)
         chat.screen.print("  canceled")
     return True
 
@@ -97,8 +97,8 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, print_remark: R
     Raises the error of a turn that failed.
     """
     result = slash.run_line(line, session)
-    if confirm := result.confirm:
-        raise UsageError(f"{confirm.question} A piped chat cannot ask", f"To do it without asking: {confirm.command_without_asking}")
+    if question := result.question:
+        raise UsageError(f"{question.text} A piped chat cannot ask", f"To do it without asking: {question.command_without_asking}")
     if result.input_text:
         raise UsageError("a piped chat has no input line to edit", f"Give the new text: {result.input_text.split(' ', 1)[0]} N NEW TEXT")
     print_result(result, screen)
