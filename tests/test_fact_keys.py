@@ -5,7 +5,7 @@ from factories import takes_less_than
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.memory.fact_keys import MAX_KEY, suggest_key
+from zkchat_cli.memory.fact_keys import MAX_KEY, free_key, suggest_key
 
 REPLACED = [
     ("The deadline is 1 May", "The deadline is 3 June"),
@@ -19,7 +19,6 @@ REPLACED = [
 ]
 BOTH_STAY = [
     ("I like tea", "I like coffee"),
-    ("The anvil is red", "The anvil is heavy"),
     ("Anna is a doctor", "Anna is my neighbour"),
     ("Note: buy milk", "Note: call the roofer"),
     ("I live in Berlin", "I live with two cats"),
@@ -27,13 +26,14 @@ BOTH_STAY = [
     ("The roofer's number is 0171 5550", "The plumber's number is 0171 5551"),
     ("When I write German, answer in German", "When I write English, answer in English"),
     ("我是医生", "我是中国人"),
+    ("Internationalization documentation responsibilities moved", "Internationalization documentation responsibilities grew"),
 ]
 
 
 def remember(*facts: str) -> dict[str, str]:
     remembered: dict[str, str] = {}
     for fact in facts:
-        remembered[suggest_key(fact, remembered)] = fact
+        remembered[free_key("", suggest_key(fact, remembered), None, {})] = fact
     return remembered
 
 
@@ -49,7 +49,7 @@ def test_facts_that_can_both_be_true_both_stay(older: str, newer: str) -> None:
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_every_fact_gets_a_short_key_and_the_same_one_again(one: str, other: str) -> None:
-    assert all(0 < len(key) <= MAX_KEY + 3 for key in remember(one, other))
+    assert all(0 < len(key) <= MAX_KEY for key in remember(one, other))
     assert remember(one, one) == {suggest_key(one, {}): one}
 
 

@@ -54,8 +54,8 @@ def test_the_key_of_a_fact_is_its_name_or_its_first_words(content: str, key: str
 
 
 def test_each_list_item_and_paragraph_of_a_file_is_a_fact() -> None:
-    text = "# Facts\n\n- one\n  goes on\n* [x] two\n3. three\n> - four\n\nA paragraph\nof two lines.\nAnd more\n\n---\n```\ncode\n```\nlast"
-    assert parse_facts(text) == ["one goes on", "two", "three", "four", "A paragraph of two lines. And more", "last"]
+    text = "# Facts\n\n- one\n  goes on\n* [x] two\n3. three\n> - four\n\nTwo\nlines.\nMore\n\n---\n````\n```\ncode\n````\nlast <!-- no -->"
+    assert parse_facts(text) == ["one goes on", "two", "three", "four", "Two lines. More", "last"]
 
 
 # relevance

@@ -5,7 +5,8 @@ have one value at a time, such as a deadline. In doubt both facts stay: the user
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 
 from zkchat_cli.text.words import STOPWORDS, fold
 
@@ -28,20 +29,25 @@ _SINGLE_VALUED = frozenset(
 _SINGLE_VALUED_CHINESE = tuple("密码 电话 号码 邮箱 地址 生日 名字 年龄 身高 体重 价格 日期 时间 版本 状态".split())
 
 
-def suggest_key(content: str, facts: Mapping[str, str]) -> str:
-    """A key for a fact: its name, which may be that of an older fact, or a new key made of its first words. `facts`: the others by key."""
+def suggest_key(content: str, facts: Mapping[str, str], most: int = MAX_KEY) -> str:
+    """A key for a fact: its name, which may be that of an older fact, or a new key made of its first words. `facts`: the others by key;
+    `most`: how many characters the key of a fact without a name may have."""
     if name := _name(content):
         return name
     first = slugify(" ".join([word for word in _words(content[:2000]) if word not in STOPWORDS][:MAX_NAME_WORDS])) or "fact"
-    keys = (first, *(f"{first}-{n}" for n in range(2, len(facts) + 3)))
-    return next(key for key in keys if facts.get(key, content) == content)
+    return next(key for key in _numbered(first, most) if facts.get(key, content) == content)
 
 
 def free_key(prefix: str, key: str, agent: str | None, owners: Mapping[str, str | None]) -> str:
     """`key` with `prefix`, numbered if it is the key of another agent's fact: nobody replaces those. `owners`: agents of facts, by key."""
-    key = f"{prefix}{key.removeprefix(prefix)}"[:MAX_KEY].strip("-")
-    numbered = (f"{key[: MAX_KEY - 4]}-{n}" for n in range(2, len(owners) + 3))
-    return next(each for each in (key, *numbered) if owners.get(each, agent) == agent)
+    keys = _numbered(f"{prefix}{key.removeprefix(prefix)}", MAX_KEY)
+    return next(each for each in keys if owners.get(each, agent) == agent)
+
+
+def _numbered(key: str, most: int) -> Iterator[str]:
+    """The key and then numbered ones, in at most so many characters: a key that lost its number would replace another fact."""
+    yield key[:most].strip("-")
+    yield from (f"{key[: most - 4].strip('-')}-{n}" for n in count(2))
 
 
 def slugify(text: str) -> str:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
+from zkchat_cli.markdown.blocks import blocks, is_delimiter_row, table_cells
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
 from zkchat_cli.text.languages import LANGUAGES, detect_language
@@ -40,7 +41,6 @@ MAX_FACT = 2_000
 """Characters."""
 
 _CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_LIST_MARKER = lazy_pattern(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
 
 
 class StoredMemory(NamedTuple):
@@ -79,22 +79,14 @@ def clean_fact(text: str) -> str:
 
 
 def parse_facts(text: str) -> list[str]:
-    """The facts in a file: each list item and each paragraph. Headings, rules and code are not facts."""
-    facts: list[list[str]] = []
-    in_fence = starts_new = False
-    for line in text.split("\n"):
-        stripped = line.strip()
-        is_fence = stripped.startswith(("```", "~~~"))
-        in_fence ^= is_fence
-        marker = _LIST_MARKER.match(line)
-        if is_fence or in_fence or not any(c.isalnum() for c in stripped) or stripped.startswith("#"):
-            starts_new = True
-        elif marker or starts_new or not facts:
-            facts.append([line[marker.end() :] if marker else stripped])
-            starts_new = False
-        else:
-            facts[-1].append(stripped)
-    return [fact for lines in facts if (fact := clean_fact(" ".join(lines)))]
+    """The facts in a file: each list item, paragraph and row of a table. Headings, rules, code and comments are not facts."""
+    found: list[str] = []
+    for block in blocks(text, lenient=True):
+        if block.kind == "table":
+            found += (" · ".join(table_cells(row)) for row in block.lines if not is_delimiter_row(row))
+        elif block.kind in ("paragraph", "item", "callout"):
+            found.append(block.text)
+    return [clean_fact(fact) for fact in found if any(c.isalnum() for c in fact)]
 
 
 def recall_fact(fact: Fact) -> StoredMemory:

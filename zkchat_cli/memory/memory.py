@@ -202,15 +202,16 @@ class Memory:
     def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """Chosen once for a question, so that the prompts of a turn begin alike."""
         inputs = (question, budget, counter)
-        if self._chosen is None or self._chosen[0] != inputs:
+        chosen = self._chosen  # another thread, which looks ahead, may set it meanwhile
+        if chosen is None or chosen[0] != inputs:
             try:
-                self._chosen = inputs, choose_for_prompt(self.rank(question), budget, counter)
+                self._chosen = chosen = inputs, choose_for_prompt(self.rank(question), budget, counter)
             except StoreError as e:
                 self.notify(e.message, e.hint)
                 return ()
             except VaultError:  # the turn has reported it
                 return ()
-        return self._chosen[1]
+        return chosen[1]
 
     def begin_turn(self, conversation_id: str, message_id: str) -> None:
         """Facts remembered from now on come from this message."""
@@ -292,7 +293,7 @@ class Memory:
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""
-        from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key  # 2 ms that a question does not need
+        from zkchat_cli.memory.fact_keys import MAX_KEY, free_key, slugify, suggest_key  # 2 ms that a question does not need
 
         if not self.enabled:
             raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
@@ -303,10 +304,10 @@ class Memory:
             problem = f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}"
             raise UsageError(problem, "Write a note and remember where it is: notes can be searched.")
         agent = self._agent.name if self._agent is not None and self._agent.owns_facts and source == "model" else None
-        prefix = f"{slugify(agent)}-" if agent else ""
+        prefix = f"{slugify(agent)[: MAX_KEY // 2].strip('-')}-" if agent else ""
         comparable = {fact.key.removeprefix(prefix): fact.content for fact in self.facts() if fact.agent == agent}
         owners = {fact.key: fact.agent for fact in self.facts()}
-        key = free_key(prefix, slugify(key) or suggest_key(content, comparable), agent, owners)
+        key = free_key(prefix, slugify(key) or suggest_key(content, comparable, MAX_KEY - len(prefix)), agent, owners)
         fact = Fact(
             key=key,
             content=content,

@@ -152,9 +152,12 @@ def _read(match: re.Match[str], today: date) -> Period | None:
     period = parse_period(words, today) or (parse_period(f"{before} {words}", today) if before in _ARTICLES else None)
     if period is None:
         return None
-    if before in _OPEN_END:
-        return Period(period.first if before in ("since", "seit", "depuis", "desde") else period.last + timedelta(days=1))
-    return Period(last=period.first - timedelta(days=1)) if before in _OPEN_START else period
+    try:
+        if before in _OPEN_END:
+            return Period(period.first if before in ("since", "seit", "depuis", "desde") else period.last + timedelta(days=1))
+        return Period(last=period.first - timedelta(days=1)) if before in _OPEN_START else period
+    except OverflowError:  # programs write 9999-12-31 for "never": no day is after it
+        return None
 
 
 @lru_cache(maxsize=256)
