@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from zkchat_cli.markdown.plain_text import ENTITY
+from zkchat_cli.markdown.plain_text import BLOCK_TAGS, ENTITY
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk, fold
 
@@ -34,7 +34,6 @@ _ITEM = lazy_pattern(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = lazy_pattern(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
 _BULLET = lazy_pattern(r"(?<!\S)•(?!\S)")
 """Also between the items of a list that is quoted on one line."""
-_BLOCK_TAGS = frozenset("br p div td th tr li ul ol h1 h2 h3 h4 h5 h6 summary details table hr".split())
 _TAG = lazy_pattern(
     r"`[^`\n]*+`|<(?P<address>https?://[^<>\s]*+)>|</?(?P<name>a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li"
     r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
@@ -116,7 +115,7 @@ def _tag_text(tag: re.Match[str]) -> str:
         return tag["address"] or tag[0]
     if tag[0].lower().startswith("<sup") and tag.string[tag.start() - 1 : tag.start()].isdigit():
         return "^"
-    return " " if name.lower() in _BLOCK_TAGS else ""
+    return " " if name.lower() in BLOCK_TAGS else ""
 
 
 def _wikilink_text(link: re.Match[str]) -> str:

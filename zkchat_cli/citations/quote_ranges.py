@@ -2,9 +2,11 @@
 
 import re
 
+from zkchat_cli.text.patterns import lazy_pattern
+
 MAX_WORDS = 300
 """Words of a part of a quotation; searching for more could take seconds, and nobody reads so long a mark."""
-_GAP = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
+OMISSION = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
 """An ellipsis in a quotation."""
 _WORD = re.compile(r"[^\W_]+")
 _BETWEEN_WORDS = r"[\W_]*"
@@ -18,7 +20,7 @@ def quote_ranges(text: str, quote: str) -> list[tuple[int, int]]:
     """
     found: list[tuple[int, int]] = []
     at = 0
-    for part in _GAP.split(quote):
+    for part in OMISSION.split(quote):
         words = _WORD.findall(part)
         if not words:
             continue

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from zkchat_cli.citations.cut_sentences import is_cut
 from zkchat_cli.citations.nearest_wording import LEAST_SHARE, NearestWording, find_nearest, fold_in_place
 from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_quoted, normalize_rendered, normalize_source
+from zkchat_cli.citations.quote_ranges import OMISSION
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
@@ -20,8 +21,6 @@ from zkchat_cli.vault.markup import read_markup
 MIN_QUOTE = 10
 """Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice."""
 
-_GAP = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
-"""An omission in a quotation."""
 _ENDS = " \t\r\n.…,;:，。；：、"
 _HIDES_HEADINGS = lazy_pattern(r"```|~~~|<!--|%%|\$\$|^ {0,3}(?:=|--)", re.MULTILINE)
 _NO_HEADING = lazy_pattern(r"^(?![ \t>]*+#).++", re.MULTILINE)
@@ -205,10 +204,10 @@ def _misquoted(source: QuotableChunk, nearest: NearestWording) -> FoundQuotation
 @lru_cache(maxsize=8)
 def _parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]:
     """The normalized parts to search for, split at omissions if `gaps`; empty if there are none. Cached for searches in many chunks."""
-    if gaps and not _GAP.search(quote.strip(_ENDS)):
+    if gaps and not OMISSION.search(quote.strip(_ENDS)):
         return ()
     normalize = normalize_quoted if rendered else normalize_source
-    parts = (normalize(_strip(part)).text for part in (_GAP.split(quote) if gaps else [quote]))
+    parts = (normalize(_strip(part)).text for part in (OMISSION.split(quote) if gaps else [quote]))
     return tuple(part for part in parts if part)
 
 

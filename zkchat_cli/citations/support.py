@@ -15,7 +15,7 @@ from zkchat_cli.citations.nearest_wording import BLOCK_BORDER
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk, Support
-from zkchat_cli.text.numbers import LARGEST_COUNT, NUMBER_WORDS, THOUSANDS_MARK
+from zkchat_cli.text.numbers import DIGITS, LARGEST_COUNT, NUMBER_WORDS, number_parts
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, content_terms, find_cjk, stem, terms
 from zkchat_cli.vault.search.embedding_windows import split_windows
@@ -38,7 +38,7 @@ _MOST_SIMILAR = 10
 _SHORTEST = 12
 _NUMBER = lazy_pattern(
     r"(?<![0-9A-Za-z_.,])(?:(?P<about>about|around|roughly|nearly|almost|over|under|some|approximately|circa|ca\.|~|≈)\s*)?"
-    r"(?P<number>\d+(?:[.,:'’\u00a0\u202f/-]\d+)*)(?:st|nd|rd|th)?",
+    rf"(?P<number>{DIGITS})(?:st|nd|rd|th)?",
     re.IGNORECASE,
 )
 _NAME = lazy_pattern(r"(?<![\w'’])[A-Z][\w’'-]*\w")
@@ -132,19 +132,13 @@ def _similar_sentences(wanted: frozenset[str], sources: Iterable[Evidence]) -> l
 
 
 def _stated_numbers(text: str) -> list[str]:
-    return [part for found in _NUMBER.finditer(text) if not found["about"] for part in _number_parts(found["number"])]
+    return [part for found in _NUMBER.finditer(text) if not found["about"] for part in number_parts(found["number"])]
 
 
 def _all_numbers(text: str) -> frozenset[str]:
     """Numbers in digits and small ones in words."""
     words = (NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in NUMBER_WORDS)
-    return frozenset((*words, *(part for found in _NUMBER.finditer(text) for part in _number_parts(found["number"]))))
-
-
-def _number_parts(written: str) -> list[str]:
-    """A number without separators and leading zeros; the parts of a date, time or range."""
-    parts = re.split(r"[:/-]", THOUSANDS_MARK.sub("", written))
-    return [part.lstrip("0") or "0" for part in parts]
+    return frozenset((*words, *(part for found in _NUMBER.finditer(text) for part in number_parts(found["number"]))))
 
 
 def _names(text: str) -> list[str]:

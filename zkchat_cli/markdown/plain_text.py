@@ -15,7 +15,7 @@ _INLINE_FOOTNOTE = lazy_pattern(r"\^\[[^\[\]]*\]")
 _LINK = lazy_pattern(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|\[[^\[\]]*\])")
 _ADDRESS = lazy_pattern(r"<((?:https?://|mailto:)[^<>\s]*)>")
 _TAG = lazy_pattern(r"<(/?[A-Za-z][A-Za-z0-9]*)[^<>]*>")
-_BLOCK_TAGS = frozenset("br p div td th tr li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details table section hr".split())
+BLOCK_TAGS = frozenset("br p div td th tr li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details table section hr".split())
 """Tags that separate words."""
 _EMPHASIS = lazy_pattern(r"\*++|_++|~~++|==++")
 ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -58,7 +58,7 @@ def to_plain_text(markdown: str) -> str:
 
 def remove_tags(text: str) -> str:
     """The text without HTML tags; those of blocks separate words."""
-    return _TAG.sub(lambda tag: " " if tag[1].strip("/").lower() in _BLOCK_TAGS else "", text)
+    return _TAG.sub(lambda tag: " " if tag[1].strip("/").lower() in BLOCK_TAGS else "", text)
 
 
 def _protect_code(text: str, protect: Callable[[str], str]) -> str:

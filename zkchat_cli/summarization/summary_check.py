@@ -16,7 +16,7 @@ from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.summarization.sentence_scoring import score_sentences
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.languages import detect_language
-from zkchat_cli.text.numbers import LARGEST_COUNT, NUMBER_WORDS, THOUSANDS_MARK
+from zkchat_cli.text.numbers import DIGITS, LARGEST_COUNT, NUMBER_WORDS, number_parts
 from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -25,7 +25,7 @@ MOST_NAMED = 12
 GERMAN = "german"
 _LINK = re.compile(r"\[\[([^\[\]|#]{1,200})[^\[\]]{0,200}\]\]")
 _SOURCE = re.compile(r"\[(\d{1,6}(?:\s?[,;]\s?\d{1,6}){0,20})\]")
-_NUMBER = re.compile(r"(?<![0-9A-Za-z_.,])\d+(?:[.,:'’\u00a0\u202f/-]\d+)*")
+_NUMBER = re.compile(r"(?<![0-9A-Za-z_.,])" + DIGITS)
 _NAME = re.compile(r"(?<=[\w,;)’'”\"] )[A-Z][\w’'-]*\w")
 """A capitalized word that does not begin a line or a sentence."""
 _LABEL = re.compile(
@@ -79,9 +79,7 @@ def find_facts(text: str) -> SummaryFacts:
 
 
 def _numbers(text: str) -> list[str]:
-    """Numbers without separators and leading zeros; the parts of a date or time."""
-    parts = (part for found in _NUMBER.findall(text) for part in re.split(r"[:/-]", THOUSANDS_MARK.sub("", found)))
-    return [part.lstrip("0") or "0" for part in parts]
+    return [part for found in _NUMBER.findall(text) for part in number_parts(found)]
 
 
 def _known_numbers(text: str) -> set[str]:

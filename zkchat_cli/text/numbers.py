@@ -4,6 +4,8 @@ JSON allows 10^310, NaN and true where a number of tokens is meant. Whatever rea
 it can overflow.
 """
 
+import re
+
 from zkchat_cli.text.patterns import lazy_pattern
 
 NUMBER_WORDS = {
@@ -11,9 +13,17 @@ NUMBER_WORDS = {
 }
 LARGEST_COUNT = 12
 """Whole numbers up to here may also count or number things in a text that is compared with others."""
-THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
+_THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
+DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"
+"""The pattern of a number, date, time or range in digits."""
 MAX_COUNT = 10**9
 """Larger than any number of tokens, lines or results, and small enough for every sum and every column of a database."""
+
+
+def number_parts(written: str) -> list[str]:
+    """A number in digits without separators and leading zeros; the parts of a date, time or range."""
+    parts = re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))
+    return [part.lstrip("0") or "0" for part in parts]
 
 
 def whole_number(value: object, *, least: int = 0, most: int = MAX_COUNT) -> int | None:
