@@ -454,7 +454,7 @@ def test_no_command_sends_a_key_over_plain_http(zkchat: Program, server: ModelSe
     ("address", "local"),
     [
         ("http://localhost:1", True),
-        ("http://127.9.9.9", True),
+        ("http://0.0.0.0:8000/v1", True),  # as servers print where they listen
         ("http://[::1]:80", True),
         ("http://localhost.example", False),
         ("http://127.0.0.1.example", False),

@@ -297,10 +297,10 @@ def parse_refused_tokens(message: str) -> int | None:
 
 
 def is_local(address: str) -> bool:
-    """Whether an address is this machine."""
+    """Whether an address is this machine; 0.0.0.0 is, too, which servers print as where they listen."""
     with suppress(ValueError):
         host = urlsplit(address).hostname or ""
-        return host == "localhost" or ip_address(host).is_loopback
+        return host == "localhost" or ip_address(host).is_loopback or ip_address(host).is_unspecified
     return False
 
 
