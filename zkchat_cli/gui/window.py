@@ -307,8 +307,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._set_busy(self._work.busy)
 
     def _count_typed(self) -> None:
-        text, alone = self.input.toPlainText(), self._work.busy
-        self.look_up(lambda session: session.count_typed(text, with_documents=not alone), lambda counted: self._show_typed(text, *counted))
+        text, idle = self.input.toPlainText(), not self._work.busy
+        self.look_up(lambda session: session.count_typed(text, with_documents=idle), lambda counted: self._show_typed(text, *counted))
 
     def _show_typed(self, text: str, tokens: int, estimated: bool) -> None:
         if text == self.input.toPlainText():
