@@ -49,11 +49,7 @@ def test_every_value_knows_where_it_came_from(where: AppPaths) -> None:
         "model": "ZKCHAT_MODEL",
         "vault.path": "command line",
     }
-
-
-def test_the_vaults_own_file_is_read_only_once_the_vault_is_known(where: AppPaths) -> None:
-    loaded(where, project="[llm]\nmax_tool_rounds = 3")
-    assert load_config({}, {}, where).values.llm.max_tool_rounds == 10
+    assert load_config({}, {}, where).values.llm.max_tool_rounds == 10  # the vault's own file is read once the vault is known
 
 
 def test_a_list_may_come_from_one_variable(where: AppPaths) -> None:
