@@ -28,13 +28,13 @@ LISTENING_TIMEOUT = 0.5
 
 def open_embedder(loaded: LoadedConfig) -> Embedder | None:
     """The embedder that the settings name, if any; nothing is contacted or loaded until the first text."""
-    wanted = loaded.values.semantic
-    if wanted.provider == NO_EMBEDDER:
+    semantic = loaded.values.semantic
+    if semantic.provider == NO_EMBEDDER:
         return None
-    has_server = wanted.provider in providers.names()
-    server = model_config(providers.provider(wanted.provider), loaded) if has_server else ModelConfig()
-    config = EmbedderConfig(wanted.model, wanted.path, loaded.paths.models_dir, server, loaded.paths.cache_dir)
-    return embedders.embedder(wanted.provider)(config)
+    has_server = semantic.provider in providers.names()
+    server = model_config(providers.provider(semantic.provider), loaded) if has_server else ModelConfig()
+    config = EmbedderConfig(semantic.model, semantic.path, loaded.paths.models_dir, server, loaded.paths.cache_dir)
+    return embedders.embedder(semantic.provider)(config)
 
 
 def open_model(
@@ -66,10 +66,10 @@ def available_models(
     """
     from zkchat_cli.llm.http_errors import is_local, mask_address  # the providers have loaded it
 
-    asked = {name: server for name, server in _servers(loaded).items() if server.configured_by or is_local(server.address)}
-    asked |= also or {}
+    servers = {name: server for name, server in _servers(loaded).items() if server.configured_by or is_local(server.address)}
+    servers |= also or {}
     answers: dict[str, AvailableModels] = {}
-    for name, server in asked.items():
+    for name, server in servers.items():
         late = f"{mask_address(server.address)} did not answer in time" if server.configured_by else ""
         answers[name] = AvailableModels(name, problem=late)  # until it answers
 
@@ -79,12 +79,12 @@ def available_models(
         except ZkchatError as e:
             answers[name] = AvailableModels(name, problem=e.message if server.configured_by else "")
 
-    asking = [threading.Thread(target=ask, args=each, daemon=True) for each in asked.items()]
-    until = None if seconds is None else time.monotonic() + seconds
-    for thread in asking:
+    threads = [threading.Thread(target=ask, args=each, daemon=True) for each in servers.items()]
+    deadline = None if seconds is None else time.monotonic() + seconds
+    for thread in threads:
         thread.start()
-    for thread in asking:
-        thread.join(None if until is None else max(0.0, until - time.monotonic()))
+    for thread in threads:
+        thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
     return (AvailableModels("offline", ("offline",)), *answers.values())
 
 
@@ -95,8 +95,8 @@ def reachable_providers(loaded: LoadedConfig) -> tuple[str, ...]:
     """
     from zkchat_cli.llm.http_errors import is_local  # as above
 
-    reached = _servers(loaded).items()
-    return tuple(name for name, server in reached if server.configured_by or (is_local(server.address) and _listens(server.address)))
+    servers = _servers(loaded).items()
+    return tuple(name for name, server in servers if server.configured_by or (is_local(server.address) and _listens(server.address)))
 
 
 def _listens(address: str) -> bool:

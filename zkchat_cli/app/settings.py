@@ -114,7 +114,7 @@ def check_settings(loaded: LoadedConfig) -> LoadedConfig:
 
 
 def _full_model_name(loaded: LoadedConfig, key: str, model: str) -> str:
-    """The name of a model, the value of a setting, with its provider. Raises ConfigError if that cannot be told."""
+    """The name of a model, the value of a setting, with its provider. Raises ConfigError if more than one may have it, or none."""
     if model.partition("/")[0] in providers.names():
         return model
     candidates = _complete_model_name(loaded, model)

@@ -66,17 +66,17 @@ def import_(
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
     from zkchat_cli.references.file_imports import find_imports, read_import
 
-    wanted = find_imports(f'@"{path.removeprefix("@")}"')
-    if not wanted:
+    imports = find_imports(f'@"{path.removeprefix("@")}"')
+    if not imports:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
-        file = read_import(wanted[0], import_roots(session.services, session.runtime))
-        every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
-        taken = [fact for fact in every if len(fact) <= MAX_FACT]
-        if not taken:
+        file = read_import(imports[0], import_roots(session.services, session.runtime))
+        facts = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
+        short_facts = [fact for fact in facts if len(fact) <= MAX_FACT]
+        if not short_facts:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph is read as one fact.")
-        updates = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
-    if skipped := len(every) - len(taken):
+        updates = [session.memory.remember(fact, source=file.relative_path) for fact in short_facts]
+    if skipped := len(facts) - len(short_facts):
         ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters.")
     document = {"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped}
     ctx.print_result(document, "\n".join(each.description for each in updates))

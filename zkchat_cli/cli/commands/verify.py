@@ -22,9 +22,8 @@ def verify(
 
     The text may be an answer of another program, a draft or a paper. Each quotation gets its verdict (✓ ✂ ✗), note, heading and line; a
     misquoted one also the nearest wording, with the differences marked. A [[link]], path:line, or [n] or [^name] with a footnote or a list
-    at the end of the text names the source; without one, any note may be it. A quotation from a page of the web, whose address is beside it
-    or in the list, is not checked (· outside), unless a note has it. Fewer than three words without a source, code, and names of notes are
-    not quotations.
+    at the end of the text names the source; without one, all notes are searched. A quotation with a web address beside it or in the list
+    is not checked (· outside), unless a note has it. Fewer than three words without a source, code, and names of notes are not quotations.
     """
     from zkchat_cli.citations.verify_text import verify_text
     from zkchat_cli.views.verified_quotations import quotation_lines
