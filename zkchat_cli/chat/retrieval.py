@@ -97,7 +97,7 @@ class Retriever:
     def _tool_problem(self, runtime: Runtime) -> str:
         """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or as long as that is
         unknown."""
-        name, revision = runtime.model.name, self._state.revision
+        name, revision = runtime.model.name, self._state.history.revision
         seen = self._tool_use.get(name)
         if seen is None or seen.revision != revision:
             seen = _ToolUse(revision)

@@ -7,7 +7,6 @@ rendered) is cached and only extended.
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, StoredMessages
@@ -22,11 +21,6 @@ MOST_COUNTERS = 2
 """Counters whose turns are cached: the usual model's, and the one of an agent that was asked in between."""
 
 
-class _Branch(NamedTuple):
-    messages: MessageHistory
-    revision: int
-
-
 class ConversationState:
     def __init__(self, services: SessionServices, conversation: Conversation | None = None) -> None:
         self._services, self._store = services, services.store
@@ -34,8 +28,9 @@ class ConversationState:
         self.conversation = conversation or Conversation(
             id=services.new_id(), vault=str(services.vault.root), created_at=services.now(), updated_at=services.now()
         )
-        self._branch = _Branch(MessageHistory(), 0)
-        self._turns: dict[TokenCounter, tuple[_Branch, TurnHistory]] = {}
+        self._history = MessageHistory()
+        self._turns: dict[TokenCounter, tuple[int, TurnHistory]] = {}
+        """The last turns by their counter, with the revision of the history that they were made of."""
         self._turns_lock = threading.RLock()
         self.undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
@@ -63,12 +58,7 @@ class ConversationState:
     @property
     def history(self) -> MessageHistory:
         """The messages of the branch in use, oldest first."""
-        return self._branch.messages
-
-    @property
-    def revision(self) -> int:
-        """Stays the same as long as messages are only appended to `history`."""
-        return self._branch.revision
+        return self._history
 
     @property
     def head(self) -> str | None:
@@ -94,7 +84,7 @@ class ConversationState:
         """Add a finished turn to the branch."""
         exchange = LoadableExchange(turn)
         self._exchange_of |= dict.fromkeys(exchange.ids, exchange)
-        self._branch = _Branch(self.history.with_exchange(exchange), self._branch.revision)
+        self._history = self._history.with_exchange(exchange)
 
     def checkout(self, head: str | None) -> None:
         """Continue from another message of the log (None: from the beginning), here and in the store. Raises StoreError."""
@@ -126,22 +116,22 @@ class ConversationState:
         return (LoadableExchange(messages, reader) for messages in split_into_exchanges(branch))
 
     def _replace_history(self, exchanges: Iterable[LoadableExchange]) -> None:
-        history = MessageHistory(exchanges)
+        history = MessageHistory(exchanges, self._history.revision + 1)
         self._exchange_of = {id_: exchange for exchange in history.exchanges() for id_ in exchange.ids}
-        self._branch = _Branch(history, self._branch.revision + 1)
+        self._history = history
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
         """The branch cut into turns, with the tokens that `counter` counts. Rendering them is what a long conversation costs, so turns that
         are still the same are reused."""
         with self._turns_lock:
-            branch = self._branch
+            history = self._history
             known, turns = self._turns.pop(counter, (None, TurnHistory()))
-            if known is None or known.revision != branch.revision:
+            if known != history.revision:
                 with long_lived_allocation():
-                    turns = TurnHistory(make_turns(branch.messages.exchanges(), counter, turns))
-            elif new := tuple(branch.messages.exchanges(len(turns))):
+                    turns = TurnHistory(make_turns(history.exchanges(), counter, turns))
+            elif new := tuple(history.exchanges(len(turns))):
                 turns = turns.with_turns(make_turns(new, counter, first=turns[-1].number + 1 if turns else None))
-            self._turns[counter] = branch, turns
+            self._turns[counter] = history.revision, turns
             while len(self._turns) > MOST_COUNTERS:
                 del self._turns[next(iter(self._turns))]
             return turns

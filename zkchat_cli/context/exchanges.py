@@ -97,9 +97,11 @@ def read_spoken(
 class MessageHistory(Sequence[ZkChatMessage]):
     """The messages of a branch, oldest first; a slice is a tuple. A history never changes; a longer one shares its storage."""
 
-    __slots__ = ("_count", "_exchanges", "_length", "_starts")
+    __slots__ = ("_count", "_exchanges", "_length", "_starts", "revision")
 
-    def __init__(self, exchanges: Iterable[LoadableExchange] = ()) -> None:
+    def __init__(self, exchanges: Iterable[LoadableExchange] = (), revision: int = 0) -> None:
+        self.revision = revision
+        """Stays the same in longer histories."""
         self._exchanges = list(exchanges)
         self._starts = array("L", accumulate((len(exchange.ids) for exchange in self._exchanges), initial=0))
         """The number of each exchange's first message, and of the next exchange's."""
@@ -107,7 +109,7 @@ class MessageHistory(Sequence[ZkChatMessage]):
 
     def with_exchange(self, exchange: LoadableExchange) -> "MessageHistory":
         """This history followed by an exchange. It shares this one's storage, unless another history continued this one before."""
-        longer = MessageHistory() if len(self._exchanges) == self._count else MessageHistory(self.exchanges())
+        longer = MessageHistory(() if len(self._exchanges) == self._count else self.exchanges(), self.revision)
         if len(self._exchanges) == self._count:
             longer._exchanges, longer._starts = self._exchanges, self._starts
         longer._exchanges.append(exchange)
