@@ -224,13 +224,10 @@ class TurnPipeline:
 
     def _chunk_of_earlier_prompt(self, number: int) -> tuple[ContentChunk, str] | None:
         """A chunk that a compaction folded, with the current text of its note."""
-        chunk = self.state.references.chunk(number)
-        if chunk is None:
-            return None
-        try:
-            return chunk, self.services.vault.read(chunk.relative_path)
-        except VaultError:
-            return None
+        if (chunk := self.state.references.chunk(number)) is not None:
+            with suppress(VaultError):
+                return chunk, self.services.vault.read(chunk.relative_path)
+        return None
 
 
 def _failure_status(turn: TurnInProgress) -> MessageStatus:

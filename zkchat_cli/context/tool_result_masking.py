@@ -41,16 +41,16 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
 def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter, known: TurnHistory | None = None) -> TurnHistory:
     """The turns with the results and documents of these messages masked. What was `known` before is reused; counting it takes long."""
     history = TurnHistory.from_turns(turns)
-    found: dict[int, set[str]] = {}
+    ids_of_turn: dict[int, frozenset[str]] = {}
     for id_ in ids:
         if count := history.count_through(id_):
-            found.setdefault(count - 1, set()).add(id_)
-    masked = known.replaced if known is not None else {}
+            ids_of_turn[count - 1] = ids_of_turn.get(count - 1, frozenset()) | {id_}
     replaced: dict[int, Turn] = {}
-    for position, there in ((position, frozenset(there)) for position, there in found.items()):
-        turn, before = history[position], masked.get(position)
-        same = before is not None and (before.exchange, before.counter, before.masked) == (turn.exchange, turn.counter, there)
-        replaced[position] = before if before is not None and same else _mask_turn(turn, there, counter)
+    for position, masked in ids_of_turn.items():
+        turn, before = history[position], known.replaced.get(position) if known is not None else None
+        if before is None or (before.exchange, before.counter, before.masked) != (turn.exchange, turn.counter, masked):
+            before = _mask_turn(turn, masked, counter)
+        replaced[position] = before
     return known if known is not None and known.is_same(history, replaced) else history.with_replaced(replaced)
 
 
