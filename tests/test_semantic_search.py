@@ -275,6 +275,13 @@ def test_the_next_embedding_deletes_unused_vectors(notes: Notes) -> None:
     assert "Garage.md" not in notes.found("car")
 
 
+def test_a_file_that_is_deleted_while_it_is_open_is_made_again(notes: Notes) -> None:
+    notes.vectors.unlink()
+    notes.vault.embed()
+    assert notes.status.complete
+    assert notes.vectors.exists()
+
+
 def test_the_file_is_for_its_user_alone(notes: Notes) -> None:
     assert stat.S_IMODE(notes.vectors.stat().st_mode) == 0o600
 
