@@ -1,7 +1,7 @@
 """The syntax of citation marks: one function for each way to cite, given the text and the position where a mark may begin.
 
 Each returns a `Step`: where to continue, and the mark if there is one; or None if only more text can decide, unless the text is `final`.
-They look back at most `LOOKS_BACK` characters.
+The functions look back at most `LOOKS_BACK` characters.
 """
 
 import re
@@ -130,7 +130,7 @@ def parse_wide_bracket(text: str, at: int, *, final: bool) -> Step:
 
 
 def parse_definition(text: str, at: int) -> CitationMark | None:
-    """The definition of a number, whose `[` is at `at`."""
+    """The definition of a number that begins with the `[` at `at`."""
     found = _SQUARE.match(text, at, at + MAX_LENGTH)
     cited = _parse_numbers(found[1]) if found else ()
     return CitationMark(at, text.index("]", at) + 1, cited, defines=True) if cited else None
@@ -210,7 +210,7 @@ def _is_power(text: str, at: int, raised: str) -> bool:
 
 
 def parse_path(text: str, at: int, *, final: bool, earliest: int) -> Step:
-    """The path of a note whose suffix begins at `at`; it begins at `earliest` or later, where the previous mark ends."""
+    """The path of a note with its suffix at `at`; it begins at `earliest` or later, where the previous mark ends."""
     found = _PATH_ENDS.match(text, at)
     if not final and (found.end() + 2 > len(text) if found else ".markdown".startswith(text[at : at + 9].lower())):
         return None

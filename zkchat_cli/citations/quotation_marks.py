@@ -44,18 +44,18 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
     blank = [m.start() for m in _BLANK_LINE.finditer(text)]
     found: list[Quotation] = []
     end = 0
-    for first, last in sorted([*_nested(marks), *_flat(marks, answer, text, blank), *_single(answer, text, blank)]):
+    for first, last in sorted([*_nested_pairs(marks), *_flat_pairs(marks, answer, text, blank), *_single_pairs(answer, text, blank)]):
         if first >= end and is_long_enough(answer[first + 1 : last]):
             end = last + 1
             found.append(Quotation(first, end, answer[first + 1 : last]))
     if ">" not in text:
         return found
-    blocks = list(_blocks(answer, text, found))
+    blocks = list(_block_quotations(answer, text, found))
     inside = [(block.start, block.end) for block in blocks]
     return sorted([*blocks, *(each for each in found if not any(start <= each.start < end for start, end in inside))])
 
 
-def _nested(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
+def _nested_pairs(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
     """Pairs of different marks. Each closing mark closes the last open one of its kind; an unclosed mark is no quotation."""
     open_: dict[str, list[int]] = {opening: [] for opening in _NESTING}
     for at, mark in marks:
@@ -65,7 +65,7 @@ def _nested(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
             yield waiting.pop(), at
 
 
-def _flat(marks: Sequence[tuple[int, str]], answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _flat_pairs(marks: Sequence[tuple[int, str]], answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Pairs of marks that can open and close: an opening mark is before a word, a closing mark after one."""
     for opening, closings in _FLAT.items():
         open_: list[int] = []
@@ -80,7 +80,7 @@ def _flat(marks: Sequence[tuple[int, str]], answer: str, text: str, blank: Seque
                 open_.append(at)
 
 
-def _single(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _single_pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Pairs of single marks. The same character is an apostrophe: inside a word, after a plural ("the dogs' bowl"), before "tis".
 
     So a closing mark after an s counts only if no other follows before the next quotation or the paragraph's end.
@@ -108,7 +108,7 @@ def _single(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int,
         yield from (each for each in open_ if each[1])
 
 
-def _blocks(answer: str, text: str, found: Sequence[Quotation]) -> Iterator[Quotation]:
+def _block_quotations(answer: str, text: str, found: Sequence[Quotation]) -> Iterator[Quotation]:
     """The block quotations that are no callouts, and not for the most part quotations in marks."""
     starts = [quotation.start for quotation in found]
     for block in _BLOCK_QUOTATION.finditer(text):

@@ -101,7 +101,7 @@ class QuotableChunk:
         cut: QuotedPlace | None = None
         for gaps in (False, True):
             for rendered in (False, True):
-                parts = _parts(quote, rendered, gaps)
+                parts = _normalized_parts(quote, rendered, gaps)
                 if not parts:
                     continue
                 place = self._find(self._rendered if rendered else self._source, parts)
@@ -121,7 +121,7 @@ class QuotableChunk:
         for count, found in enumerate(places):
             end = found[-1] + len(parts[-1])
             if not self._is_cut(text, parts, found):
-                return QuotedPlace("verified", self._line(text, found[0]), self._line(text, end - 1))
+                return QuotedPlace("verified", self._note_line(text, found[0]), self._note_line(text, end - 1))
             cut = cut or (found, end)
             if count == _MAX_PLACES:
                 break
@@ -130,7 +130,7 @@ class QuotableChunk:
         first, last = text.line_at(cut[0][0]), text.line_at(cut[1] - 1)
         return QuotedPlace("cut", self.chunk.start_line + first, self.chunk.start_line + last, self._sentence(parts, first, last))
 
-    def _line(self, text: NormalizedText, position: int) -> int:
+    def _note_line(self, text: NormalizedText, position: int) -> int:
         return self.chunk.start_line + text.line_at(position)
 
     def _sections(self, text: NormalizedText) -> list[tuple[int, int]]:
@@ -202,16 +202,16 @@ def _misquoted(source: QuotableChunk, nearest: NearestWording) -> FoundQuotation
 
 
 @lru_cache(maxsize=8)
-def _parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]:
+def _normalized_parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]:
     """The normalized parts to search for, split at omissions if `gaps`; empty if there are none. Cached for searches in many chunks."""
     if gaps and not OMISSION.search(quote.strip(_ENDS)):
         return ()
     normalize = normalize_quoted if rendered else normalize_source
-    parts = (normalize(_strip(part)).text for part in (OMISSION.split(quote) if gaps else [quote]))
+    parts = (normalize(_strip_punctuation(part)).text for part in (OMISSION.split(quote) if gaps else [quote]))
     return tuple(part for part in parts if part)
 
 
-def _strip(part: str) -> str:
+def _strip_punctuation(part: str) -> str:
     """Words without punctuation around them; the point of `.5` stays."""
     bare = part.strip(_ENDS)
     return f".{bare}" if bare[:1].isdigit() and part[: part.find(bare)].endswith(".") and not part.startswith("..") else bare

@@ -95,8 +95,8 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
         if quote and citations[number, quote].verdict == "verified":
             for sentence in stated:
                 quoted[sentence].add(quote)
-    judged = {sentence: _judge(sentence, quoted[sentence], numbers, sources) for sentence, numbers in numbers_of.items()}
-    worst = {key: _worst([judged[sentence] for sentence in stated]) for key, stated in claims.items()}
+    judged = {sentence: _sentence_support(sentence, quoted[sentence], numbers, sources) for sentence, numbers in numbers_of.items()}
+    worst = {key: _worst_support([judged[sentence] for sentence in stated]) for key, stated in claims.items()}
     return VerificationResult(
         tuple(citation.model_copy(update={"support": worst.get(key)}) for key, citation in citations.items()), uncited
     )
@@ -141,7 +141,7 @@ def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSen
         of_sentence = [citation for citation in citations if not spans.isdisjoint(citation.spans)]
         numbers = tuple(dict.fromkeys(citation.number for citation in of_sentence))
         if numbers and _states_something(sentence):
-            support = _worst([citation.support for citation in of_sentence if citation.support])
+            support = _worst_support([citation.support for citation in of_sentence if citation.support])
             found.append(
                 CitedSentence(_BEFORE_POINT.sub("", " ".join(sentence.translate(_ENDS_AGAIN).split())), numbers, support or "unclear")
             )
@@ -158,14 +158,14 @@ def _marked_sentences(written: Sequence[CitationMark], text: str) -> Iterator[tu
         yield _REPLACED.sub("", sentence), [int(index) for index in _REPLACED.findall(sentence)]
 
 
-def _judge(sentence: str, quoted: Iterable[str], numbers: Iterable[int], sources: CitableSources) -> Support:
+def _sentence_support(sentence: str, quoted: Iterable[str], numbers: Iterable[int], sources: CitableSources) -> Support:
     """The verdict on a sentence. One that is itself a verified quotation, apart from a few words, needs no judgement."""
     if _count_words(sentence) - sum(map(_count_words, quoted)) <= FEW_WORDS:
         return "supports"
     return judge_support(sentence, [sources.evidence(number) for number in numbers])
 
 
-def _worst(judged: Sequence[Support]) -> Support | None:
+def _worst_support(judged: Sequence[Support]) -> Support | None:
     order: tuple[Support, ...] = ("does_not_support", "unclear", "supports")
     return next((each for each in order if each in judged), None)
 

@@ -146,7 +146,7 @@ class _Notes:
 
 def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     list_start, listed = _read_source_list(text, notes)
-    prose = _blank(text[:list_start])
+    prose = _blank_markup(text[:list_start])
     reading = marks.read_marks(prose)
     without_code = marks.blank_spans(text[:list_start], reading.code)
     visible = _WIKILINK.sub(lambda link: " " * len(link[0]), marks.blank_spans(prose, reading.code))
@@ -156,7 +156,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     written = marks_outside_quotations(sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose)
     starts = [mark.start for mark in written]
     inside = {q: written[bisect_left(starts, q.start) : bisect_left(starts, q.end)] for q in quotations if not q.block}
-    of_notes = {mark for quotation, found in inside.items() if found and _holds(quotation.words, notes) for mark in found}
+    of_notes = {mark for quotation, found in inside.items() if found and _is_in_a_note(quotation.words, notes) for mark in found}
     citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes, footnotes))
     spans = [cited.mark.span for cited in citing]
     at = {quotation.start: quotation for quotation in quotations}
@@ -212,11 +212,11 @@ def _page_of(quotation: Quotation, pages: Iterable[tuple[tuple[int, int], str]],
     return ""
 
 
-def _holds(words: str, notes: _Notes) -> bool:
+def _is_in_a_note(words: str, notes: _Notes) -> bool:
     return find_quotation(words, notes.all_with(words)).verdict == "verified"
 
 
-def _blank(text: str) -> str:
+def _blank_markup(text: str) -> str:
     """The text with spaces in place of its front matter, comments, tags and targets of links."""
     header = len(text) - len(text.split("\n", read_front_matter(text).lines)[-1])
     return marks.blank_spans(text, [(0, header), *(found.span() for found in _NO_PROSE.finditer(text, header))])
@@ -253,14 +253,14 @@ def _name_at_beginning(source: str, notes: _Notes) -> tuple[str, ...]:
 def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:
     """The best verdict on the quotation as it is written, without tags, and without its attribution."""
     forms = dict.fromkeys((quotation.words, remove_tags(quotation.words), _ATTRIBUTION.sub("", quotation.words)))
-    found = {form: _find(replace(quotation, words=form), notes) for form in forms}
+    found = {form: _find_source(replace(quotation, words=form), notes) for form in forms}
     best = min(forms, key=lambda form: _BEST_FIRST.index(found[form].verdict))
     is_outside = quotation.page and not (quotation.notes and quotation.is_named) and found[best].verdict != "verified"
     where = FoundQuotation("outside") if is_outside else found[best]
     return TextQuotation(best.strip(), where, quotation.notes if quotation.is_named else (), quotation.page if is_outside else "")
 
 
-def _find(quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:
+def _find_source(quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:
     """Where the quotation is. One that another note than the named has is misquoted, and its nearest wording is there."""
     here = find_quotation(quotation.words, notes.read(quotation.notes)) if quotation.notes else FoundQuotation("not_found")
     if here.verdict == "verified" or (here.verdict == "cut" and quotation.is_named):

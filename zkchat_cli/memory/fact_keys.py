@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LABELS = frozenset(
     "note todo reminder remember idea important warning tip hint fyi ps nb attention question fact task 注意 备注 待办".split()
 )
-"""Labels that stand before many different facts."""
+"""Labels before many different facts."""
 _SINGLE_VALUED = frozenset(
     """name number phone mobile email address password pin birthday age height weight size colour color price cost rent salary fee budget
     deadline date start end location capital username url version status owner manager goal limit language timezone amount quantity model
@@ -32,19 +32,19 @@ _SINGLE_VALUED_CHINESE = tuple("密码 电话 号码 邮箱 地址 生日 名字
 def suggest_key(content: str, facts: Mapping[str, str], most: int = MAX_KEY) -> str:
     """A key for a fact: its name, which may be that of an older fact, or a new key made of its first words. `facts`: the others by key;
     `most`: how many characters the key of a fact without a name may have."""
-    if name := _name(content):
+    if name := _fact_name(content):
         return name
     first = slugify(" ".join([word for word in _words(content[:2000]) if word not in STOPWORDS][:MAX_NAME_WORDS])) or "fact"
-    return next(key for key in _numbered(first, most) if facts.get(key, content) == content)
+    return next(key for key in _numbered_keys(first, most) if facts.get(key, content) == content)
 
 
 def free_key(prefix: str, key: str, agent: str | None, owners: Mapping[str, str | None]) -> str:
     """`key` with `prefix`, numbered if it is the key of another agent's fact: nobody replaces those. `owners`: agents of facts, by key."""
-    keys = _numbered(f"{prefix}{key.removeprefix(prefix)}", MAX_KEY)
+    keys = _numbered_keys(f"{prefix}{key.removeprefix(prefix)}", MAX_KEY)
     return next(each for each in keys if owners.get(each, agent) == agent)
 
 
-def _numbered(key: str, most: int) -> Iterator[str]:
+def _numbered_keys(key: str, most: int) -> Iterator[str]:
     """The key and then numbered ones, in at most so many characters: a key that lost its number would replace another fact."""
     yield key[:most].strip("-")
     yield from (f"{key[: most - 4].strip('-')}-{n}" for n in count(2))
@@ -55,7 +55,7 @@ def slugify(text: str) -> str:
     return "-".join(_words(text[: 4 * MAX_KEY]))[:MAX_KEY].strip("-")
 
 
-def _name(content: str) -> str | None:
+def _fact_name(content: str) -> str | None:
     entry = _ENTRY.match(content)
     match = entry or _IS.match(content)
     words = [word for word in _words(_ARTICLE.sub("", match[1])) if word not in ("the", "of")] if match else []

@@ -145,14 +145,14 @@ def rank_by_relevance(
 
 
 def _find_similar(cosines: Mapping[int, float]) -> set[int]:
-    """The numbers whose cosine says that the meaning is similar."""
+    """The numbers with a cosine that says that the meaning is similar."""
     usual = fmean(cosines.values()) + pstdev(cosines.values()) if len(cosines) >= MIN_FOR_AVERAGE else 0.0
     return {number for number, cosine in cosines.items() if cosine >= max(SIMILAR, usual)}
 
 
 @lru_cache(maxsize=2)
 def _detect_language(contents: tuple[str, ...]) -> str | None:
-    """That of all items together: one fact is too short to tell."""
+    """The language of all items together: one fact is too short to tell."""
     return detect_language(" ".join(contents))
 
 

@@ -52,7 +52,7 @@ from zkchat_cli.vault.vault import Vault
 
 LEVELS = ("user", "project", "folder", "agent", "facts")
 SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
-"""Of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest of `SHARE`."""
+"""Shares of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest."""
 MAX_RECALLED_MESSAGES = 20
 MAX_COMPARED_MESSAGES = 10_000
 """The newest are compared by meaning with what the model looks for, in 0.1 s."""

@@ -78,7 +78,7 @@ class MemoryPaths(NamedTuple):
                     yield posixpath.normpath(posixpath.join(os.path.relpath(folder, self.root).replace(os.sep, "/"), name))
 
     def _agent_reason(self, real: str) -> str | None:
-        """For a file that would be the memory of an agent."""
+        """Why a file is memory if it would be that of an agent; else None."""
         file = Path(real)
         if self.agents_folder is None or file.suffix != ".md" or str(file.parent) != _comparable(self.agents_folder):
             return None

@@ -1,8 +1,8 @@
 """Project memory: `ZKCHAT.md` in the vault's root goes into every prompt; in a folder, into prompts about its notes.
 
-Other programs' names can stand in for it (`AGENTS.md`, `CLAUDE.md`, `WILK.md`): in each folder, the first that can be read counts.
+Other programs' names for it are read, too (`AGENTS.md`, `CLAUDE.md`, `WILK.md`): in each folder, the first that can be read counts.
 
-Root memory stands at the front of the prompt, which stays the same from turn to turn. Folder memory goes next to the message it belongs to:
+Root memory is at the front of the prompt, which stays the same from turn to turn. Folder memory goes next to the message it belongs to:
 at the front, each change of subject would invalidate the provider's prompt cache.
 """
 

@@ -24,13 +24,13 @@ def reduce_to_fit(calls: Sequence[Sequence[ContentChunk]], room: int, count: Cou
     """
     found = [call for call, chunks in enumerate(calls) if chunks]
     room -= FRAME_TOKENS * len(found)
-    best = {call: _cost(calls[call][0], room, count) for call in found}
+    best = {call: _chunk_cost(calls[call][0], room, count) for call in found}
     kept: list[list[int]] = [[] for _ in calls]
     if sum(best.values()) > room:
-        cut = _share(calls, best, room, count)
+        cut = _truncated_chunks(calls, best, room, count)
         return tuple((cut[call],) if call in cut else () for call in range(len(calls)))
     for call, rank in rank_chunks(calls):
-        room -= _cost(calls[call][rank], room, count) if rank else best[call]
+        room -= _chunk_cost(calls[call][rank], room, count) if rank else best[call]
         if room < 0:
             break
         kept[call].append(rank)
@@ -62,12 +62,12 @@ def share_evenly(wanted: Sequence[int], room: int, least: Sequence[int]) -> list
     return shares(bisect_right(range(room + 1), room, key=lambda level: sum(shares(level))) - 1)
 
 
-def _cost(chunk: ContentChunk, room: int, count: Count) -> int:
+def _chunk_cost(chunk: ContentChunk, room: int, count: Count) -> int:
     """The chunk's tokens; for a text that cannot fit, any number above `room`."""
     return chunk_tokens(chunk, count) if len(chunk.text) <= MAX_CHARACTERS_PER_TOKEN * room else max(room, 0) + 1
 
 
-def _share(calls: Sequence[Sequence[ContentChunk]], wanted: dict[int, int], room: int, count: Count) -> dict[int, ContentChunk]:
+def _truncated_chunks(calls: Sequence[Sequence[ContentChunk]], wanted: dict[int, int], room: int, count: Count) -> dict[int, ContentChunk]:
     """The best chunk of each call, truncated to a share of the room; of the first calls only if a few words of each do not fit."""
     shares = {call: min(want, min_chunk_tokens(calls[call][0], count)) for call, want in wanted.items()}
     if sum(shares.values()) <= room:

@@ -82,13 +82,13 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
             continue
         costs = [0 if chunk.id in chunks else budget.cost(chunk) for chunk in text]
         room = min(int((budget.ratio if mention.readable else max(budget.ratio, UNREADABLE_SHARE)) * left), total)
-        indexes = _select(text, costs, room, message, from_start=not mention.readable)
+        indexes = _indexes_to_inject(text, costs, room, message, from_start=not mention.readable)
         selected = [text[i] for i in indexes]
         spent = sum(costs[i] for i in indexes)
         delivery: Delivery = "offered" if not selected else "injected" if len(selected) == len(text) else "partly"
         if not mention.readable and delivery != "injected":
             warnings.append(_cut_warning(reference, text, selected))
-        reason = _reason(text, costs, selected, spent, room, left)
+        reason = _delivery_reason(text, costs, selected, spent, room, left)
         headings = () if delivery == "injected" else _headings(text)
         reference = reference.model_copy(update={"delivery": delivery, "delivery_reason": reason, "headings": headings})
         documents.append((reference, tuple(chunk.id for chunk in selected)))
@@ -105,7 +105,7 @@ def _numbers_in_prompt(text: Sequence[ContentChunk], in_prompt: Mapping[str, Con
     return numbers if len(numbers) == len(text) else {}
 
 
-def _select(text: Sequence[ContentChunk], costs: Sequence[int], room: int, message: str, *, from_start: bool) -> list[int]:
+def _indexes_to_inject(text: Sequence[ContentChunk], costs: Sequence[int], room: int, message: str, *, from_start: bool) -> list[int]:
     """The indexes of all chunks if they fit; else of the most relevant sections, or of the first chunks if `from_start`."""
     if sum(costs) <= room:
         return list(range(len(text)))
@@ -135,7 +135,9 @@ def _relevant_sections(text: Sequence[ContentChunk], message: str) -> Iterator[l
     yield from (sections[i] for i in sorted(range(len(sections)), key=lambda i: -shared[i]) if shared[i])
 
 
-def _reason(text: Sequence[ContentChunk], costs: Sequence[int], selected: Sequence[ContentChunk], spent: int, room: int, left: int) -> str:
+def _delivery_reason(
+    text: Sequence[ContentChunk], costs: Sequence[int], selected: Sequence[ContentChunk], spent: int, room: int, left: int
+) -> str:
     if not text:
         return "it has no text to put into a prompt"
     share = f"{room:,} fit, a share of the {left:,} left for messages"

@@ -74,7 +74,7 @@ def first_paragraph(text: str) -> str | None:
     """
     short: str | None = None
     for statement in _statements(text):
-        words = _content(statement) if statement.kind == "paragraph" and not statement.quoted else ""
+        words = _telling_words(statement) if statement.kind == "paragraph" and not statement.quoted else ""
         if count_words(words) >= _SENTENCE or _SENTENCE_END.search(words):
             return words.rstrip(" :：")
         if not words.endswith(_COLONS):
@@ -87,15 +87,15 @@ def key_text(text: str, title: str = "") -> str | None:
     statements = list(_statements(text))
 
     def of(*kinds: BlockKind) -> list[str]:
-        return [words for statement in statements if statement.kind in kinds and (words := _content(statement))]
+        return [words for statement in statements if statement.kind in kinds and (words := _telling_words(statement))]
 
     items = [words for words in of("paragraph", "item") if not words.endswith(_COLONS)]
     headings = [words for words in of("heading", "callout") if fold(words) != fold(title) and not words.endswith(_COLONS)]
     code = [_NO_WORD.sub("", s.text) for s in statements if s.kind in ("code", "indented")]
-    return _joined(items) or " · ".join(_first_few(headings)) or _joined(of("table")) or next(iter(code), None)
+    return _joined_items(items) or " · ".join(_first_few(headings)) or _joined_items(of("table")) or next(iter(code), None)
 
 
-def _content(statement: _Statement) -> str:
+def _telling_words(statement: _Statement) -> str:
     """A statement's words without tags at its end; empty if it has only links, tags and dates, or words such as "back to"."""
     around = _LINK.sub(" ", statement.text)
     only_leads = all(word[0].lower() in _LEADS for word in _WORD.finditer(around))
@@ -110,7 +110,7 @@ def _content(statement: _Statement) -> str:
     return "" if only_leads or not has_word or _DRAWING in text else text
 
 
-def _joined(items: Sequence[str]) -> str:
+def _joined_items(items: Sequence[str]) -> str:
     few = _first_few(items)
     return "; ".join([*(item.rstrip(".;。；") for item in few[:-1]), *few[-1:]])
 

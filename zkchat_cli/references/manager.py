@@ -76,7 +76,7 @@ class ReferenceManager:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Of all chunks."""
+        """The numbers of all chunks, sorted."""
         return tuple(sorted(self._chunks))
 
     def _number(self, chunk: ContentChunk) -> int:

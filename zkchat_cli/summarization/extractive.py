@@ -33,7 +33,7 @@ _COMMON = 0.2
 _SAME_CLAIM = 0.5
 """A correction is about a sentence if it has this share of its words."""
 _MAX_UNUSED = 0.02
-"""Of the budget."""
+"""Share of the budget that may stay unused."""
 _MAX_MISFITS = 20
 """After so many sentences that do not fit, the budget is spent."""
 _OPENING_TOKENS, _SENTENCE_TOKENS = 6, 2
@@ -107,7 +107,7 @@ def summarize(
     links = _links_line(spoken, budget // 4, counter)
     chosen: list[SummaryCandidate] = []
     text, left = "", budget - counter.count(links) - 1
-    while left > _MAX_UNUSED * budget and (added := list(_take(ranked, left, count))):
+    while left > _MAX_UNUSED * budget and (added := list(_next_that_fit(ranked, left, count))):
         chosen += added
         left = budget - sum(map(count, map(str.rstrip, _summary_parts(chosen, messages, links))))
     while chosen and (left := budget - counter.count(text := "".join(_summary_parts(chosen, messages, links)))) < 0:
@@ -204,7 +204,7 @@ def _prefer_instructed(candidates: list[SummaryCandidate], instructions: str) ->
     return [c._replace(factor=c.factor * bonus(c.sentence)) for c in candidates] if instructions else candidates
 
 
-def _take(ranked: Iterator[list[SummaryCandidate]], tokens: int, count: Callable[[str], int]) -> Iterator[SummaryCandidate]:
+def _next_that_fit(ranked: Iterator[list[SummaryCandidate]], tokens: int, count: Callable[[str], int]) -> Iterator[SummaryCandidate]:
     """The next candidates that fit into about so many tokens."""
     misfits = 0
     for group in ranked:

@@ -21,7 +21,7 @@ from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
 from zkchat_cli.tokens.counter import TokenCounter
 
 MOST_NAMED = 12
-"""Facts and decisions that the model is told of."""
+"""How many wrong facts, and how many missing decisions, the request for a correction names."""
 GERMAN = "german"
 _LINK = re.compile(r"\[\[([^\[\]|#]{1,200})[^\[\]]{0,200}\]\]")
 _SOURCE = re.compile(r"\[(\d{1,6}(?:\s?[,;]\s?\d{1,6}){0,20})\]")
@@ -31,7 +31,7 @@ _NAME = re.compile(r"(?<=[\w,;)’'”\"] )[A-Z][\w’'-]*\w")
 _LABEL = re.compile(
     r"[ \t]*(?:#{1,6}[ \t]+.*|(?:[-*+][ \t]+|\d{1,2}[.)][ \t]+)?(?:\*\*)?(?:[^\d.\n:：]{1,60}[:：]|[^\d.\n:：]{1,60}$)(?:\*\*)?)"
 )
-"""A heading, or what stands before the colon of a line: words of the section, not of the conversation."""
+"""A heading, or what comes before the colon of a line: words of the section, not of the conversation."""
 _NUMBER_OF = {
     **{word: str(n) for n, month in enumerate(MONTHS, 1) for word in (month.lower(), month[:3].lower())},
     **NUMBER_WORDS,
@@ -131,7 +131,7 @@ def check_summary(summary: str, source: str, decisions: Sequence[str] = ()) -> S
 
 
 def correction_request(check: SummaryCheck) -> str:
-    """What the model is asked for, after the summary that is wrong."""
+    """The request to the model for a corrected summary, sent after the wrong one."""
     lines = ["Correct this summary and answer with all of it in <conversation-summary>…</conversation-summary>."]
     if check.invented:
         lines.append(f"The conversation does not have: {', '.join(check.invented[:MOST_NAMED])}. Leave out or correct what says so.")
@@ -143,7 +143,7 @@ def repair_summary(summary: str, source: str, decisions: Sequence[str], limit: i
     """The summary without the sentences that state invented facts, and with the missing decisions as far as they fit into `limit`."""
     invented = {*check_summary(summary, source).invented}
     if invented:
-        lines = (_without(invented, line) for line in summary.split("\n"))
+        lines = (_line_without(invented, line) for line in summary.split("\n"))
         summary = "\n".join(line for line in lines if line is not None)
     for decision in check_summary(summary, source, decisions).missing:
         longer = f"{summary}\n- user: {decision}".lstrip("\n")
@@ -152,7 +152,7 @@ def repair_summary(summary: str, source: str, decisions: Sequence[str], limit: i
     return summary
 
 
-def _without(invented: set[str], line: str) -> str | None:
+def _line_without(invented: set[str], line: str) -> str | None:
     """The line without its sentences that state one of these facts; None if it has no others."""
     sentences = split_sentences(line)
     kept = [sentence for sentence in sentences if invented.isdisjoint(_written_facts(sentence))]

@@ -46,11 +46,11 @@ _DAY = "yesterday|today|vorgestern|gestern|heute|anteayer|ayer|hoy|avant-hier|au
 _CHINESE = "天周期月年"
 """A date in Chinese contains one of these."""
 _BEGINNINGS = frozenset(word[:3] for word in f"{_MONTH}|{_WEEKDAY}|{_UNIT}|{_DAY}|il|dernier|passé".split("|"))
-"""Of the words of dates; "an" alone is more often another word."""
+"""The first letters of words in dates. "an" is left out: it is more often another word."""
 
 
 def _may_name_date(text: str) -> bool:
-    """Whether a text may name a date: a digit, or a word that begins like those of dates. Spares most questions the pattern."""
+    """Whether a text has a digit or a word that begins like those of dates. Most questions have none and need not be matched."""
     words = re.findall(r"\w+", text.lower())
     return any(word[:3] in _BEGINNINGS for word in words) or any(c.isdigit() or c in _CHINESE for c in text)
 
@@ -111,7 +111,7 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
     has_subject = not is_all_stopwords(subject)
     is_long = len(terms(subject)) > MAX_BESIDE_BARE
     for match in _DATE.finditer(text[:MAX_TEXT]):
-        period = _read(match, today)
+        period = _written_period(match, today)
         is_present = period is not None and period.first <= today <= period.last < date.max
         is_bare = not match["before"] and bool(match["iso"] or match["month"] or re.search(r"\d", match[0]))
         if period and not (has_subject and is_present) and not (is_long and is_bare):
@@ -140,7 +140,7 @@ def is_all_stopwords(text: str) -> bool:
     return not set(words) - stopwords(language_of(words)) - _SAYS_NOTHING
 
 
-def _read(match: re.Match[str], today: date) -> Period | None:
+def _written_period(match: re.Match[str], today: date) -> Period | None:
     before = (match["before"] or "").lower()
     words = match["chinese"] or match["date"]
     if match["month"] and not match["iso"]:

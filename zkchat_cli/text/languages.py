@@ -46,5 +46,5 @@ def detect_languages(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def main_languages(counts: Counter[str]) -> tuple[str, ...]:
-    """The same from the number of texts in each language."""
+    """`detect_languages`, given the number of texts in each language."""
     return tuple(language for language in LANGUAGES if counts[language] > MIN_SHARE * counts.total()) or (ENGLISH,)

@@ -46,6 +46,6 @@ class Sanitizer:
         return sanitize(text.removesuffix("\r") if self._held else text)
 
     def close(self) -> str:
-        """The rest."""
+        """What still waited for the next character."""
         held, self._held = self._held, ""
         return sanitize(held)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from Stemmer import Stemmer
 
 STOPWORDS = stopwords(ENGLISH)
-"""Of English; those of another language are left out of texts in it (`content_terms`)."""
+"""The English ones. A text in another language is read without the stopwords of that language (`content_terms`)."""
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 """Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
@@ -100,7 +100,7 @@ def count_words(text: str) -> int:
 
 
 def to_index_text(text: str) -> str:
-    """`text` for an index whose tokenizer splits ASCII at all but letters and digits and folds only ASCII.
+    """`text` for an index with a tokenizer that splits ASCII at all but letters and digits and folds only ASCII.
 
     The indexed words are then those of `terms`, except that "don't" is two words. ASCII lines, most of many vaults, stay unchanged at no
     cost. The last characters of CJK runs are appended once each, so that a prefix search for one character finds it anywhere and
