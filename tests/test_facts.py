@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -139,17 +140,14 @@ def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
     ChatSessionStore.open(tmp_path / "store.db").close()
 
     def write(n: int) -> None:
-        store = ChatSessionStore.open(tmp_path / "store.db")
-        for i in range(20):
-            store.remember("/notes", Fact(key="deadline", content=f"{n}-{i}", source="user", created_at=NOON))
-        store.close()
+        with closing(ChatSessionStore.open(tmp_path / "store.db")) as store:
+            for i in range(20):
+                store.remember("/notes", Fact(key="deadline", content=f"{n}-{i}", source="user", created_at=NOON))
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(write, range(4)))
-    store = ChatSessionStore.open(tmp_path / "store.db")
-    assert len(store.facts("/notes")) == 1
-    assert store._db.execute("SELECT count(DISTINCT content) FROM fact").fetchone() == (80,)
-    store.close()
+    with closing(connect(tmp_path / "store.db")) as db:
+        assert db.execute("SELECT count(DISTINCT content), sum(ended_at IS NULL) FROM fact").fetchone() == (80, 1)
 
 
 def test_a_fact_that_waits_for_another_threads_reading_is_noticed_after_it() -> None:

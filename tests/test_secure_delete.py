@@ -63,6 +63,8 @@ def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionSto
     before = store.archive("kept")
     store.delete("gone", "later", "gone")
     assert files_with(tmp_path, SECRET) == []
+    with pytest.raises(StoreError, match="there is no conversation gone"):
+        store.delete("kept", "gone")  # one unknown id, and nothing is deleted
     assert [c.id for c in other.conversations()] == ["kept"]
     assert store.archive("kept") == before
     assert {found.conversation_id for found in store.search(None, "philatelist", limit=100)} == {"kept"}
@@ -76,13 +78,6 @@ def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore)
     store.delete("gone")
     [fact] = store.facts("/notes")
     assert (fact.content, fact.conversation_id, fact.message_id, fact.title) == ("kept", None, None, None)
-
-
-def test_an_unknown_id_deletes_nothing(store: ChatSessionStore) -> None:
-    store_talk(store, "kept", "philatelist", turns=1)
-    with pytest.raises(StoreError, match="there is no conversation nobody"):
-        store.delete("kept", "nobody")
-    assert [c.id for c in store.conversations()] == ["kept"]
 
 
 def test_a_log_file_in_use_is_reported_and_emptied_at_the_next_opening(

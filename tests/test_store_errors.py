@@ -98,14 +98,13 @@ def test_a_killed_process_loses_nothing_it_had_acknowledged(tmp_path: Path) -> N
     assert min(result["after a question"], result["after a turn"], result["after a summary"]) > 0, "it was not killed everywhere"
 
 
-def test_an_unanswered_question_becomes_unfinished_with_the_next_turn(tmp_path: Path) -> None:
-    store = ChatSessionStore.open(make_store(tmp_path / "c.db", message("user", "words", "q1", status="pending")))
+def test_an_unanswered_question_becomes_unfinished_with_the_next_turn(store: ChatSessionStore) -> None:
+    store_conversation(store, "c1", message("user", "words", "q1", status="pending"))
     assert store.history("c1")[0].status == "pending", "another zkchat may be answering it"
     store.add("c1", message("user", "words", "q2", parent_id="q1", status="pending"))
     assert [message.status for message in store.history("c1")] == ["unfinished", "pending"]
     store.commit("c1", message("user", "words", "q1", status="complete"), [message("user", "words", "a1", parent_id="q1")], updated_at=NOON)
     assert [message.status for message in store.log("c1")] == ["complete", "pending", "complete"], "it was only slow"
-    store.close()
 
 
 def test_many_processes_can_create_the_store_at_the_same_moment(tmp_path: Path) -> None:
