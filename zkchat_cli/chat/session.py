@@ -202,7 +202,7 @@ class ZkChatSession:
         """The body of a call of an earlier turn, by default its last. Encrypted reasoning that it contained is not stored, and missing.
 
         Raises UsageError if there is no such call, or if its body cannot be made."""
-        from zkchat_cli.context.prompt_history import restore_sent_prompts
+        from zkchat_cli.context.prompt_history import restore_sent_prompts  # only a look at an earlier turn needs it
 
         history = self.history
         sent = restore_sent_prompts(history, turn, self.store.prompts)
