@@ -34,7 +34,6 @@ from zkchat_cli.models import (
 )
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.links.wikilinks import write_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,7 @@ class TurnPipeline:
         sources = self.prompts.memory(turn.runtime).find_sources(turn.memory_sent)
         return tuple(
             DocumentReference(
-                wikilink=write_link(path, vault.link_name(path)),
+                wikilink=vault.link_to(path),
                 relative_path=path,
                 reference_type="memory",
                 summary=summary(path),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -25,16 +26,14 @@ def _agent(session: ZkChatSession, argument: str) -> CommandResult:
 
 def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
     runtime = session.runtime
-    agent, window = runtime.agent, runtime.window
+    agent = runtime.agent
     if agent is None:
         yield styled_line("No agent is active.")
     else:
         description = f": {agent.description}" if agent.description else ""
         yield StyledLine((StyledSpan(agent.name, "bold"), StyledSpan(description)))
         yield styled_line(f"  from {agent.origin}", "dim")
-    yield styled_line(
-        f"  model {runtime.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {runtime.strategy.name}"
-    )
+    yield styled_line(f"  model {base.model_text(runtime)}; strategy {runtime.strategy.name}")
     yield styled_line(f"  tools: {', '.join(tool.name for tool in session.runtime.tools) or 'none'}")
     if agent is not None and agent.tools is not None:
         available = [tool.name for tool in session.runtime.tools]

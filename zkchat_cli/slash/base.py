@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zkchat_cli.chat import pins
+from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event
@@ -107,6 +108,11 @@ def last_answer(session: ZkChatSession, purpose: str = "") -> Exchange:
     if (last := last_exchange(session.history)) is None:
         raise UsageError(f"there is no answer {purpose}yet", "Ask something first.")
     return last
+
+
+def model_text(runtime: Runtime) -> str:
+    """`ollama/qwen3, context window 32,768 tokens (reported by the server)`"""
+    return f"{runtime.model.name}, context window {runtime.window.tokens:,} tokens ({runtime.window.source})"
 
 
 def cost_text(usage: TokenUsage) -> str:

@@ -7,6 +7,7 @@ permanent.
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ServerModel
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
@@ -18,14 +19,14 @@ def _model(session: ZkChatSession, argument: str) -> CommandResult:
         model = session.runtime.model
         problem = model.check() if isinstance(model, ServerModel) else None
         warning = f"\n{problem.message}\n{problem.hint}" if problem else ""
-        return CommandResult(f"Switched to {_describe_model(session)}{warning}\n{keep}")
+        return CommandResult(f"Switched to {base.model_text(session.runtime)}{warning}\n{keep}")
     offers = session.list_models()
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     available = ["Available:", *lines] if lines else []
     with_server = [name for name in providers.names() if providers.provider(name).server_info is not None]
     hint = f"/model PROVIDER/NAME switches to another; providers: {', '.join(with_server)}."
-    return CommandResult("\n".join([_describe_model(session), *available, hint]))
+    return CommandResult("\n".join([base.model_text(session.runtime), *available, hint]))
 
 
 def _full_name(session: ZkChatSession, argument: str) -> str:
@@ -33,11 +34,6 @@ def _full_name(session: ZkChatSession, argument: str) -> str:
     available = _model_names(session) if "/" not in argument else []
     matches = [name for name in available if argument == name.partition("/")[2]]
     return matches[0] if len(matches) == 1 else argument
-
-
-def _describe_model(session: ZkChatSession) -> str:
-    window = session.runtime.window
-    return f"{session.runtime.model.name}, context window {window.tokens:,} tokens ({window.source})"
 
 
 def _model_names(session: ZkChatSession) -> list[str]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.views.sources import number_ranges
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -34,7 +33,7 @@ def _document_lines(document: provenance.Provenance, session: ZkChatSession) -> 
         return
     path = reference.relative_path
     vault = session.vault
-    name = reference.wikilink if document.named else write_link(path, vault.link_name(path))
+    name = reference.wikilink if document.named else vault.link_to(path)
     is_deleted = not vault.has_file(path)
     mark = (StyledSpan("  deleted since", "yellow"),) if is_deleted else ()
     yield StyledLine((StyledSpan(name, "bold"),), (StyledSpan(path, "cyan", path), *mark))

@@ -7,7 +7,6 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references.related_notes import find_related
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
@@ -16,7 +15,7 @@ def _related(session: ZkChatSession, _: str) -> CommandResult:
     lines: list[StyledLine] = []
     for note in find_related(session.vault, last):
         path = note.chunk.relative_path
-        lines.append(StyledLine((StyledSpan(write_link(path, session.vault.link_name(path)), "bold"),), (StyledSpan(path, "cyan", path),)))
+        lines.append(StyledLine((StyledSpan(session.vault.link_to(path), "bold"),), (StyledSpan(path, "cyan", path),)))
         lines.append(styled_line(f"    {'; '.join(note.why)}", "dim", indent=4))
     return CommandResult(lines=lines or [styled_line("No other note is related to the last answer.")])
 

@@ -208,11 +208,10 @@ class Repl:
 
     def _offer_related(self) -> None:
         from zkchat_cli.references import provenance, related_notes  # as above
-        from zkchat_cli.vault.links.wikilinks import write_link
 
         vault, exchange = self.session.vault, provenance.last_exchange(self.session.history)
         if exchange is not None and (paths := related_notes.offer_related(vault, exchange)):
-            links = [write_link(path, vault.link_name(path)) for path in paths]
+            links = [vault.link_to(path) for path in paths]
             lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]
             if line := next((line for line in lines if get_cwidth(line) <= self._columns()), None):  # as many as one line holds
                 self.screen.print(line, "dim")

@@ -29,7 +29,7 @@ from zkchat_cli.vault.links.broken import BrokenLink
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.resolver import resolve, resolve_all
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, related
@@ -231,6 +231,10 @@ class Vault:
     def link_name(self, path: str) -> str:
         """The shortest name of the file at `path` for a link from outside of notes: with folders as far as other files have its name."""
         return self.link_names([path])[path]
+
+    def link_to(self, path: str) -> str:
+        """`[[name]]` with the name of `link_name`."""
+        return write_link(path, self.link_name(path))
 
     def link_names(self, paths: Collection[str]) -> dict[str, str]:
         """`link_name` of each path."""
