@@ -15,6 +15,7 @@ from zkchat_cli.events import Notice
 from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.project import ActiveNote, MemoryItem, load_folder_memory, load_root_memory
 from zkchat_cli.vault.vault import Vault
+from zkchat_cli.views.memory import level_effects
 
 NAMES = MemorySettings().project_file
 
@@ -263,8 +264,7 @@ def test_each_level_has_its_switch(app: AppFixture, tmp_path: Path, key: str, le
     session.override_setting(key, "false")
     items = session.memory_items("What of [[Compost]]?")
     assert [item.kind for item in items] == left
-    levels = session.memory.levels(items, session.runtime.budget.messages, session.runtime.counter)
-    assert levels[key.partition(".")[2]] == f"off ({key} = false)"
+    assert level_effects(session.memory.levels(1000, session.runtime.counter), items)[key.partition(".")[2]] == f"off ({key} = false)"
 
 
 def test_what_memory_gave_to_an_answer_is_stored_with_it(app: AppFixture, tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from heapq import nlargest
 from math import sqrt
 from pathlib import Path
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from zkchat_cli.agents.profile import Agent
-from zkchat_cli.config.schema import Config
+from zkchat_cli.config.schema import Config, MemorySettings
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.conversation_excerpts import describe_message
 from zkchat_cli.memory.fact_ranking import (
@@ -50,7 +50,6 @@ from zkchat_cli.vault.search import fusion
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
-LEVELS = ("user", "project", "folder", "agent", "facts")
 SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
 """Shares of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest."""
 MAX_RECALLED_MESSAGES = 20
@@ -66,12 +65,20 @@ class FactUpdate(NamedTuple):
     fact: Fact
     replaced: Fact | None
 
-    @property
-    def description(self) -> str:
-        text = f"Remembered as {self.fact.key}: {self.fact.content}"
-        if self.replaced is not None and self.replaced.content != self.fact.content:
-            text += f"\nIt replaces the fact of {self.replaced.created_at[:10]}: {self.replaced.content}"
-        return text
+
+class MemoryLevels(NamedTuple):
+    """What each level of memory has for a prompt: the vault's `root` files, the files that are private to the user or the agent, by level
+    and only if switched on, and the numbers of facts: shared ones, those of the `agent` in use, and those of others."""
+
+    enabled: bool
+    switches: MemorySettings
+    file_names: tuple[str, ...]
+    root: tuple[MemoryItem, ...]
+    private_files: Mapping[str, Path]
+    agent: str
+    shared_facts: int
+    own_facts: int
+    others_facts: int
 
 
 class Memory:
@@ -140,37 +147,21 @@ class Memory:
         }
         return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
 
-    def levels(self, items: Sequence[MemoryItem], budget: int, counter: TokenCounter) -> dict[str, str]:
-        """For each level of memory, what of it is among the `items` for a prompt, or why nothing is."""
-        if not self.enabled:
-            return dict.fromkeys(LEVELS, "off (context.memory_integration = false)")
-        of_vault = self.project_items(budget, counter)
-        root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in of_vault]
-        folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in of_vault]
-        facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
-        off = "off (memory.project = false)"
-        return {
-            "user": self._private_level("user", items, "off (memory.user = false)"),
-            "project": (", ".join(root) or f"none of {', '.join(self._file_names)} in the vault's root") if self._switches.project else off,
-            "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if self._switches.project else off,
-            "agent": self._private_level("agent", items, "no agent is in use" if self._switches.agent else "off (memory.agent = false)"),
-            "facts": f"{facts} relevant, of {self._count_facts()}" + (f"; and {notes} of the notes that answers cited" if notes else ""),
-        }
-
-    def _count_facts(self) -> str:
-        every = self.facts()
-        own, others = (sum(fact.agent is not None and self._is_own(fact) is mine for fact in every) for mine in (True, False))
-        shared = f"{len(every) - own - others} shared"
-        ours = f", {own} of {self._agent.name} alone" if own and self._agent is not None else ""
-        return f"{shared}{ours}{f', without {others} of other agents' if others else ''}" if own or others else f"{len(every)} remembered"
-
-    def _is_own(self, fact: Fact) -> bool:
-        return self._agent is not None and fact.agent == self._agent.name
-
-    def _private_level(self, kind: Literal["user", "agent"], items: Sequence[MemoryItem], without: str) -> str:
-        file = next((memory.file for memory, _ in self._private if memory.kind == kind), None)
-        tokens = sum(item.tokens for item in items if item.kind == kind)
-        return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
+    def levels(self, budget: int, counter: TokenCounter) -> MemoryLevels:
+        """What each level of memory has for a prompt with so many tokens for messages."""
+        owners = [fact.agent for fact in self.facts()]
+        own = owners.count(self._agent.name) if self._agent is not None else 0
+        return MemoryLevels(
+            self.enabled,
+            self._switches,
+            self._file_names,
+            self.project_items(budget, counter),
+            {memory.kind: memory.file for memory, _ in self._private},
+            self._agent.name if self._agent is not None else "",
+            owners.count(None),
+            own,
+            len(owners) - owners.count(None) - own,
+        )
 
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
@@ -265,7 +256,8 @@ class Memory:
     def rank(self, text: str, *, compute: bool = False) -> tuple[RankedMemory, ...]:
         """The shared facts, the agent's own and cited notes that share a word with the text, and the facts with vectors that mean something
         similar, best first. Items without vectors are compared by meaning, too, if they may be computed (`compute`)."""
-        facts = (recall_fact(fact) for fact in self.facts() if fact.agent is None or self._is_own(fact))
+        owners = (None, self._agent.name if self._agent is not None else None)
+        facts = (recall_fact(fact) for fact in self.facts() if fact.agent in owners)
         return self._rank(text, (*facts, *self._often_cited()), compute=compute)
 
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:

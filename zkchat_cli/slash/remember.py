@@ -5,10 +5,11 @@ The fact is sent with messages that it is relevant to. /memory lists all facts, 
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.views.memory import fact_update_text
 
 
 def _remember(session: ZkChatSession, argument: str) -> CommandResult:
-    return CommandResult(session.memory.remember(argument).description)
+    return CommandResult(fact_update_text(session.memory.remember(argument)))
 
 
 COMMAND = SlashCommand(_remember, "TEXT")

@@ -1,8 +1,9 @@
 """Memory as lines: what a prompt includes and why, the remembered facts, and search results."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from zkchat_cli.memory.fact_ranking import RankedMemory, describe_source
+from zkchat_cli.memory.memory import FactUpdate, MemoryLevels
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Fact
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
@@ -36,7 +37,46 @@ def memory_search_lines(ranked: Sequence[RankedMemory]) -> Iterator[StyledLine]:
         yield styled_line(f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}")
 
 
-def level_lines(levels: Mapping[str, str]) -> Iterator[StyledLine]:
+def fact_update_text(update: FactUpdate) -> str:
+    text = f"Remembered as {update.fact.key}: {update.fact.content}"
+    if update.replaced is not None and update.replaced.content != update.fact.content:
+        text += f"\nIt replaces the fact of {update.replaced.created_at[:10]}: {update.replaced.content}"
+    return text
+
+
+def level_effects(levels: MemoryLevels, items: Sequence[MemoryItem]) -> dict[str, str]:
+    """For each level of memory, what of it is among the `items` for a prompt, or why nothing is."""
+    if not levels.enabled:
+        return dict.fromkeys(("user", "project", "folder", "agent", "facts"), "off (context.memory_integration = false)")
+    root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in levels.root]
+    folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in levels.root]
+    facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
+    off = "off (memory.project = false)"
+    return {
+        "user": _private_file_text("user", levels, items, "off (memory.user = false)"),
+        "project": (", ".join(root) or f"none of {', '.join(levels.file_names)} in the vault's root") if levels.switches.project else off,
+        "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if levels.switches.project else off,
+        "agent": _private_file_text(
+            "agent", levels, items, "no agent is in use" if levels.switches.agent else "off (memory.agent = false)"
+        ),
+        "facts": f"{facts} relevant, of {_fact_counts(levels)}" + (f"; and {notes} of the notes that answers cited" if notes else ""),
+    }
+
+
+def _private_file_text(level: str, levels: MemoryLevels, items: Sequence[MemoryItem], without: str) -> str:
+    file = levels.private_files.get(level)
+    tokens = sum(item.tokens for item in items if item.kind == level)
+    return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
+
+
+def _fact_counts(levels: MemoryLevels) -> str:
+    shared, own, others = levels.shared_facts, levels.own_facts, levels.others_facts
+    if not own and not others:
+        return f"{shared} remembered"
+    return f"{shared} shared{f', {own} of {levels.agent} alone' if own else ''}{f', without {others} of other agents' if others else ''}"
+
+
+def level_lines(levels: MemoryLevels, items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
     """What each level of memory gives to a prompt, or why nothing."""
-    for level, effect in levels.items():
+    for level, effect in level_effects(levels, items).items():
         yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(effect, "dim")), indent=9)

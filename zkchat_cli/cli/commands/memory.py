@@ -48,12 +48,13 @@ def add(
 ) -> None:
     """Remember a fact. It replaces an older one with the same key."""
     from zkchat_cli.memory.fact_ranking import MAX_FACT
+    from zkchat_cli.views.memory import fact_update_text
 
     fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
     with _session_without_conversation(ctx) as session:
         update = session.memory.remember(fact, key=key)
     replaced = _fact_document(update.replaced) if update.replaced else None
-    ctx.print_result({**_fact_document(update.fact), "replaced": replaced}, update.description)
+    ctx.print_result({**_fact_document(update.fact), "replaced": replaced}, fact_update_text(update))
 
 
 @command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat memory import @facts.md"))
@@ -65,6 +66,7 @@ def import_(
     from zkchat_cli.chat.user_message import import_roots
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
     from zkchat_cli.references.file_imports import find_imports, read_import
+    from zkchat_cli.views.memory import fact_update_text
 
     imports = find_imports(f'@"{path.removeprefix("@")}"')
     if not imports:
@@ -79,7 +81,7 @@ def import_(
     if skipped := len(facts) - len(short_facts):
         ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters.")
     document = {"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped}
-    ctx.print_result(document, "\n".join(each.description for each in updates))
+    ctx.print_result(document, "\n".join(fact_update_text(each) for each in updates))
 
 
 @command(COMMAND, *options.NOTES)
