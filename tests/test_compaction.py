@@ -46,8 +46,7 @@ def test_the_oldest_turns_are_folded_whole(cut: Any, keep: int, room: int | None
         return
     assert fold.turns == tuple(cut[: len(fold.turns)])
     assert fold.new == tuple(cut[covered : len(fold.turns)])
-    assert fold.new
-    assert fold.last_id == fold.turns[-1].messages[-1].id
+    assert fold.new and fold.last_id == fold.turns[-1].messages[-1].id
     kept = sum(len(turn.messages) for turn in cut[len(fold.turns) :])
     assert kept >= keep or (room is not None and kept > 0) or keep <= 0
     assert fold.messages_folded == sum(len(turn.messages) for turn in fold.new)
@@ -118,8 +117,7 @@ def test_automatic_compaction_can_be_turned_off(app: AppFixture) -> None:
     app.settings = Config(context=ContextSettings(auto_summarize=False))
     session = resume(app, exchanges(*((q * 4, a * 4) for q, a in MOVES)), model=DeltaModel([reply("Fine.")]))
     report = report_of(session.send("And now?"))
-    assert report.compaction is None
-    assert report.context.compaction.due
+    assert report.compaction is None and report.context.compaction.due
 
 
 def test_a_summary_too_large_for_a_smaller_window_is_made_anew(app: AppFixture) -> None:
@@ -129,6 +127,5 @@ def test_a_summary_too_large_for_a_smaller_window_is_made_anew(app: AppFixture) 
     resumed = app.reopen(session, DeltaModel([reply("Fine.")]))
     assert resumed.usage.compaction.due
     report = report_of(resumed.send("And now?"))
-    assert report.compaction is not None
-    assert report.compaction.summary_tokens <= 540 < large.summary_tokens
+    assert report.compaction and report.compaction.summary_tokens <= 540 < large.summary_tokens
     assert report.context.message_breakdown.summary > 0

@@ -28,8 +28,7 @@ def test_passages_come_before_the_question_and_the_way_to_cite_them_after_it(zkc
     assert "joined with AND, OR and NOT" in passages["content"]
     assert question["content"] == QUESTION
     assert "“nine months” [1]" in reminder["content"]
-    assert json.loads(document["answer"])["tools"] == []
-    assert document["retrieval"] == "before"
+    assert (json.loads(document["answer"])["tools"], document["retrieval"]) == ([], "before")
 
 
 def test_why_names_the_search_that_found_a_passage(zkchat: Program, script: Script) -> None:
@@ -61,9 +60,7 @@ def test_the_setting_decides(zkchat: Program, script: Script, setting: str, tool
 def test_the_offline_provider_searches_by_itself(zkchat: Program) -> None:
     zkchat.env["ZKCHAT_RETRIEVAL__MODE"] = "before"
     document = zkchat("ask", QUESTION, "--json").json
-    assert document["grounded"]
-    assert document["retrieval"] == "tools"
-    assert document["tools"]
+    assert document["grounded"] and document["tools"] and document["retrieval"] == "tools"
 
 
 def test_a_follow_up_is_searched_for_with_the_words_of_the_question_before(app: AppFixture) -> None:
@@ -164,6 +161,5 @@ def test_ground_asks_the_last_question_again_with_passages(app: AppFixture) -> N
     turn = slash.run("/ground", session).turn
     assert turn is not None
     report = report_of(turn)
-    assert report.grounded
-    assert report.retrieval == "before"
+    assert (report.grounded, report.retrieval) == (True, "before")
     assert [m.content for m in session.history if m.role == "user"] == [QUESTION]

@@ -80,8 +80,7 @@ def test_a_failed_call_on_a_full_disk_reports_both_problems(app: AppFixture) -> 
     run_until(turn, MessageStored)
     fill_disk(app.store)
     events, last = run_turn(turn)
-    assert isinstance(last, TurnFailed)
-    assert last.error.code == "provider"
+    assert isinstance(last, TurnFailed) and last.error.code == "provider"
     assert any("full" in e.message for e in events if isinstance(e, Notice))
 
 
