@@ -279,6 +279,11 @@ def test_a_comment_in_a_long_script_is_no_heading_of_a_result(library):
     assert shown == ["Backup", "Restore"]
 
 
+def test_a_part_of_a_chunk_has_the_heading_above_it(library):
+    library(Small="## A\nOne.\n## B\nTwo.\n")
+    assert [chunk.heading for chunk in library.notes.vault.chunks("Small.md", 4)] == ["B"]
+
+
 WORDS = st.sampled_from(["red", "green", "blue", "tea", "don't", "café", "书评", "the", "of"])
 LINES = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
 OPERATORS = st.one_of(

@@ -16,7 +16,7 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
-from zkchat_cli.vault.markup import read_markup
+from zkchat_cli.vault.sections import chunk_headings
 
 MIN_QUOTE = 10
 """Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice."""
@@ -86,7 +86,7 @@ class QuotableChunk:
         text, first = self.chunk.text, self.chunk.start_line
         if not _HIDES_HEADINGS.search(text):
             text = _NO_HEADING.sub("", text)  # other lines need not be read
-        return [(first + h.line - 1, h.text) for h in read_markup(text).headings]
+        return [(first + h.line - 1, h.text) for h in chunk_headings(text, self.chunk.heading)]
 
     def heading_above(self, line: int) -> str | None:
         """The last heading in the chunk at or above the note's `line`."""

@@ -3,6 +3,7 @@
 The markup is read when it is first needed: what a line about a note says is in its front matter and its first paragraph.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -64,6 +65,11 @@ class ParsedNote:
         return tuple(dict.fromkeys(filter(None, map(leading_date, written)))) or tuple(
             filter(None, [leading_date(note_name(self.relative_path))])
         )
+
+    def heading_at(self, line: int) -> str | None:
+        """The last heading at or above a line."""
+        above = bisect_right(self.markup.headings, line, key=lambda heading: heading.line)
+        return self.markup.headings[above - 1].text or None if above else None
 
     @cached_property
     def chunks(self) -> "tuple[NoteChunk, ...]":

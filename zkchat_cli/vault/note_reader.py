@@ -55,7 +55,8 @@ class NoteReader:
             if first <= last:
                 is_whole = (first, last) == (p.start_line, p.end_line)
                 text = p.text if is_whole else "\n".join(p.text.split("\n")[first - p.start_line : last - p.start_line + 1])
-                found.append(make_chunk(parsed.relative_path, parsed.title, p.heading, first, last, text))
+                heading = p.heading if first == p.start_line else parsed.heading_at(first)
+                found.append(make_chunk(parsed.relative_path, parsed.title, heading, first, last, text))
         return found
 
     def first_chunk(self, relative_path: str) -> ContentChunk | None:
@@ -66,7 +67,7 @@ class NoteReader:
             return None
 
     def chunk_text(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
-        """A text that is not a note (code, a table, a log), cut into chunks at its blank lines."""
+        """A text from outside of the vault (code, a table, a log, another note), cut into chunks at its headings and blank lines."""
         from zkchat_cli.vault import chunking, markup, note_parser
 
         is_note = relative_path.lower().endswith(NOTE_SUFFIXES)
@@ -97,10 +98,11 @@ class NoteReader:
 
 def _link_line(row: LinkRow, note: "ParsedNote | None") -> ContentChunk:
     """The line as the note has it now; the index's snippet if the link is gone."""
-    title = note.title if note else row.source
-    for chunk in note.chunks if note else ():
+    if note is None:
+        return make_chunk(row.source, row.source, None, row.line, row.line, row.context_snippet)
+    for chunk in note.chunks:
         if chunk.start_line <= row.line <= chunk.end_line:
             line = chunk.text.split("\n")[row.line - chunk.start_line]
             if row.raw in line:  # a long line is cut into several chunks
-                return make_chunk(row.source, title, chunk.heading, row.line, row.line, line)
-    return make_chunk(row.source, title, None, row.line, row.line, row.context_snippet)
+                return make_chunk(row.source, note.title, note.heading_at(row.line), row.line, row.line, line)
+    return make_chunk(row.source, note.title, None, row.line, row.line, row.context_snippet)

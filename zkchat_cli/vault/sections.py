@@ -58,10 +58,17 @@ def _block_id(name: str) -> str:
     return last[1:].strip().lower() if last.startswith("^") else ""
 
 
-def heading_above(line: int, text: str, first_line: int = 1) -> str | None:
-    """The last heading of `text` at or above the note's `line`; None without one. `text` begins on `first_line`."""
-    above = [heading for heading in read_markup(text).headings if first_line + heading.line - 1 <= line]
-    return above[-1].text or None if above else None
+def chunk_headings(text: str, heading: str | None) -> tuple[Heading, ...]:
+    """The headings in a chunk below `heading`. A chunk that does not begin with that one begins within its section and has none: what
+    looks like a heading there is a comment in a long script."""
+    found = read_markup(text).headings
+    return found if heading is None or any(each.text == heading for each in found) else ()
+
+
+def heading_above(line: int, text: str, first_line: int = 1, heading: str | None = None) -> str | None:
+    """The last heading of a chunk's `text` at or above the note's `line`, else the chunk's `heading`. `text` begins on `first_line`."""
+    above = [each for each in chunk_headings(text, heading) if first_line + each.line - 1 <= line]
+    return above[-1].text or heading if above else heading
 
 
 def _fold(heading: str) -> str:

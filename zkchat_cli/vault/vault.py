@@ -155,11 +155,7 @@ class Vault:
 
         terms = parse_query(query, self._today()).terms
         found = snippets.snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
-        heading = sections.heading_above(found.line, chunk.text, chunk.start_line)
-        if heading and heading != chunk.heading:  # in the middle of a script, a comment looks like one
-            known = self._ask(lambda index: index.headings(chunk.relative_path, chunk.start_line))
-            heading = heading if heading in known else None
-        return heading or chunk.heading, found
+        return sections.heading_above(found.line, chunk.text, chunk.start_line, chunk.heading), found
 
     def languages(self) -> tuple[str, ...]:
         """The languages that the notes are written in."""

@@ -245,11 +245,6 @@ class IndexDatabase:
     def chunk_ids(self, note_id: int) -> list[int]:
         return [id_ for (id_,) in self.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note_id)]
 
-    def headings(self, path: str, start_line: int) -> list[str]:
-        """The headings above and in the chunk of a note that begins on this line."""
-        sql = "SELECT headings FROM chunks JOIN notes ON notes.id = note_id WHERE path = ? AND start_line = ?"
-        return [heading for (headings,) in self.rows(sql, path, start_line) for heading in headings.split("\n")]
-
     def notes_linked_from(self, note_id: int, first_line: int, last_line: int) -> list[int]:
         sql = """SELECT DISTINCT notes.id FROM links JOIN notes ON notes.path = links.target
                  WHERE links.note_id = ? AND links.line BETWEEN ? AND ?"""
