@@ -1,5 +1,6 @@
 """The model that comes with zkchat."""
 
+import asyncio
 import os
 import pty
 import shutil
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from acp_client import editor
 from conftest import Program, write_notes
 
 from zkchat_cli.errors import ProviderError
@@ -47,6 +49,17 @@ def test_a_command_at_a_terminal_computes_vectors_after_its_answer(program: Prog
     os.close(keyboard)
     assert "Garage" in shown
     assert program("vault", "status", "--json").json["semantic"]["complete"]
+
+
+def test_a_conversation_in_an_editor_computes_vectors_meanwhile(program: Program) -> None:
+    async def talk() -> None:
+        async with editor(program) as client:
+            created = await client.agent.new_session(cwd=str(program.vault))
+            await client.ask(created.session_id, "What is a vessel?")
+            while not (await asyncio.to_thread(program, "vault", "status", "--json")).json["semantic"]["complete"]:
+                await asyncio.sleep(0.1)
+
+    asyncio.run(asyncio.wait_for(talk(), 30))
 
 
 def test_a_damaged_model_is_refused_and_words_go_on(tmp_path: Path) -> None:

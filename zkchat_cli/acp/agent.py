@@ -159,6 +159,7 @@ class NoteAgent:
         session = deciding.session(None if id_ is None else app.find(id_))
         for warning in app.warnings(session):
             session.memory.notify(*warning)  # the editor shows it with the first answer
+        app.vault.embed_in_background(lambda: bool(self._turns), app.message_embedder())
         self._sessions[session.conversation.id if id_ is None else id_] = session
         return session
 
