@@ -323,11 +323,3 @@ def test_without_a_way_to_ask_the_user_nothing_is_changed(tmp_path: Path) -> Non
         with pytest.raises((MCPError, Refused), match="elicitation"):
             server.client.call("create_note", path="New.md", content="text")
         assert not (server.program.vault / "New.md").exists()
-
-
-def test_without_the_sdk_the_command_says_what_to_install(zkchat: Program) -> None:
-    blocked = "import sys; sys.modules['mcp'] = None; sys.argv = ['zkchat', 'mcp']; from zkchat_cli.cli.app import run; run()"
-    done = subprocess.run(
-        [sys.executable, "-c", blocked], env=zkchat.environment, cwd=zkchat.vault, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, "pip install 'zkchat[mcp]'" in done.stderr) == (2, True)
