@@ -110,8 +110,9 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: 
     lines = FileHistory(str(file))
     for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast", f"{SECRET} \udcff"), ("c2", "and a roof?")):
         store_conversation(store, id_, *(message("user", question, f"{id_}-{n}") for n, question in enumerate(asked)))
-    asked_again = f"/edit 1 what is a {SECRET}?"
-    for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", asked_again, "and a roof?", "# +x"):
+    store.rename("c1", f"On the {SECRET}")
+    commands = f"/edit 1 what is a {SECRET}?", f"/ren On the {SECRET}"
+    for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", *commands, "and a roof?", "# +x"):
         lines.store_string(line)
     input_history.append_line(file, f"{SECRET} \udcff")
     stored = file.read_bytes()

@@ -18,8 +18,6 @@ MAX_BYTES = 100_000_000
 MAX_LOADED = 10_000_000
 _ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)
 """An entry begins with its date; the typed lines after it begin with `+`."""
-_EDIT = re.compile(r"^/e\w*\s+\S+\s+")
-"""What comes before a question that `/edit` asked again; a command may be shortened."""
 
 
 def history_file(folder: Path, vault: str) -> Path:
@@ -48,17 +46,20 @@ def append_line(file: Path, text: str) -> None:
 
 
 def delete_lines(file: Path, texts: set[str]) -> None:
-    """Delete the entries that are one of these texts, or an `/edit` of one. Raises OSError."""
+    """Delete the entries that are one of these texts, or a command with one, such as `/edit`. Raises OSError."""
     if not file.exists():
         return
     entries = _ENTRY.split(read_file(file, MAX_BYTES))
-    remaining = [entry for entry in entries if texts.isdisjoint(_possible_questions(entry))]
+    remaining = [entry for entry in entries if texts.isdisjoint(_typed_texts(entry))]
     if len(remaining) < len(entries):
         atomic_write(file, b"".join(remaining), private=True)
 
 
-def _possible_questions(entry: bytes) -> tuple[str, str]:
-    """What was typed, and the same without an `/edit` before it."""
+def _typed_texts(entry: bytes) -> tuple[str, ...]:
+    """What was typed; of a command also its argument, and the argument after a number: `/rename TITLE`, `/edit 2 QUESTION`."""
     lines = entry.decode("utf-8", "replace").split("\n")
     typed = "\n".join(line[1:] for line in lines if line.startswith("+")).strip()
-    return typed, _EDIT.sub("", typed, count=1)
+    if not typed.startswith("/"):
+        return (typed,)
+    argument = typed.split(maxsplit=1)[-1]
+    return typed, argument, argument.split(maxsplit=1)[-1]

@@ -41,19 +41,21 @@ def finish_interrupted(connection: StoreConnection) -> None:
 
 
 def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> StoreError | None:
-    """A question is in the input history too. This comes before the deletion, which removes the words to look for, and in its transaction:
-    a store that cannot be written keeps both."""
+    """Questions and a title are in the input history too. This comes before the deletion, which removes the words to look for, and in its
+    transaction: a store that cannot be written keeps both."""
     if connection.file is None:
         return None
-    questions: defaultdict[Path, set[str]] = defaultdict(set)
-    select = """SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
-        WHERE conversation.id = ? AND role = 'user'"""
-    for vault, content in (row for id_ in ids for row in connection.db.execute(select, (id_,))):
-        questions[input_history.history_file(connection.file.parent, vault)].add(content.strip())
+    texts: defaultdict[Path, set[str]] = defaultdict(set)
+    select = """
+        SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
+            WHERE conversation.id = :id AND role = 'user'
+        UNION ALL SELECT vault, title FROM conversation WHERE id = :id AND title IS NOT NULL"""
+    for vault, text in (row for id_ in ids for row in connection.db.execute(select, {"id": id_})):
+        texts[input_history.history_file(connection.file.parent, vault)].add(text.strip())
     failures = {}
-    for file, texts in questions.items():
+    for file, lines in texts.items():
         try:
-            input_history.delete_lines(file, texts)
+            input_history.delete_lines(file, lines)
         except OSError as e:
             failures[str(file)] = e.strerror or e
     if not failures:
