@@ -55,12 +55,10 @@ def test_a_summary_request_has_temperature_zero_and_stays_within_the_limit(app: 
     session = overfull_session(app, model)
     session.compact(instructions="keep what concerns thing3")
     (request,) = model.asked
-    assert request.options.temperature == 0
-    assert request.options.max_output_tokens is not None
+    assert request.options.temperature == 0 and request.options.max_output_tokens is not None and request.tools == ()
     tokens = sum(m.tokens for m in request.messages)
     assert tokens <= session.runtime.budget.effective_limit
     assert tokens + request.options.max_output_tokens <= 4000
-    assert request.tools == ()
     assert "On day 1 I moved thing1 to shelf 7." in request.messages[-1].content
     assert "The user wants of this summary: keep what concerns thing3" in request.messages[-1].content
 
@@ -167,8 +165,7 @@ def test_turns_that_cannot_be_summarized_are_dropped_with_a_notice(app: AppFixtu
     app.max_context = 4000
     session = resume(app, exchanges(*[("…? " * 80, "!? " * 80)] * 20), model=SummaryModel([failing_reply("timeout")]))
     done = find_compaction(list(session.send("And now?")))
-    assert done.mode == "truncated"
-    assert f"[{done.messages_folded} earlier messages, 2025-05-02 to" in (done.summary or "")
+    assert done.mode == "truncated" and f"[{done.messages_folded} earlier messages, 2025-05-02 to" in (done.summary or "")
     assert done.tokens_after < done.tokens_before
     assert "Dropped 38 messages" in describe_compaction(done)
     check_prompt(session.prompt())
