@@ -69,9 +69,11 @@ class User:
     def press(self, key: Qt.Key) -> None:
         QTest.keyClick(self.window.input, key)
 
-    def ask(self, text: str) -> None:
+    def ask(self, text: str, *, wait: bool = True) -> None:
         self.window.input.set_text(text)
         self.press(Qt.Key.Key_Return)
+        if wait:
+            self.wait()
 
     def actions(self) -> dict[str, QAction]:
         """The entries of all menus, by their labels."""
@@ -232,13 +234,13 @@ def test_a_conversation_of_10_000_turns_shows_its_last_turns_and_scrolls(open_wi
 def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(open_window: OpenWindow, script: Script) -> None:
     model = script({"deltas": ["It is ", *["slow "] * 400], "delay_ms": 20})
     user = open_window(model)
-    user.ask("How fast is it?")
+    user.ask("How fast is it?", wait=False)
     user.wait(lambda: "slow" in user.shown)
     assert not user.window.send_button.isEnabled()
     user.press(Qt.Key.Key_Escape)
     user.wait()
     assert "Unfinished: the answer was cut off here." in user.shown
-    user.ask("And now?")
+    user.ask("And now?", wait=False)
     user.wait(lambda: "And now?" in user.shown and "slow" in user.shown.rpartition("And now?")[2])
     session = user.window.session
     assert session is not None
@@ -257,20 +259,16 @@ def test_indexing_can_be_stopped_and_a_message_that_is_sent_meanwhile_is_answere
     user = open_window(wait=False)
     user.wait(lambda: user.window._indexing)
     user.ask("What is a filter?")
-    user.wait()
     assert "A filter is a line" in user.shown
 
 
 def test_an_error_is_shown_in_the_window_with_the_next_step(open_window: OpenWindow, script: Script) -> None:
     user = open_window(script({"error": "auth"}))
     user.ask("Hello?")
-    user.wait()
     assert "✗" in user.result and len(user.result.splitlines()) > 1
     user.ask("@researcher")
-    user.wait()
     assert "no question for the agent researcher" in user.result and "@researcher" not in user.shown
     user.ask("/nonsense")
-    user.wait()
     assert "unknown command /nonsense" in user.result
     user.press(Qt.Key.Key_Escape)
     assert not user.window.result.isVisible()
@@ -322,7 +320,6 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
     QTest.keyClick(user.window.input, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
     assert user.window.input.toPlainText() == "one two three\n"
     user.ask("/tokens")
-    user.wait()
     assert "The next prompt uses" in user.result
     user.press(Qt.Key.Key_Up)
     user.wait()
@@ -335,7 +332,6 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
 def test_the_keyboard_reaches_every_control_and_every_action_and_all_have_names(open_window: OpenWindow) -> None:
     user = open_window()
     user.ask("/tokens")
-    user.wait()
     user.window.question.ask(Question("Really?", more="&Always"), lambda *_: None)
     assert [each for each in user.controls() if not (each.accessibleName() or getattr(each, "text", lambda: "")())] == []
     wanted, reached = set(user.controls()), set()
@@ -356,9 +352,7 @@ def test_the_keyboard_reaches_every_control_and_every_action_and_all_have_names(
 def test_at_800_by_600_nothing_is_cut_off(open_window: OpenWindow) -> None:
     user = open_window(resume=store_turns(open_window, 3))
     user.ask("What is a filter, and what is [[Nowhere]]?")
-    user.wait()
     user.ask("/context")
-    user.wait()
     user.window.question.ask(Question("Really?", more="&All of this answer"), lambda *_: None)
     user.window.resize(800, 600)
     user.wait()
@@ -376,7 +370,6 @@ def test_at_800_by_600_nothing_is_cut_off(open_window: OpenWindow) -> None:
 def test_colours_follow_the_desktop_when_it_turns_dark(open_window: OpenWindow, application: QApplication) -> None:
     user = open_window()
     user.ask("What is [[Nowhere]]?")
-    user.wait()
     light = palette = application.palette()
     before = colours_of(user)
     application.styleHints().setColorScheme(Qt.ColorScheme.Dark)
@@ -413,7 +406,6 @@ def colours_of(user: User) -> list[tuple[int, int]]:
 def test_a_new_conversation_is_begun_and_the_old_one_found_resumed_and_deleted(open_window: OpenWindow) -> None:
     user = open_window(resume=store_turns(open_window, 2))
     user.ask("/new")
-    user.wait()
     assert "No messages yet." in user.shown
     user.window.search.setText("patience")
     user.window.list_conversations()
@@ -433,7 +425,6 @@ def test_a_new_conversation_is_begun_and_the_old_one_found_resumed_and_deleted(o
 def test_turns_are_asked_again_undone_redone_pinned_and_unpinned_from_the_menu(open_window: OpenWindow, script: Script) -> None:
     user = open_window(script({"text": "One."}, {"text": "Two."}, {"text": "Three."}))
     user.ask("Count!")
-    user.wait()
     user.choose("Retry")
     assert "Two." in user.shown and "One." not in user.shown
     session = user.window.session
@@ -455,7 +446,6 @@ def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_ex
     user.choose("Settings file")
     assert "zkchat config set" in user.result
     user.ask("What is a filter?")
-    user.wait()
     for entry, value in (("Strategy…", "discard"), ("Agent…", "researcher"), ("Model…", script({"text": "Hi."}))):
         user.will_answer(value)
         user.choose(entry)
@@ -476,7 +466,7 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
     calls = [{"name": "append_to_note", "arguments": {"path": "Compost", "text": f"Line {n}.\b"}} for n in range(2)]
     user = open_window(script({"tool_calls": calls}, {"text": "Done."}), unsafe=True)
     panel, note = user.window.question, vault / "Garden/Compost.md"
-    user.ask("Write!")
+    user.ask("Write!", wait=False)
     user.wait(panel.isVisible)
     assert "+Line 0.␈" in user.question
     panel.typed.setText("Not there")
@@ -487,7 +477,7 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
     assert note.read_text().endswith("months.\n\nLine 1.\b\n")
     session = user.window.session
     assert session is not None and "The user says: Not there" in next(each.content for each in session.history if each.role == "tool")
-    user.ask("Write!")
+    user.ask("Write!", wait=False)
     user.wait(panel.isVisible)
     user.press(Qt.Key.Key_Escape)
     user.wait()
@@ -503,12 +493,10 @@ def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_wi
     elsewhere = other.session(other.find("longone"))
     list(elsewhere.send("What is compost?"))
     user.ask("And in the window?")
-    user.wait()
     assert "another program has continued this conversation" in user.result
     assert "From the window." in user.shown
     list(elsewhere.send("What is a filter?"))
     user.ask("And now?")
-    user.wait()
     assert "another program has continued this conversation" in user.result and "✗" in user.result
     asked = {message.content for message in other.store.log("longone") if message.role == "user"}
     assert asked == {"Question 1?", "What is compost?", "And in the window?", "What is a filter?", "And now?"}
