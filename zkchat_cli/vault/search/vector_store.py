@@ -133,7 +133,7 @@ class VectorStore:
         self._embedder = embedder
         self._connection: sqlite3.Connection | None = None
         self._opened = object()
-        self._opened_id: tuple[int, int] | None = None
+        self._inode: int | None = None
         self._signs: tuple[object, SignTable] | None = None
         self._sample: tuple[SignTable | None, list[tuple[int, bytes]]] = None, []
         self._lock = threading.RLock()
@@ -249,25 +249,21 @@ class VectorStore:
 
         return self._run(load, None)
 
-    def _file_id(self) -> tuple[int, int] | None:
-        try:
-            found = self.file.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
-
     def _run(self, work: Callable[[sqlite3.Connection, _StoredEmbedder], T], nothing: T) -> T:
         """Work with the open file, or answer `nothing` without a file of this embedder."""
         with self._lock:
-            if (file_id := self._file_id()) != self._opened_id:  # it was deleted while it was open, and perhaps made again
+            inode = None
+            with suppress(OSError):
+                inode = self.file.stat().st_ino
+            if inode != self._inode:  # it was deleted while it was open, and perhaps made again
                 self.close()
-            if file_id is None:
+            if inode is None:
                 return nothing
             try:
                 with sqlite_errors(self.file):
                     if self._connection is None:
                         self._connection = connect(self.file, PAGE_SIZE)
-                        self._opened, self._opened_id = object(), file_id
+                        self._opened, self._inode = object(), inode
                         _prepare(self._connection, self.file)
                     stored = _stored_embedder(self._connection, self._embedder())
                     return work(self._connection, stored) if stored else nothing
