@@ -41,7 +41,7 @@ _CLAUSE = lazy_pattern(
 _REASON_FIRST = lazy_pattern(r"\A\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?")
 
 
-def is_cut(before: str, after: str, omitted: Sequence[str] = (), *, names_operators: bool = False) -> bool:
+def is_cut(before: str, after: str, omitted: Sequence[str], *, names_operators: bool) -> bool:
     """Whether a quotation leaves out words of its sentence that negate or restrict it.
 
     All texts are normalized: those of the note before and after the quotation in its paragraph, and those omitted at its ellipses. With

@@ -36,8 +36,12 @@ class MemoryFiles:
         self._texts: dict[str, tuple[Stamp, str]] = {}
         self._without: dict[str, tuple[Stamp, tuple[str, ...]]] = {}
         """The folders without certain files, with their stamps."""
-        self.stamps: dict[str, Stamp] = {}
-        """The stamp of every path that was read or looked for, missing ones included."""
+        self._stamps: dict[str, Stamp] = {}
+
+    def record_stamps(self) -> dict[str, Stamp]:
+        """A record that is kept from now on: the stamp of every path that is read or looked for, missing ones included."""
+        self._stamps = {}
+        return self._stamps
 
     def has_none(self, folder: str, names: tuple[str, ...]) -> bool:
         """Whether a folder has none of these files, as most have. It is looked into again only when entries came or went."""
@@ -47,12 +51,12 @@ class MemoryFiles:
             if not is_settled or any(self._has_entry(posixpath.join(folder, name)) for name in names):
                 return False
             self._without[folder] = stamp, names
-        self.stamps[folder] = stamp
+        self._stamps[folder] = stamp
         return True
 
     def read(self, path: str) -> str | None:
         """The trimmed text; None if there is no such file, empty if it cannot be used."""
-        stamp = self.stamps[path] = self.stamp(path)
+        stamp = self._stamps[path] = self.stamp(path)
         if stamp == MISSING:
             return None  # the usual case: most folders have no memory file
         try:

@@ -185,9 +185,8 @@ class Memory:
         with self._loading:  # another thread may do so, too
             cached = self._cache.get(name)
             if cached is None or cached[0] != inputs or any(files.stamp(path) != stamp for path, stamp in cached[1].items()):
-                files.stamps = {}
-                items = load()
-                cached = self._cache[name] = inputs, files.stamps, items
+                stamps = files.record_stamps()
+                cached = self._cache[name] = inputs, stamps, load()
             return cached[2]
 
     def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:

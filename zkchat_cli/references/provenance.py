@@ -103,11 +103,6 @@ def last_exchange(messages: Sequence[ZkChatMessage]) -> Exchange | None:
     return None
 
 
-def trace_document(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
-    """Every use of the document with this `key` (a path, or the text of a broken link) in these messages."""
-    return trace_documents(messages).get(key, Provenance(key))
-
-
 def trace_documents(messages: Iterable[ZkChatMessage]) -> dict[str, Provenance]:
     """Every document that these messages name or find, by its key, in the order of first mentions."""
     documents: dict[str, Provenance] = {}

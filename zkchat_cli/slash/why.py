@@ -29,7 +29,8 @@ MAX_EXCERPTS = 10
 
 
 def _why(session: ZkChatSession, argument: str) -> CommandResult:
-    document = provenance.trace_document(_find_document(session, argument), session.history)
+    key = _find_document(session, argument)
+    document = provenance.trace_documents(session.history).get(key, Provenance(key))
     try:
         prompt, problem = session.prompt(), ""
     except ZkchatError as e:

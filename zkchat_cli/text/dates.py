@@ -168,7 +168,7 @@ def parse_period(words: str, today: date) -> Period | None:
         return _iso_period(iso)
     if last := _LAST_NAMED.fullmatch(words):
         period = parse_period(last["name"] or last["name_before"], today)
-        return _year_before(period) if period and period.last >= today else period
+        return _month(period.first.year - 1, period.first.month) if period and period.last >= today else period
     words = _OTHER_LAST.sub(lambda other: "last" if other["english"] else "letzte", words)
     from dateparser.date import DateDataParser  # 0.3 s, only for a text with something like a date
 
@@ -189,13 +189,12 @@ def parse_period(words: str, today: date) -> Period | None:
         monday = day - timedelta(days=day.weekday())
         return Period(monday, monday + timedelta(days=6))
     if found.period == "month":
-        return Period(day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1]))
+        return _month(day.year, day.month)
     return Period(date(day.year, 1, 1), date(day.year, 12, 31)) if found.period == "year" else Period(day, day)
 
 
-def _year_before(month: Period) -> Period:
-    first = month.first.replace(year=month.first.year - 1)
-    return Period(first, first.replace(day=monthrange(first.year, first.month)[1]))
+def _month(year: int, month: int) -> Period:
+    return Period(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
 
 
 def leading_date(text: str) -> Period | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import ENGLISH, FREQUENT_WORDS
+from zkchat_cli.text.stopwords import ENGLISH, FREQUENT_WORDS, languages_by_word
 from zkchat_cli.text.words import fold
 
 MIN_WORDS = 3
@@ -19,17 +19,13 @@ _LATIN_LETTER = lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
 
 @cache
-def _languages_by_word() -> dict[str, list[str]]:
-    languages: dict[str, list[str]] = {}
-    for language, words in FREQUENT_WORDS.items():
-        for word in words.split():
-            languages.setdefault(word, []).append(language)
-    return languages
+def _languages_by_frequent_word() -> dict[str, list[str]]:
+    return languages_by_word({language: words.split() for language, words in FREQUENT_WORDS.items()})
 
 
 def detect_language(text: str) -> str | None:
     """The language with the most frequent words in `text`; None if it has too few of any."""
-    by_word = _languages_by_word()
+    by_word = _languages_by_frequent_word()
     counts = Counter(language for word in fold(text).split() for language in by_word.get(word, ()))
     best = max(LANGUAGES, key=lambda language: counts[language])
     return best if counts[best] >= MIN_WORDS else None

@@ -5,7 +5,7 @@ What is searched or compared leaves out the stopwords of its own language. The l
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
@@ -95,6 +95,7 @@ _COUNTED = 200
 
 @cache
 def stopwords(language: str) -> frozenset[str]:
+    """The stopwords of a language, folded."""
     return frozenset(f"{_STOPWORDS.get(language, '')} {FREQUENT_WORDS[language]}".split())
 
 
@@ -106,9 +107,14 @@ def fillers(language: str) -> frozenset[str]:
 
 @cache
 def _languages_by_stopword() -> dict[str, list[str]]:
+    return languages_by_word({language: stopwords(language) for language in FREQUENT_WORDS})
+
+
+def languages_by_word(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """The languages that have each word, in their order."""
     languages: dict[str, list[str]] = {}
-    for language in FREQUENT_WORDS:
-        for word in stopwords(language):
+    for language, its_words in words.items():
+        for word in its_words:
             languages.setdefault(word, []).append(language)
     return languages
 
