@@ -8,18 +8,7 @@ from zkchat_cli.fileio import read_file
 
 MAX_FOUND = 7
 MAX_LIST = 1_000_000
-_USUAL_FOLDERS = (
-    "Notes",
-    "notes",
-    "Documents/Notes",
-    "Documents/Obsidian",
-    "Obsidian",
-    "Vault",
-    "vault",
-    "Zettelkasten",
-    "zettelkasten",
-    "zk",
-)
+_USUAL_FOLDERS = "Notes notes Documents/Notes Documents/Obsidian Obsidian Vault vault Zettelkasten zettelkasten zk".split()
 _OBSIDIAN_LISTS = (
     ".config/obsidian/obsidian.json",
     ".var/app/md.obsidian.Obsidian/config/obsidian/obsidian.json",
