@@ -83,7 +83,6 @@ def show_context(window: "ChatWindow") -> None:
     """The prompt with the message that is being typed; while an answer is written, the prompt that was sent for it."""
     typed, sent = window.input.toPlainText(), window.sent_prompt
     message = None if slash.is_command(typed) else typed or None
-
     ask = window.look_up if sent is not None else window.run
     ask(lambda session: tasks.explain_prompt(session, sent or session.prompt(message)), lambda found: ContextDialog(window, *found))
 

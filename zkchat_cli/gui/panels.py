@@ -18,8 +18,7 @@ Answered = Callable[[str, str], None]
 
 
 class Question(NamedTuple):
-    """A question with the answers yes and no. `more` is the label of a third one; with it there is an input line: `about` is its
-    placeholder, `entered` the answer that Enter gives there."""
+    """A question with the answers yes and no. `more` labels a third, with an input line: `about` says what for, Enter answers `entered`."""
 
     text: str
     lines: Sequence[StyledLine] = ()

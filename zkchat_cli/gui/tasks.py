@@ -11,7 +11,7 @@ from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.exchanges import MessageHistory
-from zkchat_cli.errors import ZkchatError
+from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.gui.transcript import TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
 from zkchat_cli.models import ConversationSummary, Prompt, ToolCall
@@ -48,6 +48,7 @@ class OpenedSession(NamedTuple):
     session: ZkChatSession
     history_file: Path | None
     """The lines that were typed in chats about these notes; None if this one is not stored."""
+    warnings: list[str]
 
 
 def open_session(
@@ -56,7 +57,8 @@ def open_session(
     """Open the vault, the store and a session. Raises ZkchatError."""
     app = replace(open_app(), approve=approve, approve_call=approve_call)
     session = app.session(None if resume is None else app.find(resume))
-    return OpenedSession(app, session, history_file(app.loaded.paths.data_dir, str(app.vault.root)) if app.store.persistent else None)
+    typed_lines = history_file(app.loaded.paths.data_dir, str(app.vault.root)) if app.store.persistent else None
+    return OpenedSession(app, session, typed_lines, [on_one_line(*each) for each in app.warnings(session)])
 
 
 def run_turn(turn: Generator[events.Event, None, None], show: Callable[[events.Event], None]) -> None:

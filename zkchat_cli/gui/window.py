@@ -5,7 +5,7 @@ passages, other pages) run on `_side` meanwhile. The window's own thread waits f
 """
 
 import signal
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any
 
@@ -53,9 +53,6 @@ _ID = Qt.ItemDataRole.UserRole
 
 
 class ChatWindow(QtWidgets.QMainWindow):
-    conversations: QtWidgets.QListWidget
-    search: QtWidgets.QLineEdit
-
     def __init__(self, open_app: Callable[[], App], resume: str | None = None) -> None:
         """`open_app` is called on a worker's thread; `resume` is the id of a conversation, or the beginning of it."""
         super().__init__()
@@ -80,10 +77,10 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _build(self) -> None:
         self.setWindowTitle("zkchat")
         self.resize(1180, 760)
-        self.search = QtWidgets.QLineEdit()
+        self.search: QtWidgets.QLineEdit = QtWidgets.QLineEdit()
         self.search.setPlaceholderText("Search")
         self.search.setAccessibleName("Search conversations")
-        self.conversations = QtWidgets.QListWidget()
+        self.conversations: QtWidgets.QListWidget = QtWidgets.QListWidget()
         self.conversations.setAccessibleName("Conversations")
         self.conversations.setWordWrap(True)
         self.conversations.itemActivated.connect(lambda item: self.resume(item.data(_ID)))
@@ -185,12 +182,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._indexing = True
         vault = opened.app.vault
         self.run(lambda _: vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report), self._stop_indexing)
-        self._warn(opened)
-
-    def _warn(self, opened: OpenedSession, problems: Sequence[str] = ()) -> None:
-        """Show what the chat cannot do, and what could not be indexed."""
-        if warnings := [*(on_one_line(*each) for each in opened.app.warnings(opened.session)), *summarize_problems(problems)]:
-            self.result.show_outcome(warnings)
+        if opened.warnings:
+            self.result.show_outcome(opened.warnings)
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()
@@ -208,7 +201,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.idle = f"{opened.app.vault.name}: {report.notes:,} notes"
         self.state.setText(self.idle)
         if report.problems:
-            self._warn(opened, report.problems)
+            self.result.show_outcome([*opened.warnings, *summarize_problems(report.problems)])
         opened.app.vault.embed_in_background(lambda: self._work.busy, opened.app.message_embedder())
 
     def _finish(self, then: Callable[[], object]) -> None:
