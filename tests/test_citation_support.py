@@ -25,7 +25,7 @@ HOUSE = chunk(
         ("Olsen installed the heat pump on 4/3/2021.", "unclear"),
         ("The heat pump uses roughly 5,000 kWh of electricity in a year.", "supports"),
         ("Anna bought it from her 2 uncles.", "supports"),
-        ("The house in Bergen was painted red in 1952.", "does_not_support"),
+        (f"The house in Bergen was painted red in {'1' * 5000}.", "does_not_support"),
         ("The house in Bergen cost 14,300 euros.", "does_not_support"),
         ("Anna bought it from her 5 uncles.", "does_not_support"),
         ("The house in Oslo was painted red in 1950.", "does_not_support"),

@@ -98,7 +98,7 @@ def test_numbers_mean_what_the_list_at_the_end_says(sources: str, house: Vault) 
         ("See https://example.com for it. “zebras gallop over wide savannas”", "not_found"),
         ("“zebras gallop over wide savannas”. See [a page](https://example.com).", "not_found"),
         (f"“{RED}”[^a] and “{RED}”[^b-2]\n\n[^a]: [[House]]\n[^b-2]: See [[Heat pump]].", "verified House.md:5|misquoted House.md:5"),
-        (f"“{RED}”[^none]", "verified House.md:5"),
+        (f"“{RED}”[^none] [{'1' * 5000}]\n\n[^z]: A page", "verified House.md:5"),
     ],
 )
 def test_named_footnotes_are_sources_and_quotations_from_the_web_are_not_checked(text: str, expected: str, house: Vault) -> None:

@@ -15,7 +15,7 @@ from zkchat_cli.citations.nearest_wording import BLOCK_BORDER
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk, Support
-from zkchat_cli.text.numbers import DIGITS, LARGEST_COUNT, NUMBER_WORDS, number_parts
+from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, content_terms, find_cjk, stem, terms
 from zkchat_cli.vault.search.embedding_windows import split_windows
@@ -90,7 +90,7 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     words = sources[0].words if len(sources) == 1 else frozenset().union(*(source.words for source in sources))
     shared = len(wanted & words) / len(wanted)
     unknown = [n for n in _stated_numbers(plain) if not any(n in source.numbers for source in sources)]
-    if any(not n.isdigit() or int(n) > LARGEST_COUNT for n in unknown):
+    if not all(map(may_count, unknown)):
         return "does_not_support"
     every_name = _names(plain)
     names = [name for name in every_name if not words.issuperset(map(stem, terms(name)))]

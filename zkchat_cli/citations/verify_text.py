@@ -44,7 +44,7 @@ _ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
 
 _NAMED_DEFINITION = re.compile(r"^[ ]{0,3}\[\^([^\[\]\s]*[^\[\]\s\d][^\[\]\s]*)\]:", re.MULTILINE)
 """`[^name]: …`"""
-_NUMBER = re.compile(r"\[\^?(\d+)")
+_NUMBER = re.compile(r"\[\^?(\d{1,9})")
 _MOST_NUMBERS = 9999
 _LONGEST_INTRODUCTION = 80
 """Characters between a page's address and a quotation that it introduces."""

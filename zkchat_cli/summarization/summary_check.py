@@ -16,7 +16,7 @@ from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.summarization.sentence_scoring import score_sentences
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.languages import detect_language
-from zkchat_cli.text.numbers import DIGITS, LARGEST_COUNT, NUMBER_WORDS, number_parts
+from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
 from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -71,7 +71,7 @@ def find_facts(text: str) -> SummaryFacts:
     german = detect_language(text) == GERMAN
     names = () if german else (found[0] for line in lines for found in _NAME.finditer(line))
     return SummaryFacts(
-        numbers=frozenset(n for line in lines for n in _numbers(line) if not n.isdigit() or int(n) > LARGEST_COUNT),
+        numbers=frozenset(n for line in lines for n in _numbers(line) if not may_count(n)),
         links=frozenset(fold(name.strip()) for name in _LINK.findall(text)),
         sources=frozenset(n for group in _SOURCE.findall(text) for n in re.findall(r"\d+", group)),
         names=tuple(dict.fromkeys(name for name in names if name not in _CALENDAR and name.lower() not in STOPWORDS)),

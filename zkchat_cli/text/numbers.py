@@ -11,7 +11,7 @@ from zkchat_cli.text.patterns import lazy_pattern
 NUMBER_WORDS = {
     word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
-LARGEST_COUNT = 12
+_LARGEST_COUNT = 12
 """Whole numbers up to here may also count or number things in a text that is compared with others."""
 _THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"
@@ -24,6 +24,12 @@ def number_parts(written: str) -> list[str]:
     """A number in digits without separators and leading zeros; the parts of a date, time or range."""
     parts = re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))
     return [part.lstrip("0") or "0" for part in parts]
+
+
+def may_count(part: str) -> bool:
+    """Whether a part of a number is small enough to count or number things. Python refuses to convert more than 4,300 digits, and a model
+    may repeat one without end."""
+    return part.isdigit() and len(part) <= 2 and int(part) <= _LARGEST_COUNT
 
 
 def whole_number(value: object, *, least: int = 0, most: int = MAX_COUNT) -> int | None:
