@@ -58,7 +58,7 @@ _NESTED_BEGINS = lazy_pattern(rf"\[{_LIST}(?>(?:\[{_LIST}\]{_LIST})*)(?:\[{_LIST
 _WIDE = lazy_pattern(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
 _WIDE_BEGINS = lazy_pattern(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
 _PART = lazy_pattern(r"(?<=\d):\d{1,9}\Z")
-"""In `【4:0†source】` the number of a passage within a source, which ours do not have."""
+"""The number of a passage within a source, as in `【4:0†source】`; our sources have no numbered passages."""
 _WIKILINK = lazy_pattern(r"\[\[([^\[\]\n`]++)\]\]")
 _WIKILINK_BEGINS = lazy_pattern(r"\[\[[^\[\]\n`]*+\]?\Z")
 _NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")

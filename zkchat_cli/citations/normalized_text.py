@@ -33,7 +33,7 @@ _BLOCK = lazy_pattern(
 _ITEM = lazy_pattern(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = lazy_pattern(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
 _BULLET = lazy_pattern(r"(?<!\S)•(?!\S)")
-"""Also between the items of a list that is quoted on one line."""
+"""A bullet, at the start of a line or between the items of a list that is quoted on one line."""
 _TAG = lazy_pattern(
     r"`[^`\n]*+`|<(?P<address>https?://[^<>\s]*+)>|</?(?P<name>a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li"
     r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
@@ -43,7 +43,7 @@ _WIKILINK = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]
 _LINK = lazy_pattern(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
 _FOOTNOTE = lazy_pattern(r"\[\^[^\[\]\s]++\]")
 _EMPHASIS = lazy_pattern(r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])")
-"""Also within a word: `the*inner*word`."""
+"""Emphasis of words, even within a word: `the*inner*word`."""
 _HIGHLIGHT = lazy_pattern(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
 
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
@@ -123,7 +123,7 @@ def _wikilink_text(link: re.Match[str]) -> str:
 
 
 def _without_block_marks(marks: re.Match[str]) -> str:
-    """Nothing; the number, if it only looks like a list's because a line was broken before it: `in` / `1950. Then`."""
+    """An empty text; but the number stays if it only looks like a list's, because a line was broken before it: `in` / `1950. Then`."""
     if marks["number"] is None or marks["number"][:2] in ("1.", "1)") or not marks.start():
         return ""
     text = marks.string

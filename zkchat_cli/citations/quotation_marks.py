@@ -21,7 +21,7 @@ _ELISION = lazy_pattern(
 )
 _BLANK_LINE = lazy_pattern(r"\n[ \t>]*+(?=\n)")
 _BLOCK_QUOTATION = lazy_pattern(r"(?:^[ ]{0,3}>.*(?:\n|\Z))+", re.MULTILINE)
-_QUOTE_SIGN = lazy_pattern(r"^[ ]{0,3}>[ \t>]*", re.MULTILINE)
+QUOTE_SIGN = lazy_pattern(r"^[ ]{0,3}>[ \t>]*", re.MULTILINE)
 _LONGEST_SINGLE = 2000
 
 
@@ -113,7 +113,7 @@ def _block_quotations(answer: str, text: str, found: Sequence[Quotation]) -> Ite
     starts = [quotation.start for quotation in found]
     for block in _BLOCK_QUOTATION.finditer(text):
         start, end = block.start(), block.start() + len(answer[block.start() : block.end()].rstrip())
-        words = _QUOTE_SIGN.sub("", answer[start:end]).strip()
+        words = QUOTE_SIGN.sub("", answer[start:end]).strip()
         inner = found[bisect_left(starts, start) : bisect_left(starts, end)]
         is_quoted = 2 * sum(len(each.words) for each in inner) > len(words)
         if not words.startswith("[!") and is_long_enough(words) and not is_quoted:

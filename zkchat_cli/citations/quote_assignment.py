@@ -1,11 +1,10 @@
 """Which quotations belong to which citation marks: those before a mark in its paragraph, around it, or introduced by it."""
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.quotation_marks import Quotation
+from zkchat_cli.citations.quotation_marks import QUOTE_SIGN, Quotation
 from zkchat_cli.citations.quotes import is_long_enough
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -21,7 +20,6 @@ _AFTER_BLOCK = lazy_pattern(r"[\s>—–(*_-]{0,9}")
 _BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\|))")
 """The end of a paragraph, a list item or a table row."""
 _SENTENCE_ENDS = lazy_pattern(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
-_QUOTE_SIGN = lazy_pattern(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 
 
 def marks_outside_quotations(written: Iterable[CitationMark], quotations: Sequence[Quotation], text: str) -> list[CitationMark]:
@@ -91,7 +89,7 @@ def _inner_quotes(
                 words = answer[begin:start]
                 if at + 1 not in inside and any(c.isalnum() for c in answer[end:following]):
                     words += answer[end:following]
-            bare = _QUOTE_SIGN.sub("", words).strip().rstrip("—–-( \n")
+            bare = QUOTE_SIGN.sub("", words).strip().rstrip("—–-( \n")
             if is_long_enough(bare):
                 quotes[at].append((index, bare))
             with_marks.add(index)

@@ -17,7 +17,7 @@ from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk, Support
 from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import STOPWORDS, content_terms, find_cjk, stem, terms
+from zkchat_cli.text.words import STOPWORDS, content_stems, find_cjk, stem, terms
 from zkchat_cli.vault.search.embedding_windows import split_windows
 
 Similarities = Callable[[str, Sequence[str]], list[float] | None]
@@ -155,4 +155,4 @@ def _same_language(sentence: str, sources: Iterable[Evidence]) -> bool:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, set(content_terms(text))))
+    return frozenset(content_stems(text))

@@ -67,7 +67,7 @@ class TextQuotation:
         return self.found.verdict in ("verified", "outside")
 
     def document(self) -> dict[str, Any]:
-        """As JSON; `nearest` is the nearest wording, or the whole sentence if the quotation is cut."""
+        """The quotation as JSON; `nearest` is the nearest wording, or the whole sentence if the quotation is cut."""
         found = self.found
         return {
             "quote": self.quote,

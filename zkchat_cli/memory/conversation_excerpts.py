@@ -8,7 +8,7 @@ from zkchat_cli.text.words import stem, terms
 from zkchat_cli.vault.links.wikilinks import write_link
 
 MAX_EXCERPT = 700
-"""Characters."""
+"""Characters of a message in an excerpt."""
 _SEGMENT = re.compile(r".{1,240}(?:\s|$)|.{1,240}", re.DOTALL)
 
 
@@ -40,7 +40,7 @@ def citations_to_links(message: ZkChatMessage) -> str:
 
 
 def cut_around_query(text: str, query: str, max_length: int = MAX_EXCERPT) -> str:
-    """At most `max_length` characters around the segment with the most words of the query; "…" marks the cuts."""
+    """The text in at most `max_length` characters around the segment with the most words of the query; "…" marks the cuts."""
     if len(text) <= max_length:
         return text
     languages = detect_languages([text])

@@ -162,7 +162,7 @@ def _count_words(key: str, content: str, languages: tuple[str, ...]) -> Counter[
 
 
 def _recency(date: str, now: str) -> float:
-    """From 1 for today to 0.5 for an old or unreadable date."""
+    """A factor from 1 for today to 0.5 for an old or unreadable date."""
     then, today = _parse_time(date), _parse_time(now)
     days = max(0.0, (today - then).total_seconds() / 86_400) if then and today else math.inf
     return 0.5 + 0.5 * math.exp2(-days / HALF_LIFE)

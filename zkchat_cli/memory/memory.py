@@ -236,7 +236,7 @@ class Memory:
         return self._facts
 
     def fact_keys(self) -> list[str]:
-        """As of the last read; safe to call from any thread."""
+        """The keys of the facts when they were last read; safe to call from any thread."""
         return [fact.key for fact in self._facts]
 
     def _often_cited(self) -> tuple[StoredMemory, ...]:

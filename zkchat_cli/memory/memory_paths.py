@@ -21,7 +21,7 @@ from zkchat_cli.references.file_imports import find_written_paths
 USER_FILE = "ZKCHAT.md"
 """The user's memory file for all vaults, in the configuration folder."""
 MAX_PATHS = 5_000
-"""With more imported paths than that, any file may be memory."""
+"""If memory imports more paths than that, every file counts as memory."""
 
 
 class MemoryPaths(NamedTuple):

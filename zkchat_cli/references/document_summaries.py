@@ -26,7 +26,7 @@ class DocumentSummaryService:
             threading.Thread(target=lambda: [self.summary(path) for path in new], name="document summaries", daemon=True).start()
 
     def summary(self, relative_path: str) -> str | None:
-        """At most 100 characters on one line; None if the note has no words or cannot be read."""
+        """A summary of at most 100 characters on one line; None if the note has no words or cannot be read."""
         if relative_path not in self._summaries:
             summary = None
             with suppress(VaultError):  # it cannot be read

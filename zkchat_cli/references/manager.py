@@ -22,9 +22,9 @@ class ReferenceManager:
         """`find_message` reads a message from the store by its id."""
         self._find_message = find_message
         self._chunks: dict[int, ContentChunk | str] = {}
-        """By number, with the score of the first call that found it; or the id of the message that has it."""
+        """The chunks by number, each with the score of the first call that found it; or the id of the message that has the chunk."""
         self._numbers: dict[int, int] = {}
-        """By the hashes of their identities."""
+        """The numbers by the hashes of the chunks' identities."""
         self._highest = 0
 
     @classmethod

@@ -27,7 +27,7 @@ MAX_SUMMARY_SHARE = 0.8
 WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
 """Factors for each word, and for a quoted phrase, of the user's instructions."""
 STATED_FACTOR = 3.0
-"""For what the user told the model: the notes may not have it, and the model's answers can be found again."""
+"""Factor for what the user told the model: the notes may not have it, and the model's answers can be found again."""
 _COMMON = 0.2
 """A word in more than this share of the sentences selects none."""
 _SAME_CLAIM = 0.5

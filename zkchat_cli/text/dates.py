@@ -19,7 +19,7 @@ MAX_TEXT = 2_000
 LANGUAGES = ("en", "de", "fr", "es", "zh")
 MONTHS = "January February March April May June July August September October November December".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-"""In English whatever the language of the system, unlike those of `calendar`."""
+"""The English names in every language of the system, unlike those of `calendar`."""
 
 _MONTH = (
     "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
@@ -86,7 +86,7 @@ _COMPACT = lazy_pattern(r"(?P<year>(?:19|20)\d\d)(?P<week>)(?P<month>\d\d)(?P<da
 
 
 class Period(NamedTuple):
-    """From the first through the last day."""
+    """Days from the first through the last."""
 
     first: date = date.min
     last: date = date.max
