@@ -63,8 +63,8 @@ def main() -> None:
         wait(window)
         window.grab().save(str(IMAGES / "window-light.png"))
         palette = application.palette()
-        for role, colour in DARK.items():
-            palette.setColor(role, QColor(colour))
+        for role, color in DARK.items():
+            palette.setColor(role, QColor(color))
         palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, QColor("#6b727c"))
         application.setPalette(palette)
         QTest.qWait(50)

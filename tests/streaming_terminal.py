@@ -84,7 +84,7 @@ class Streaming:
         self._pace = pace
         self._stream = pyte.Stream(self.terminal)
         out = self
-        given = {"colour": True, "err_is_terminal": False, **screen}
+        given = {"color": True, "err_is_terminal": False, **screen}
         self.live = StreamingView(
             Screen(out, io.StringIO(), columns=lambda: self.terminal.columns, lines=lambda: self.terminal.lines, **given),  # type: ignore[arg-type]
             opens,

@@ -20,7 +20,7 @@ BOX = re.compile("[\u2500-\u259f\u2800-\u28ff\u2713\u2717\u2702\u25cb]")
 
 def spoken(lines: Iterable[StyledLine]) -> str:
     out = io.StringIO()
-    Screen(out, out, colour=False, err_is_terminal=True, columns=lambda: 80, accessible=True).show(lines)
+    Screen(out, out, color=False, err_is_terminal=True, columns=lambda: 80, accessible=True).show(lines)
     return out.getvalue()
 
 
@@ -35,7 +35,7 @@ def test_marks_arrows_and_bars_are_words() -> None:
 
 def test_printed_lines_begin_with_words_and_progress_is_one_line() -> None:
     out = io.StringIO()
-    screen = Screen(out, out, colour=False, err_is_terminal=True, accessible=True)
+    screen = Screen(out, out, color=False, err_is_terminal=True, accessible=True)
     screen.print("✗ no such note\n── user · 3 tokens")
     with screen.transient_line(out) as show:
         for text in ("indexing", "indexing", "loading"):

@@ -16,8 +16,8 @@ def change(text: str, before: str = "") -> Change:
     return Change("edit A.md", (FileChange("A.md", "A.md", before.encode(), text.encode()),))
 
 
-def diff_lines(diff: str, *, colour: bool = False) -> list[str]:
-    screen = Screen(StringIO(), StringIO(), colour=colour, err_is_terminal=False)
+def diff_lines(diff: str, *, color: bool = False) -> list[str]:
+    screen = Screen(StringIO(), StringIO(), color=color, err_is_terminal=False)
     show_diff(diff, screen)
     return screen.out.getvalue().splitlines()  # type: ignore[attr-defined]
 
@@ -31,8 +31,8 @@ def test_note_text_cannot_fake_unchanged_diff_lines(end: str) -> None:
 
 
 def test_note_text_cannot_fake_a_file_header() -> None:
-    *_, removed, added = diff_lines(change("++ b/Other.md\n", "-- a/Other.md\n").diff, colour=True)
-    bold = diff_lines(change("x\n").diff, colour=True)[0].partition("---")[0]
+    *_, removed, added = diff_lines(change("++ b/Other.md\n", "-- a/Other.md\n").diff, color=True)
+    bold = diff_lines(change("x\n").diff, color=True)[0].partition("---")[0]
     assert ("--- a/Other.md" in removed, "+++ b/Other.md" in added) == (True, True)
     assert not removed.startswith(bold)
     assert not added.startswith(bold)

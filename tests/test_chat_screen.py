@@ -1,4 +1,4 @@
-"""The chat in a real terminal: editing, completion, hostile text, colours, screen sizes."""
+"""The chat in a real terminal: editing, completion, hostile text, colors, screen sizes."""
 
 import re
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_hostile_text_is_visible_and_harmless(zkchat: Program, script: Script) -
 # screens
 
 
-def test_no_color_means_no_colours(zkchat: Program) -> None:
+def test_no_color_means_no_colors(zkchat: Program) -> None:
     with Chat(zkchat, NO_COLOR="1") as chat:
         chat.ask("how long does [[Compost]] take? and [[Nothing]]?", "Sources")
         chat.type("/co")

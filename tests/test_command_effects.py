@@ -33,7 +33,7 @@ class Terminal(StringIO):
 
 def screen(*, terminal: bool = True, columns: int | None = None) -> Screen:
     out = Terminal() if terminal else StringIO()
-    return Screen(out, StringIO(), colour=False, err_is_terminal=False, columns=(lambda: columns) if columns else None)
+    return Screen(out, StringIO(), color=False, err_is_terminal=False, columns=(lambda: columns) if columns else None)
 
 
 def written(by: Screen) -> str:

@@ -139,7 +139,7 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
         history, text, memory=MEMORY, tool_descriptors=DESCRIPTORS, filter_tools=True, compaction=make_compaction(text * 9, "t1-a")
     )
     out = StringIO()
-    screen = Screen(out, out, colour=False, err_is_terminal=False, columns=lambda: width)
+    screen = Screen(out, out, color=False, err_is_terminal=False, columns=lambda: width)
     screen.show(context_usage.usage_lines(estimated(prompt), width))
     assert max(map(wcswidth, out.getvalue().splitlines())) <= width
 

@@ -1,6 +1,6 @@
-"""Colours of text have a contrast of at least 4.5 (WCAG 2.2 AA, 1.4.3) on the backgrounds that people use.
+"""Colors of text have a contrast of at least 4.5 (WCAG 2.2 AA, 1.4.3) on the backgrounds that people use.
 
-The colours are xterm's from number 16 on, which do not depend on the terminal's theme. The HTML page has its own test.
+The colors are xterm's from number 16 on, which do not depend on the terminal's theme. The HTML page has its own test.
 """
 
 import io
@@ -19,8 +19,8 @@ LIGHT_BACKGROUNDS = ("#ffffff", "#fafafa", "#eeeeee", "#fdf6e3")
 """The last is Solarized's."""
 
 
-def luminance(colour: tuple[int, ...]) -> float:
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in colour)]
+def luminance(color: tuple[int, ...]) -> float:
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in color)]
     return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -29,19 +29,19 @@ def contrast(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def parsed(colour: str) -> tuple[int, ...]:
-    return tuple(bytes.fromhex(colour.removeprefix("#")))
+def parsed(color: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(color.removeprefix("#")))
 
 
 @pytest.mark.parametrize(
     ("palette", "backgrounds"), [(DARK, DARK_BACKGROUNDS), (LIGHT, LIGHT_BACKGROUNDS), (EITHER, ("#000000", "#ffffff"))]
 )
-def test_every_colour_is_readable_on_its_backgrounds(palette: Palette, backgrounds: tuple[str, ...]) -> None:
+def test_every_color_is_readable_on_its_backgrounds(palette: Palette, backgrounds: tuple[str, ...]) -> None:
     figures = {(name, on): contrast(rgb(number), parsed(on)) for name, number in palette.items() for on in backgrounds}
     assert {name: round(figure, 2) for name, figure in figures.items() if figure < 4.5} == {}
 
 
-def test_every_style_with_a_colour_is_in_each_palette() -> None:
+def test_every_style_with_a_color_is_in_each_palette() -> None:
     used = {word for style in STYLES.values() for word in style.split()} | set(_SGR)
     for palette in (DARK, LIGHT, EITHER):
         assert used - set(palette) == {"bold", "italic", "underline"}
@@ -68,9 +68,9 @@ def test_the_setting_or_the_terminal_says_what_the_background_is(background: str
     assert choose_palette(background, env) == palette
 
 
-def test_a_screen_writes_the_colours_of_its_palette_with_and_without_rich() -> None:
+def test_a_screen_writes_the_colors_of_its_palette_with_and_without_rich() -> None:
     out = io.StringIO()
-    screen = Screen(out, out, colour=True, err_is_terminal=False, palette=LIGHT)
+    screen = Screen(out, out, color=True, err_is_terminal=False, palette=LIGHT)
     screen.print("ok", "green")
     screen.show([styled_line("quiet", "dim"), styled_line("note", "note")])
     assert re.findall(r"38;5;(\d+)m(\w+)", out.getvalue()) == [("22", "ok"), ("240", "quiet"), ("24", "note")]

@@ -367,26 +367,26 @@ def test_at_800_by_600_nothing_is_cut_off(open_window: OpenWindow) -> None:
     assert not user.window.transcript.horizontalScrollBar().isVisible()
 
 
-def test_colours_follow_the_desktop_when_it_turns_dark(open_window: OpenWindow, application: QApplication) -> None:
+def test_colors_follow_the_desktop_when_it_turns_dark(open_window: OpenWindow, application: QApplication) -> None:
     user = open_window()
     user.ask("What is [[Nowhere]]?")
     light = palette = application.palette()
-    before = colours_of(user)
+    before = colors_of(user)
     application.styleHints().setColorScheme(Qt.ColorScheme.Dark)
     if application.styleHints().colorScheme() != Qt.ColorScheme.Dark:  # this platform has no themes: do what one does
         palette = QPalette(QColor("#212429"), QColor("#212429"))
         application.setPalette(palette)
     application.processEvents()
-    dark = colours_of(user)
+    dark = colors_of(user)
     application.styleHints().unsetColorScheme()
     application.setPalette(light)
     application.processEvents()
     for (ink, paper), (dark_ink, dark_paper) in zip(before, dark, strict=True):
         assert ink < paper and dark_ink > dark_paper, (ink, paper, dark_ink, dark_paper)
-    assert colours_of(user) == before
+    assert colors_of(user) == before
 
 
-def colours_of(user: User) -> list[tuple[int, int]]:
+def colors_of(user: User) -> list[tuple[int, int]]:
     """How light text and background are: of the transcript, the list of references, its broken link, the budget and the input."""
     window = user.window
     broken = next(n for n, row in enumerate(window.references.rows) if row.verdict == "broken")

@@ -417,8 +417,8 @@ def test_a_text_that_is_hard_to_parse_takes_seconds(piece: str, untraced: None) 
 # Accessibility
 
 
-def test_every_colour_has_enough_contrast_in_light_and_dark() -> None:
-    for of in (html.colours(dark=False), html.colours(dark=True)):
+def test_every_color_has_enough_contrast_in_light_and_dark() -> None:
+    for of in (html.colors(dark=False), html.colors(dark=True)):
         assert len(of) == 13
         for name in ("text", "quiet", "link", "verified", "cited", "cut", "misquoted", "missing"):
             for ground in ("ground", "raised"):

@@ -83,7 +83,7 @@ def test_messages_about_a_result_go_to_stderr(zkchat: Program) -> None:
 def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Typed()
     monkeypatch.setenv("COLUMNS", "40")
-    Screen(shown, shown, colour=False, err_is_terminal=False).with_width().show(
+    Screen(shown, shown, color=False, err_is_terminal=False).with_width().show(
         [StyledLine((StyledSpan("67a035daf51a  A rather long title"),), (StyledSpan("2026-11-21 21:13, 4 messages"),))]
     )
     assert shown.getvalue().splitlines() == ["67a035daf51a  A rather long title", "    2026-11-21 21:13, 4 messages"]

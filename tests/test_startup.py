@@ -49,7 +49,7 @@ class Chat:
             self.apps.append(app := factory.open_app(StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
             return StartedSession(app, app.session(), (("something is odd", "look"),))
 
-        chat = Repl(opening, Screen(self.printed, self.printed, colour=False, err_is_terminal=False))  # type: ignore[arg-type]
+        chat = Repl(opening, Screen(self.printed, self.printed, color=False, err_is_terminal=False))  # type: ignore[arg-type]
         beside = threading.Thread(target=lambda: after(self), daemon=True)
         beside.start()
         try:

@@ -145,7 +145,7 @@ def test_the_bytes_written_are_linear_in_the_answer() -> None:
 @pytest.mark.parametrize("unit", ["*a ", "_a *b ", "` `` ", "[a](", "> ", "|a|b|\n|-|-|\n", "- a\n  ", "知"])
 def test_hostile_answers_take_linear_time(unit: str) -> None:
     def took(size: int) -> float:
-        screen = Screen(io.StringIO(), io.StringIO(), columns=lambda: 80, lines=lambda: 24, colour=True, err_is_terminal=False)
+        screen = Screen(io.StringIO(), io.StringIO(), columns=lambda: 80, lines=lambda: 24, color=True, err_is_terminal=False)
         live = StreamingView(screen, clock=lambda: 0.0, ticking=False)
         began = time.process_time()
         live.add_answer(unit * (size // len(unit)))
@@ -219,7 +219,7 @@ def test_reasoning_is_indented() -> None:
 
 def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> None:
     out = io.StringIO()
-    live = StreamingView(Screen(out, out, colour=True, err_is_terminal=False, columns=lambda: 80))
+    live = StreamingView(Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80))
     try:
         waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
         live.end_stream()

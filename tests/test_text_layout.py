@@ -48,7 +48,7 @@ def test_more_text_moves_no_break_before_the_last_row(text: str, width: int, cut
 @given(st.text(st.sampled_from("ab cd 世界é👍"), max_size=200), st.integers(8, 60), st.integers(1, 7))
 def test_plain_text_streams_into_the_same_rows(text: str, width: int, size: int) -> None:
     out = io.StringIO()
-    screen = Screen(out, io.StringIO(), colour=False, err_is_terminal=False, columns=lambda: width)
+    screen = Screen(out, io.StringIO(), color=False, err_is_terminal=False, columns=lambda: width)
     view = PlainTurnView(screen, screen.print)
     for at in range(0, len(text), size):
         view.add_answer(text[at : at + size])

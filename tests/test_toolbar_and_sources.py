@@ -72,10 +72,10 @@ def test_the_toolbar_never_needs_a_second_line(model: str, vault: str, typed: in
     assert "\n" not in bar
 
 
-@pytest.mark.parametrize(("total", "colour"), [(20_000, "ansigreen"), (21_000, "ansiyellow"), (27_000, "ansired")])
-def test_the_bar_is_green_then_yellow_then_red(total: int, colour: str) -> None:
+@pytest.mark.parametrize(("total", "color"), [(20_000, "ansigreen"), (21_000, "ansiyellow"), (27_000, "ansired")])
+def test_the_bar_is_green_then_yellow_then_red(total: int, color: str) -> None:
     for toolbar in (Toolbar("m", "v", usage(total)), Toolbar("m", "v", usage(total - 7_000), typed=7_000)):
-        assert [style for style, text in toolbar.fragments(80) if "█" in text] == [colour]
+        assert [style for style, text in toolbar.fragments(80) if "█" in text] == [color]
 
 
 # lines with columns, styles and links
@@ -141,17 +141,17 @@ def test_paths_outside_the_vault_or_too_long_are_not_linked(path: str) -> None:
     assert opened(path) is None
 
 
-def screen(*, colour: bool, address: Any = None, width: int | None = None) -> tuple[Screen, io.StringIO]:
+def screen(*, color: bool, address: Any = None, width: int | None = None) -> tuple[Screen, io.StringIO]:
     out = io.StringIO()
-    return Screen(out, io.StringIO(), colour, False, (lambda: width) if width else None, address), out
+    return Screen(out, io.StringIO(), color, False, (lambda: width) if width else None, address), out
 
 
 def test_a_path_is_a_link_on_a_terminal_only() -> None:
-    for colour, address in [(True, None), (False, note_opener(Path("/n")))]:
-        to, out = screen(colour=colour, address=address)
+    for color, address in [(True, None), (False, note_opener(Path("/n")))]:
+        to, out = screen(color=color, address=address)
         to.show([StyledLine((StyledSpan("a.md", "", "a.md"),))])
         assert out.getvalue() == "a.md\n"
-    to, out = screen(colour=True, address=note_opener(Path("/n")))
+    to, out = screen(color=True, address=note_opener(Path("/n")))
     to.show([StyledLine((StyledSpan("a.md", "dim", "a.md"), StyledSpan(":3")))])
     assert re.fullmatch(r"\x1b\]8;id=\d+;file:///n/a.md\x1b\\\x1b\[2ma.md\x1b\[0m\x1b\]8;;\x1b\\:3\n", out.getvalue())
 
@@ -234,8 +234,8 @@ def test_an_answer_without_sources_has_no_list() -> None:
 def test_a_table_on_a_terminal_has_the_columns_of_a_pipe() -> None:
     lines = [row("Filters", "a.md"), styled_line("between"), row("x" * 70, "b.md"), row("知识花园", "c.md"), row("Tags", "q" * 90)]
     for width in (None, 120, 40):
-        drawn_in_colour, out = screen(colour=True, width=width)
-        drawn_in_colour.show(lines)
-        piped, text = screen(colour=False, width=width)
+        drawn_in_color, out = screen(color=True, width=width)
+        drawn_in_color.show(lines)
+        piped, text = screen(color=False, width=width)
         piped.show(lines)
         assert re.sub(r"\x1b\[[\d;]*m", "", out.getvalue()) == text.getvalue()

@@ -53,7 +53,7 @@ def turn_screen(columns: int, rows: int, folder: Path) -> str:
     env = {"ZKCHAT_HOME": str(folder / "home"), "ZKCHAT_SEMANTIC__PROVIDER": "none"}
     shown = PyteScreen(columns, rows)
     out = cast(TextIO, shown)
-    screen = Screen(out, out, colour=True, err_is_terminal=False, columns=lambda: columns, lines=lambda: rows)
+    screen = Screen(out, out, color=True, err_is_terminal=False, columns=lambda: columns, lines=lambda: rows)
     with closing(factory.open_app(StartupOptions(vault=vault, model=f"scripted/{folder}/replies.jsonl"), env, vault)) as app:
         app.vault.refresh()
         session = app.session()

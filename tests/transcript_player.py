@@ -139,7 +139,7 @@ class TranscriptSession:
         line = typed.removeprefix(TYPED).replace(f"\n{MORE}", "\n")
         out = StringIO()
         width = self._columns
-        screen = Screen(out, out, colour=False, err_is_terminal=False, columns=(lambda: width) if width else None)
+        screen = Screen(out, out, color=False, err_is_terminal=False, columns=(lambda: width) if width else None)
         show: RemarkPrinter = screen.print if width else remark_printer(screen, self._shows_details)
         try:
             self._session = run_piped(line, self._session, screen, show, max_sources=10)

@@ -56,16 +56,16 @@ class BudgetButton(QAbstractButton):
         painter = QPainter(self)
         dark = styles.is_dark(self.palette())
         top, height = self.height() / 2 - 5, 10.0
-        painter.fillRect(QRectF(4, top, BAR_WIDTH, height), QColor(html.colours(dark=dark)["line"]))
+        painter.fillRect(QRectF(4, top, BAR_WIDTH, height), QColor(html.colors(dark=dark)["line"]))
         if (bar := self._bar) is not None and self._usage is not None:
             at = 4.0
             for name, tokens in self.components.items():
                 width = min(BAR_WIDTH * tokens / max(1, self._usage.effective_limit), BAR_WIDTH + 4 - at)
                 painter.fillRect(QRectF(at, top, width, height), QColor.fromHsl(_HUES.get(name, 130), 150, 150 if dark else 110))
                 at += width
-            colour = {"green": self.palette().buttonText().color().name(), "yellow": html.colours(dark=dark)["cut"]}
-            painter.setPen(QColor(colour.get(bar.color, html.colours(dark=dark)["misquoted"])))
+            color = {"green": self.palette().buttonText().color().name(), "yellow": html.colors(dark=dark)["cut"]}
+            painter.setPen(QColor(color.get(bar.color, html.colors(dark=dark)["misquoted"])))
         painter.drawText(QRectF(BAR_WIDTH + 10, 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.figures)
         if self.hasFocus():
-            painter.setPen(QColor(html.colours(dark=dark)["link"]))
+            painter.setPen(QColor(html.colors(dark=dark)["link"]))
             painter.drawRect(0, 0, self.width() - 1, self.height() - 1)

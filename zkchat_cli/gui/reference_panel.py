@@ -41,19 +41,19 @@ class ReferencePanel(QSplitter):
         self.list.addItems([row.text for row in rows])
         self.list.blockSignals(False)
         self.passage.clear()
-        self._colour_rows()
+        self._color_rows()
 
-    def _colour_rows(self) -> None:
+    def _color_rows(self) -> None:
         """Problems are red and documents that no answer cites are grey, as in the exported page."""
-        colours = html.colours(dark=is_dark(self.palette()))
+        colors = html.colors(dark=is_dark(self.palette()))
         for number, row in enumerate(self.rows):
             name = "misquoted" if row.sign == BROKEN else "" if row.sign else "quiet"
-            self.list.item(number).setForeground(QColor(colours[name]) if name else self.palette().text())
+            self.list.item(number).setForeground(QColor(colors[name]) if name else self.palette().text())
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._colour_rows()
+            self._color_rows()
 
     def select_number(self, number: str) -> None:
         self.list.setCurrentRow(next((n for n, row in enumerate(self.rows) if row.key == number), -1))

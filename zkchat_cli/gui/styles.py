@@ -1,4 +1,4 @@
-"""The style sheet of all text in the window, dark and light, in the colours of the exported page."""
+"""The style sheet of all text in the window, dark and light, in the colors of the exported page."""
 
 from collections.abc import Iterable
 from html import escape
@@ -24,7 +24,7 @@ def fixed_font() -> QFont:
 
 def document_style(*, dark: bool) -> str:
     """A style sheet in the part of CSS that Qt knows."""
-    c = html.colours(dark=dark)
+    c = html.colors(dark=dark)
     verdicts = ("verified", "cited", "cut", "misquoted", "missing")
     return "".join(
         (
@@ -43,7 +43,7 @@ def document_style(*, dark: bool) -> str:
 
 
 class StyledBrowser(QTextBrowser):
-    """HTML in the colours of the desktop's theme, also when that changes."""
+    """HTML in the colors of the desktop's theme, also when that changes."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

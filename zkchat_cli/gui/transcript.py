@@ -134,7 +134,7 @@ class TranscriptView(StyledBrowser):
         self.select_turn(keep or page.last)
 
     def restyle(self) -> None:
-        """Draw the page again, in the current colours."""
+        """Draw the page again, in the current colors."""
         self.show_page(self.page, keep=self.selected)
 
     def _scroll_to_end(self) -> None:

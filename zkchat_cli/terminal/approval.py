@@ -81,7 +81,7 @@ def _check_flags(*, unsafe: bool, yes: bool) -> None:
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:
     """A proposed change as a diff, and the decision: on the screen of a chat, in a pipe on stderr."""
     if screen.columns is None:
-        screen = replace(screen, out=screen.err, colour=screen.colour and screen.err_is_terminal)
+        screen = replace(screen, out=screen.err, color=screen.color and screen.err_is_terminal)
     if isinstance(event, events.ChangeDecided):
         screen.print(f"  {event.told}", "dim" if event.made else "yellow")
         return
@@ -92,6 +92,6 @@ def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Scr
 
 
 def show_diff(diff: str, screen: Screen) -> None:
-    """A unified diff in the colours of `git diff`."""
+    """A unified diff in the colors of `git diff`."""
     for line in diff_lines(diff):
         screen.print("".join(span.text for span in line.left), *(span.style for span in line.left if span.style))

@@ -23,7 +23,7 @@ class Confirmation:
     stopping a turn."""
 
     def __init__(self, screen: Screen, pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
-        self._colour, self._accessible = screen.colour, screen.accessible
+        self._color, self._accessible = screen.color, screen.accessible
         self._pause_interrupts = pause_interrupts
 
     def ask(self, question: str) -> bool:
@@ -43,13 +43,13 @@ class Confirmation:
         from zkchat_cli.terminal.text_layout import break_line  # imports rich, which the first prompt does not need
 
         prompt: PromptSession[str] = PromptSession(
-            history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
+            history=DummyHistory(), color_depth=None if self._color else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
         if termios is not None and sys.stdin.isatty():
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
         rows = [row.rstrip() for row in break_line(question, prompt.output.get_size().columns - 1)]
-        return prompt.prompt(FormattedText([("bold" if self._colour else "", "\n".join(rows) + " ")]))
+        return prompt.prompt(FormattedText([("bold" if self._color else "", "\n".join(rows) + " ")]))
 
     def _read_spoken(self, question: str) -> str:
         from zkchat_cli.terminal.plain_input import interruptible, read_line  # for screen readers only

@@ -49,7 +49,7 @@ class InputLine:
 
     def __init__(
         self,
-        colour: bool,
+        color: bool,
         completer: Completer,
         history: History,
         pastes: Pastes,
@@ -59,7 +59,7 @@ class InputLine:
         on_drawn: Callable[[], None] = lambda: None,
     ) -> None:
         self._app_session = get_app_session()
-        self._colour, self._placeholder_style = colour, placeholder_style
+        self._color, self._placeholder_style = color, placeholder_style
         self._pastes = pastes
         self._hint = ""
         self.toolbar = Toolbar(state="loading")
@@ -67,7 +67,7 @@ class InputLine:
         self._on_line_changed = on_line_changed
         self._on_drawn, self._is_drawn = on_drawn, False
         self._session: PromptSession[str] = PromptSession(
-            [("bold" if colour else "", PROMPT)],
+            [("bold" if color else "", PROMPT)],
             history=history,
             multiline=True,
             prompt_continuation=_continuation,
@@ -82,8 +82,8 @@ class InputLine:
             enable_suspend=True,
             tempfile_suffix=".md",
             # without colors a placeholder would look like typed text
-            placeholder=self._placeholder if colour else None,
-            color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
+            placeholder=self._placeholder if color else None,
+            color_depth=None if color else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict(STYLE),
         )
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line

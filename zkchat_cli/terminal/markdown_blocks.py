@@ -202,7 +202,7 @@ def strip_end(row: Sequence[Segment]) -> Row:
 
 
 def highlight(code: str, language: str, console: Console) -> Text:
-    """Code in the colours of its language; unchanged if the language is unknown."""
+    """Code in the colors of its language; unchanged if the language is unknown."""
     if not language or any(len(line) > MAX_HIGHLIGHTED_LINE for line in code.split("\n")):
         return Text(code)
     from rich.syntax import ANSISyntaxTheme, Syntax  # pygments costs 30 ms, which only an answer with code pays

@@ -1,14 +1,14 @@
-"""The colours of text on a terminal, with a contrast of at least 4.5 (WCAG AA) to its background.
+"""The colors of text on a terminal, with a contrast of at least 4.5 (WCAG AA) to its background.
 
-They are numbers of xterm's 256 colours, which look the same in every terminal; what the first sixteen look like, each theme decides, and on
-a light background green, yellow and cyan are often unreadable. They are used only where a terminal says that it has 256 colours.
+They are numbers of xterm's 256 colors, which look the same in every terminal; what the first sixteen look like, each theme decides, and on
+a light background green, yellow and cyan are often unreadable. They are used only where a terminal says that it has 256 colors.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 Palette = Mapping[str, int]
-"""The number of each colour by the name of its style."""
+"""The number of each color by the name of its style."""
 DARK: Palette = MappingProxyType({"green": 114, "yellow": 221, "red": 210, "cyan": 80, "magenta": 183, "dim": 248})
 LIGHT: Palette = MappingProxyType({"green": 22, "yellow": 94, "red": 124, "cyan": 24, "magenta": 90, "dim": 240})
 EITHER: Palette = MappingProxyType({"green": 29, "yellow": 131, "red": 163, "cyan": 63, "magenta": 98, "dim": 243})
@@ -18,7 +18,7 @@ _LIGHT_NUMBERS = ("7", "15")
 
 
 def choose_palette(background: str, env: Mapping[str, str]) -> Palette | None:
-    """The colours for a `dark` or `light` background, or for that which the environment tells; None: the terminal's own sixteen."""
+    """The colors for a `dark` or `light` background, or for that which the environment tells; None: the terminal's own sixteen."""
     if "256color" not in env.get("TERM", "") and env.get("COLORTERM") not in ("truecolor", "24bit"):
         return None
     known = {"dark": DARK, "light": LIGHT}
@@ -29,7 +29,7 @@ def choose_palette(background: str, env: Mapping[str, str]) -> Palette | None:
 
 
 def rgb(number: int) -> tuple[int, int, int]:
-    """Red, green and blue of a colour from number 16 on."""
+    """Red, green and blue of a color from number 16 on."""
     if number >= 232:
         return (8 + 10 * (number - 232),) * 3
     cube = number - 16

@@ -75,7 +75,7 @@ class Repl:
             self._prompt = plain_input.PlainInputLine(plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT, completer, self._history)
         else:
             self._prompt = InputLine(
-                screen.colour,
+                screen.color,
                 completer,
                 self._history,
                 pastes,

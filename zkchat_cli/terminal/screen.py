@@ -47,16 +47,16 @@ _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cy
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The two streams. `colour` is for stdout; stderr can be another terminal or none.
+    """The two streams. `color` is for stdout; stderr can be another terminal or none.
 
     `columns` returns the width that lines are fitted to; without it lines keep their length, for files and for readers who resize the
     window. `lines` returns the height. `address` returns what opens the note at a path, if anything does. An `accessible` screen is for a
-    screen reader: nothing is drawn again, and signs and drawings are words. Without a `palette` it has the terminal's own sixteen colours.
+    screen reader: nothing is drawn again, and signs and drawings are words. Without a `palette` it has the terminal's own sixteen colors.
     """
 
     out: TextIO
     err: TextIO
-    colour: bool
+    color: bool
     err_is_terminal: bool
     columns: Callable[[], int] | None = None
     address: Callable[[str], str | None] | None = None
@@ -70,7 +70,7 @@ class Screen:
         return cls(
             sys.stdout,
             sys.stderr,
-            colour=sys.stdout.isatty() and not plain,
+            color=sys.stdout.isatty() and not plain,
             err_is_terminal=sys.stderr.isatty(),
             accessible=accessible,
             palette=choose_palette(background, env),
@@ -88,8 +88,8 @@ class Screen:
         return Console(
             file=self.out,
             width=self.columns() if self.columns else None,
-            force_terminal=self.colour,
-            color_system="256" if self.colour else None,
+            force_terminal=self.color,
+            color_system="256" if self.color else None,
             theme=Theme(self._rich_styles()),
             markup=False,
             emoji=False,
@@ -98,8 +98,8 @@ class Screen:
         )
 
     def _rich_styles(self) -> dict[str, str]:
-        colours = {name: f"color({number})" for name, number in (self.palette or {}).items()}
-        return {name: " ".join(colours.get(word, word) for word in style.split()) for name, style in {**STYLES, **colours}.items()}
+        colors = {name: f"color({number})" for name, number in (self.palette or {}).items()}
+        return {name: " ".join(colors.get(word, word) for word in style.split()) for name, style in {**STYLES, **colors}.items()}
 
     def write(self, text: str) -> None:
         """Any text to stdout, sanitized and otherwise unchanged."""
@@ -114,8 +114,8 @@ class Screen:
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
         lines = map(spoken_line, lines) if self.accessible else lines
-        rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.colour)
-        if self.colour:
+        rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.color)
+        if self.color:
             console = self.console()
             for row in rows:
                 console.print(self._rich_text(row, console), soft_wrap=True)  # the rows fit already, or may be of any length
@@ -146,7 +146,7 @@ class Screen:
     def write_styled(self, text: str, *styles: str) -> None:
         """Text to stdout, sanitized, in these styles if the screen has any."""
         safe = sanitize(text)
-        if self.colour and styles and safe.strip():
+        if self.color and styles and safe.strip():
             body = safe.rstrip("\n")
             safe = f"\x1b[{';'.join(self._sgr(word) for style in styles for word in style.split())}m{body}\x1b[0m{safe[len(body) :]}"
         self.out.write(safe)

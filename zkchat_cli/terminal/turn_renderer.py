@@ -49,7 +49,7 @@ def show_turn(
 
     However the turn ends, all of the answer that arrived is shown.
     """
-    if screen.columns is not None and screen.colour and not screen.accessible:
+    if screen.columns is not None and screen.color and not screen.accessible:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
         view: StreamingView | PlainTurnView = StreamingView(screen, display.links)

@@ -10,7 +10,7 @@ def append_to_note(
     vault: Vault,
     path: Note,
     text: Annotated[str, "Markdown"],
-    heading: Annotated[str, "the heading, as Heading or Above#Heading; left out: the note's end"] = "",
+    heading: Annotated[str, "the heading, such as Heading or Above#Heading; without one: at the end"] = "",
 ) -> ToolOutput:
     """Add text at the end of a note or under one of its headings. The user is asked first."""
     found, linked_heading = vault.locate(path)

@@ -9,10 +9,10 @@ from zkchat_cli.vault.vault import Vault
 def edit_section(
     vault: Vault,
     path: Note,
-    heading: Annotated[str, "the heading, as Heading or Above#Heading"],
+    heading: Annotated[str, "the heading, such as Heading or Above#Heading"],
     new_text: Annotated[str, "Markdown without the heading; empty: leaves the heading alone"] = "",
 ) -> ToolOutput:
-    """Replace all that stands under a heading of a note, headings within it included. Read it first. The user is asked first."""
+    """Replace everything under a heading of a note, including the headings below it. Read it first. The user is asked first."""
     return ToolOutput(change=vault.editor.edit_section(vault.locate(path)[0], heading, new_text))
 
 

@@ -10,7 +10,7 @@ MOST = 40
 
 def read_zk_document(
     vault: Vault,
-    relative_path: Annotated[str, "path, or a wikilink as [[Note#Heading]]"],
+    relative_path: Annotated[str, "path, or a wikilink such as [[Note#Heading]]"],
     start_line: Annotated[int | None, "first line, from 1"] = None,
     end_line: Annotated[int | None, "last line"] = None,
 ) -> ToolOutput:

@@ -14,7 +14,7 @@ def recall_conversation(
     query: WordsToSearch,
     limit: Annotated[int, f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT,
 ) -> ToolOutput:
-    """Search all that was said in this conversation, what was summarised too, and in earlier ones."""
+    """Search everything said in this conversation, including what was summarized, and in earlier ones."""
     found = memory.search_conversations(query, min(max(limit, 1), MAX_RECALLED_MESSAGES))
     if not found:
         return ToolOutput(note="No message is about that. Try fewer or other words.", outcome="no message found")

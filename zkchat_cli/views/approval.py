@@ -20,7 +20,7 @@ def call_question(call: ToolCall) -> str:
 
 
 def diff_lines(diff: str) -> list[StyledLine]:
-    """A unified diff in the colours of `git diff`, with invisible characters made visible.
+    """A unified diff in the colors of `git diff`, with invisible characters made visible.
 
     Lines outside of hunks are headers; the text of a note can look like a header, so hunks are counted.
     """

@@ -67,8 +67,8 @@ def turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
 
 
 @cache
-def colours(*, dark: bool) -> Mapping[str, str]:
-    """The colours of the page by name."""
+def colors(*, dark: bool) -> Mapping[str, str]:
+    """The colors of the page by name."""
     light, _, night = _read_file("style.css").partition("@media (prefers-color-scheme: dark)")
     return dict(re.findall("--([a-z-]+): (#[0-9a-f]{6})", night if dark else light))
 

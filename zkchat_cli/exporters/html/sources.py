@@ -13,7 +13,7 @@ from zkchat_cli.vault.links.wikilinks import note_name
 
 
 class StatusLabel(NamedTuple):
-    """How the page shows a citation's status: not by colour alone."""
+    """How the page shows a citation's status: not by color alone."""
 
     sign: str
     description: str
