@@ -57,7 +57,7 @@ _STOPWORDS = {
         nosotros nuestra nuestro o os otra otro pero por porque puede pueden puedo pues quien quienes sea ser si sin sobre solo soy su sus
         tambien tan te tener tengo ti tiene tienen tu tus u unas uno unos usted vosotros ya yo""",
 }
-_FILLERS = {
+FILLERS = {
     ENGLISH: """able actually allow another anything ask best better bit bring call called cause change come continue correct detail
         details different do done easy elaborate else ever every exactly example examples explain find found further general get give go
         good happen happens help idea information involve keep kind know like list long look lot made main make many matter mean meaning
@@ -97,12 +97,6 @@ _COUNTED = 200
 def stopwords(language: str) -> frozenset[str]:
     """The stopwords of a language, folded."""
     return frozenset(f"{_STOPWORDS.get(language, '')} {FREQUENT_WORDS[language]}".split())
-
-
-@cache
-def fillers(language: str) -> frozenset[str]:
-    """Words that many questions in the language contain: they say little about the subject."""
-    return frozenset(_FILLERS.get(language, "").split())
 
 
 @cache

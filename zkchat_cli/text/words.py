@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import ENGLISH, RUSSIAN, fillers, language_of, stopwords
+from zkchat_cli.text.stopwords import ENGLISH, FILLERS, RUSSIAN, language_of, stopwords
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer
@@ -154,7 +154,7 @@ def is_filler(term: str, language: str) -> bool:
 
 @cache
 def _filler_stems(language: str) -> frozenset[str]:
-    return frozenset(stem(word, (language,)) for word in fillers(language))
+    return frozenset(stem(word, (language,)) for word in FILLERS.get(language, "").split())
 
 
 @cache
