@@ -37,20 +37,17 @@ def undo(state: ConversationState, turns: int = 1) -> BranchMove:
     """Undo the last turns. Raises UsageError when there is none, and StoreError."""
     before = state.history
     if not before:
-        raise UsageError("there is nothing to undo", "/redo goes forward again." if state.undo_stack else "Ask something first.")
-    state.checkout(head_before_turns(before, turns))
-    state.undo_stack.append(before[-1].id)
+        raise UsageError("there is nothing to undo", "/redo goes forward again." if state.can_redo else "Ask something first.")
+    state.undo_to(head_before_turns(before, turns))
     return BranchMove(before[len(state.history) :], _count_turns(state))
 
 
 def redo(state: ConversationState, times: int = 1) -> BranchMove:
     """Redo what was undone last. Raises UsageError when nothing was undone in this session, and StoreError."""
-    before, stack = state.history, state.undo_stack
-    if not stack:
+    before = state.history
+    if not state.can_redo:
         raise UsageError("there is nothing to redo", "/branches shows all messages of this conversation.")
-    rest, head = stack[:-times], stack[-times:][0]
-    state.checkout(head)
-    state.undo_stack[:] = rest
+    state.redo(times)
     return BranchMove(state.history[len(before) :], _count_turns(state))
 
 
@@ -58,8 +55,7 @@ def clear(state: ConversationState) -> BranchMove:
     """Start with an empty context: the next message begins a new branch."""
     before = state.history[:]
     if before:
-        state.checkout(None)
-        state.undo_stack.append(before[-1].id)
+        state.undo_to(None)
     return BranchMove(before, 0)
 
 
@@ -79,7 +75,7 @@ def switch_branch(state: ConversationState, text: str) -> BranchSegment:
         hint = f"Branches are numbered from 1 to {len(ends)}; /branches shows them." if ends else "Ask something first."
         raise UsageError(f"there is no branch {text[:40]}", hint)
     state.checkout(found.last.id)
-    state.undo_stack.clear()
+    state.take_undone()
     return found
 
 

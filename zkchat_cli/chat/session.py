@@ -6,7 +6,7 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 from collections.abc import Generator
 from contextlib import closing
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zkchat_cli import events
 from zkchat_cli.chat import branch_navigation, pins
@@ -35,11 +35,16 @@ from zkchat_cli.context.recall.index import preload_numpy
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
 from zkchat_cli.llm.base import Request, past_request_body, request_body
-from zkchat_cli.memory.memory import Memory
+from zkchat_cli.memory.fact_ranking import RankedMemory
+from zkchat_cli.memory.memory import Memory, MemoryLevels
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.edit.note_editor import AppliedChange
+    from zkchat_cli.vault.edit.transaction import Change
 
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
@@ -219,21 +224,21 @@ class ZkChatSession:
     def last_usage(self) -> ContextUsage:
         """The figures of the last prompt that was sent, also by another process; of the next one, if the conversation, its compaction or
         the window has changed since."""
-        state, version = self._state, self._state.version
-        if (state.last_usage is None or state.last_usage[0] != version) and not (
-            state.compaction and state.compaction.made_after == state.head
-        ):
+        state = self._state
+        if state.last_usage is None and not (state.compaction and state.compaction.made_after == state.head):
             question = next((m for m in reversed(self.history) if m.role == "user"), None)
             if question is not None and (sent := self.store.prompts(question.id)):
-                state.last_usage = version, sent[-1].prompt.usage
+                state.record_usage(sent[-1].prompt.usage)
         last = state.last_usage
-        if last is not None and last[0] == version and last[1].max_context == self._runtime.window.tokens:
-            return last[1]
-        return self.usage
+        return last if last is not None and last.max_context == self._runtime.window.tokens else self.usage
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
         """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
         return self._typed_counter.count(self._runtime, text, with_documents=with_documents)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text, as the model in use counts."""
+        return self._runtime.counter.count(text)
 
     @property
     def last_prompt(self) -> Prompt | None:
@@ -389,7 +394,22 @@ class ZkChatSession:
         runtime, current = self._next_message(text) if text else (self._runtime, last)
         return (*self._prompts.pinned_memory(runtime), *self._prompts.contextual_memory(runtime, current))
 
+    def search_memory(self, text: str) -> tuple[RankedMemory, ...]:
+        """Facts, often cited notes and memory files that match a text, the best first."""
+        return self.memory.search(text, self._runtime.budget.messages, self._runtime.counter)
+
+    def memory_levels(self) -> MemoryLevels:
+        """What each level of memory has for the next prompt."""
+        return self.memory.levels(self._runtime.budget.messages, self._runtime.counter)
+
     # the vault
+
+    def apply_change(self, change: "Change") -> "AppliedChange":
+        """Make a change of notes that the user wants. Raises VaultError, and then nothing is changed."""
+        applied = self.vault.editor.apply(change)
+        if applied.report is not None:
+            self.apply_scan(applied.report)
+        return applied
 
     def apply_scan(self, report: IndexReport) -> None:
         """Take in the report of a scan, whoever started it."""

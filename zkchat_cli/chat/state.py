@@ -32,14 +32,13 @@ class ConversationState:
         self._turns: dict[TokenCounter, tuple[int, TurnHistory]] = {}
         """The last turns by their counter, with the revision of the history that they were made of."""
         self._turns_lock = threading.RLock()
-        self.undo_stack: list[str] = []
+        self._undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
-        self.last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
+        self._last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
         """The version after the last turn, and its figures."""
         self._exchange_of: dict[str, LoadableExchange] = {}
         """By the ids of its messages."""
-        self.summary_sources: Mapping[str, SpokenMessage] = {}
-        """What was said in the turns that the last summary without a model quotes, by the messages' ids: the next one begins with it."""
+        self._summary_sources: Mapping[str, SpokenMessage] = {}
         self._load()
 
     def _load(self) -> None:
@@ -69,6 +68,14 @@ class ConversationState:
         """The ids of the newest message and of the compaction in use."""
         return self.head, self.compaction.id if self.compaction else None
 
+    @property
+    def last_usage(self) -> ContextUsage | None:
+        """The figures of the last prompt that was sent, if neither the branch nor its compaction has changed since."""
+        return self._last_usage[1] if self._last_usage and self._last_usage[0] == self.version else None
+
+    def record_usage(self, usage: ContextUsage) -> None:
+        self._last_usage = self.version, usage
+
     def log(self) -> tuple[ZkChatMessage, ...]:
         """Every stored message of every branch, in the order of writing."""
         return self._store.log(self.conversation.id) if self.is_stored else ()
@@ -92,12 +99,33 @@ class ConversationState:
             self._store.move_head(self.conversation.id, head)
             self._load()
 
+    def undo_to(self, head: str | None) -> None:
+        """`checkout` that `redo` can take back. Raises StoreError."""
+        left = self.head
+        self.checkout(head)
+        self._undo_stack += [left] if left is not None else []
+
+    @property
+    def can_redo(self) -> bool:
+        return bool(self._undo_stack)
+
+    def redo(self, times: int) -> None:
+        """Take back the last moves of `undo_to`. Raises StoreError."""
+        rest, head = self._undo_stack[:-times], self._undo_stack[-times:][0]
+        self.checkout(head)
+        self._undo_stack = rest
+
+    def take_undone(self) -> list[str]:
+        """The heads that undo left; from now on they cannot be redone."""
+        undone, self._undo_stack = self._undo_stack, []
+        return undone
+
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next question. Raises StoreError."""
         log, left = self.log(), self.head
         self.references = ReferenceManager.from_log(log, self.find_message)
         self._replace_history(self._stored_exchanges(branch_to(log, head)))
-        self.undo_stack += [left] if left is not None else []
+        self._undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
         """Store messages of this branch with a changed pin. Raises StoreError."""
@@ -166,6 +194,14 @@ class ConversationState:
         self.conversation = self.conversation.model_copy(update={"title": title})
 
     # compactions
+
+    @property
+    def summary_sources(self) -> Mapping[str, SpokenMessage]:
+        """What was said in the turns that the last summary without a model quotes, by the messages' ids: the next one begins with it."""
+        return self._summary_sources
+
+    def keep_summary_sources(self, sources: Mapping[str, SpokenMessage]) -> None:
+        self._summary_sources = sources
 
     @property
     def compaction(self) -> Compaction | None:

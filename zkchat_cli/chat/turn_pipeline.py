@@ -122,7 +122,7 @@ class TurnPipeline:
         yield from notices
         yield from self.compactor.keep_shortened(turn)
         if turn.prompt is not None:
-            self.state.last_usage = self.state.version, turn.prompt.usage
+            self.state.record_usage(turn.prompt.usage)
         yield events.TurnCompleted(self._report(turn, self.state.history[-1], finish))
 
     def _verify(self, turn: TurnInProgress) -> VerificationResult:

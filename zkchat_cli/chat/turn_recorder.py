@@ -29,8 +29,7 @@ class TurnRecorder:
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
         self._pending_questions.add(question.id)
-        known = (self._state.head, *self._state.undo_stack)
-        self._state.undo_stack.clear()
+        known = (self._state.head, *self._state.take_undone())
         try:
             self._state.store_conversation()
             self.store_pending()

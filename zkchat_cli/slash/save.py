@@ -44,11 +44,8 @@ def _note_path(vault: Vault, requested: str, question: str) -> str:
 
 
 def _save_note(session: ZkChatSession, change: Change) -> CommandResult:
-    applied = session.vault.editor.apply(change)
-    if applied.interrupted:
+    if session.apply_change(change).interrupted:
         raise KeyboardInterrupt
-    if applied.report is not None:
-        session.apply_scan(applied.report)
     [path] = change.paths
     ignored = "" if path in session.vault.note_paths() else "; it is not indexed: vault.ignore excludes it"
     return CommandResult(f"Saved as {path}{ignored}")

@@ -119,7 +119,7 @@ def memory(
         stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
         session = app.session(app.find(id_) if stored else None)
         items = session.memory_items(next_)
-        levels = session.memory.levels(session.runtime.budget.messages, session.runtime.counter)
+        levels = session.memory_levels()
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     documents = [{**item._asdict(), "relative_path": item.relative_path or None} for item in items]
