@@ -183,6 +183,8 @@ def test_a_folder_is_imported_and_a_session_that_grew_adds_only_what_is_new(zkch
     shown = zkchat("sessions", "show", grown["conversation_id"]).out
     assert "And at night?" in shown
     assert "defrosts below 2" in zkchat("sessions", "search", "defrosts").out
+    continued = zkchat("ask", "--cid", first.json["conversation_id"], "And at noon?", "--vault", zkchat.vault / "Garden")
+    assert f"this conversation began with other notes, {zkchat.vault}" in continued.err
     with closing(sqlite3.connect(zkchat.home / "data" / "conversations.db", isolation_level=None)) as store:
         store.execute("CREATE TRIGGER no BEFORE INSERT ON message WHEN NEW.content = 'No.' BEGIN SELECT RAISE(ABORT, 'no'); END")
     (folder / "s1.jsonl").write_bytes(lines([*CLAUDE, claude("u99", "u1", "user", "No.")]))

@@ -97,13 +97,18 @@ class App:
         return decision
 
     def warnings(self, session: ZkChatSession) -> list[tuple[str, str]]:
-        """What a session cannot do although its user expects it, each as a problem and a hint."""
+        """Where a session does something else than its user expects, each as a problem and a hint."""
         found = []
         if self.options.unsafe and not any(tool.writes for tool in session.runtime.tools):
             problem = f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write"
             found.append((problem, "choose another model or agent"))
         if self.store_problem is not None:
             found.append((f"this chat is not stored: {self.store_problem.message}", self.store_problem.hint))
+        if (vault := session.conversation.vault) != str(self.vault.root):
+            hint = (
+                f"Answers come from {self.vault.root}. If that is wrong: zkchat chat --vault {vault!r} --resume {session.conversation.id}"
+            )
+            found.append((f"this conversation began with other notes, {vault}", hint))
         return found
 
     @property
