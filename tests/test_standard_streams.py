@@ -32,6 +32,7 @@ def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, close
         ("--modle gpt-5", "no such option --modle. Did you mean --model or --demo?"),
         ("--vers", "no such option --vers. Did you mean --version or --verbose?"),
         ("--max-context=x", "invalid value for '--max-context': it must be a whole number"),
+        ("agent show -- --resume", "there is no agent '--resume'"),
     ],
 )
 def test_a_wrong_command_or_option_names_what_may_have_been_meant(zkchat: Program, said: str, told: str) -> None:

@@ -167,7 +167,7 @@ def run() -> None:
     if os.environ.get("_ZKCHAT_COMPLETE"):
         _answer_completion()
     arguments = sys.argv[1:]
-    end = arguments.index("--") if "--" in arguments else len(arguments)
+    end = _end_of_options(arguments)
     if "--no-color" in arguments[:end]:
         os.environ["NO_COLOR"] = "1"
     global_options = [a for a in arguments[:end] if a in GLOBAL_OPTIONS]
@@ -193,7 +193,7 @@ def _with_command(arguments: list[str]) -> list[str]:
     mistyped = not {name.partition("=")[0] for name in leading if name.startswith("-")} <= {name for o in chat.params for name in o.opts}
     if not rest or rest[0] == "--" or (mistyped and rest[0] not in registry.names(commands)):
         return ["chat", *arguments]
-    end = rest.index("--") if "--" in rest else len(rest)
+    end = _end_of_options(rest)
     return [*rest[:end], *leading, *rest[end:]]
 
 
@@ -218,10 +218,17 @@ def _log_to_file(arguments: list[str]) -> None:
 
 def _with_resume(arguments: list[str]) -> list[str]:
     """Replace `--resume` without an id by `--continue`, since Typer has no options with an optional value."""
-    return [
+    end = _end_of_options(arguments)
+    options = [
         "--continue" if a == "--resume" and (following is None or following.startswith("-")) else a
-        for a, following in zip_longest(arguments, arguments[1:])
+        for a, following in zip_longest(arguments[:end], arguments[1:end])
     ]
+    return [*options, *arguments[end:]]
+
+
+def _end_of_options(arguments: list[str]) -> int:
+    """The position of the `--` after which every word is an argument."""
+    return arguments.index("--") if "--" in arguments else len(arguments)
 
 
 def run_command(arguments: list[str]) -> int:
