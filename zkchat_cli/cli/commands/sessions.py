@@ -1,7 +1,7 @@
 """Stored conversations: list, read, search, rename and delete them."""
 
 from contextlib import suppress
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime
 from typing import Annotated
 
 import typer
@@ -69,13 +69,16 @@ def _moment(option: str, written: str) -> datetime | None:
         return _parse_time(written)
     from zkchat_cli.vault.search.query import read_date
 
-    first = read_date(option, written, date.today()).first
-    return datetime.combine(first, time()).astimezone()
+    return _parse_time(read_date(option, written, date.today()).first.isoformat())
 
 
 def _parse_time(written: str) -> datetime:
-    """A time without a zone is the user's own."""
-    return datetime.fromisoformat(written).astimezone()
+    """A time without a zone is the user's own; on the first and last day of the calendar, where that may not exist, it is UTC."""
+    time = datetime.fromisoformat(written)
+    try:
+        return time.astimezone()
+    except (ValueError, OverflowError):
+        return time.replace(tzinfo=time.tzinfo or UTC)
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))
