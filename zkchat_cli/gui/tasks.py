@@ -14,7 +14,7 @@ from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.gui.transcript import TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.models import ConversationSummary, Prompt, ToolCall
+from zkchat_cli.models import ConversationOverview, Prompt, ToolCall
 from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, NoteToOpen
 from zkchat_cli.slash.context import usage_lines
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -86,7 +86,7 @@ def describe_event(event: events.Event) -> str:
     return ""
 
 
-def list_conversations(store: ChatSessionStore, vault: str, words: str) -> list[ConversationSummary]:
+def list_conversations(store: ChatSessionStore, vault: str, words: str) -> list[ConversationOverview]:
     """The conversations about these notes, newest first; with `words`, those that have them in the title or in messages."""
     known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
     if not words.strip():

@@ -28,7 +28,7 @@ from zkchat_cli.gui.tasks import OpenedSession, Snapshot
 from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_end, render_page
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
-from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, Prompt, ToolCall
+from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, Prompt, ToolCall
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import append_line, read_lines
@@ -326,7 +326,7 @@ class ChatWindow(QtWidgets.QMainWindow):
             self._store = session.store.reopen()
         return self._store
 
-    def _show_list(self, found: list[ConversationSummary]) -> None:
+    def _show_list(self, found: list[ConversationOverview]) -> None:
         self.conversations.blockSignals(True)
         self.conversations.clear()
         for each in found:

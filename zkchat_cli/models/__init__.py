@@ -10,7 +10,7 @@ from zkchat_cli.models.conversations import (
     Compaction,
     CompactionMode,
     Conversation,
-    ConversationSummary,
+    ConversationOverview,
     Fact,
     FoundMessage,
     Mention,

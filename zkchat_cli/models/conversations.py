@@ -63,7 +63,7 @@ class Conversation(Value):
     head_id: str | None = None
 
 
-class ConversationSummary(Conversation):
+class ConversationOverview(Conversation):
     """A conversation for lists: its number of questions and answers, its tokens, and the beginning of its first question."""
 
     messages: int

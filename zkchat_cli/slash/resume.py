@@ -4,7 +4,7 @@ from contextlib import closing
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import ConversationSummary
+from zkchat_cli.models import ConversationOverview
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -27,13 +27,13 @@ def _resume(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
 
 
-def _numbered_lines(overviews: list[ConversationSummary]) -> list[StyledLine]:
+def _numbered_lines(overviews: list[ConversationOverview]) -> list[StyledLine]:
     lines = conversation_list.conversation_lines(overviews, mark=False)
     numbered = [StyledLine((StyledSpan(f"{n:>3}  "), *line.left), line.right) for n, line in enumerate(lines, 1)]
     return [*numbered, styled_line("/resume N or /resume ID resumes one.", "dim")] if numbered else []
 
 
-def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationSummary]:
+def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationOverview]:
     known = store.conversations(str(session.vault.root), base.MAX_LISTED_CONVERSATIONS)
     return [each for each in known if each.id != session.conversation.id]
 

@@ -17,7 +17,7 @@ from zkchat_cli.models import (
     Calibration,
     Conversation,
     ConversationArchive,
-    ConversationSummary,
+    ConversationOverview,
     Fact,
     SentPrompt,
     TurnMetrics,
@@ -297,7 +297,7 @@ class ChatSessionStore:
     merge = _method("store an imported conversation", archives.merge, writes=True)
 
 
-def _is_complete(log: Sequence[ZkChatMessage], known: ConversationSummary) -> bool:
+def _is_complete(log: Sequence[ZkChatMessage], known: ConversationOverview) -> bool:
     """Whether a log has the head of the conversation and all its questions and answers, and no lost message."""
     has_head = known.head_id is None or any(message.id == known.head_id for message in log)
     return has_head and sum(map(rows.is_chat, log)) >= known.messages and all(message.status != "damaged" for message in log)

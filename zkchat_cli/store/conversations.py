@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Conversation, ConversationArchive, ConversationSummary
+from zkchat_cli.models import Conversation, ConversationArchive, ConversationOverview
 from zkchat_cli.store import rows
 from zkchat_cli.text.words import replace_surrogates
 
@@ -39,7 +39,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
     raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_format_list(found)}", "Give more of the id.")
 
 
-def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[ConversationSummary]:
+def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[ConversationOverview]:
     """Those of `vault` (None: of all vaults), the most recently updated first."""
     query = f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
     found = connection.execute(query, {"vault": rows.column_text(vault), "limit": -1 if limit is None else limit})
@@ -60,7 +60,7 @@ def has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> b
     )
 
 
-def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationSummary:
+def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationOverview:
     """Raises StoreError as `read` does."""
     return _to_overview(_select_one(connection, conversation_id))
 
@@ -108,10 +108,10 @@ def _to_conversation(row: Sequence[Any]) -> Conversation:
     return Conversation.model_validate({name: values[name] for name in rows.CONVERSATION})
 
 
-def _to_overview(row: Sequence[Any]) -> ConversationSummary:
+def _to_overview(row: Sequence[Any]) -> ConversationOverview:
     values = _intact_values(row)
     lines = str(values.pop("question") or "").strip().splitlines()
-    return ConversationSummary.model_validate(values | {"first_line": lines[0].strip() if lines else None})
+    return ConversationOverview.model_validate(values | {"first_line": lines[0].strip() if lines else None})
 
 
 def _intact_values(row: Sequence[Any]) -> dict[str, Any]:

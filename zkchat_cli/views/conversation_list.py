@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from zkchat_cli.models import ConversationSummary, FoundMessage, ZkChatMessage
+from zkchat_cli.models import ConversationOverview, FoundMessage, ZkChatMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, fold
@@ -28,16 +28,16 @@ def format_time(timestamp: str) -> str:
         return timestamp[:16].replace("T", " ")
 
 
-def display_title(overview: ConversationSummary) -> str:
+def display_title(overview: ConversationOverview) -> str:
     return truncate(overview.title or overview.first_line or UNTITLED, MAX_TITLE)
 
 
-def size_and_time(overview: ConversationSummary) -> str:
+def size_and_time(overview: ConversationOverview) -> str:
     """The time of the last message, and the number of messages."""
     return f"{format_time(overview.updated_at)}, {plural(overview.messages, 'message')}"
 
 
-def conversation_lines(overviews: Iterable[ConversationSummary], current: str | None = None, *, mark: bool = True) -> list[StyledLine]:
+def conversation_lines(overviews: Iterable[ConversationOverview], current: str | None = None, *, mark: bool = True) -> list[StyledLine]:
     """One line per conversation: id, title, time and size; with `mark` an arrow marks the `current` one."""
     return [
         StyledLine(
@@ -52,7 +52,7 @@ def conversation_lines(overviews: Iterable[ConversationSummary], current: str | 
     ]
 
 
-def filter_by_title(overviews: Iterable[ConversationSummary], text: str) -> list[ConversationSummary]:
+def filter_by_title(overviews: Iterable[ConversationOverview], text: str) -> list[ConversationOverview]:
     """The conversations with every word of `text` in the title or first line."""
     words = fold(text).split()
     return [each for each in overviews if all(word in fold(f"{each.title or ''} {each.first_line or ''}") for word in words)]
@@ -89,7 +89,7 @@ def speaker_name(message: ZkChatMessage) -> str:
     return {"user": "you", "tool": message.tool_name or "tool"}.get(message.role, message.model or message.role)
 
 
-def transcript_lines(conversation: ConversationSummary, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
+def transcript_lines(conversation: ConversationOverview, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
     """A conversation for reading: questions, answers and the sources of each answer."""
     yield StyledLine(
         (StyledSpan(display_title(conversation), "bold"),), (StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim"),)
