@@ -38,24 +38,20 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
         if not result.paged:
             print_result(result, chat.screen)
         if result.session is not None:
-            chat.session = result.session
+            chat.switch_to(result.session)
         if result.turn is not None:
             chat.take_turn(result.turn)
     if result.quit:
         return False
     if result.paged:
-
-        def keep_typed(text: str) -> None:
-            chat.next_input = text
-
-        with paged(chat.screen, result.paged, keep_typed) as pager:
+        with paged(chat.screen, result.paged, chat.set_next_input) as pager:
             print_result(result, pager)
     if result.clipboard is not None:
         _copy(result.clipboard, chat.screen)
     if result.open_note is not None:
         _open(result.open_note, chat)
     if result.input_text:
-        chat.next_input = result.input_text
+        chat.set_next_input(result.input_text)
     if result.question is not None:
         if chat.confirmation.ask(result.question.text):
             return carry_out(result.question.run, chat, stoppable)

@@ -100,7 +100,7 @@ class Repl:
             from zkchat_cli.terminal.approval import approval_prompt  # only needed for changes
 
             self.approve_change = approval_prompt(self.confirmation, unsafe=unsafe, yes=yes)
-        self.next_input = ""
+        self._next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
 
     def run(self) -> int:
@@ -131,7 +131,7 @@ class Repl:
             self._apply_background_results()
             self._raise_failure()
             try:
-                text, self.next_input = self.next_input, ""
+                text, self._next_input = self._next_input, ""
                 line = self._prompt.ask(text)
             except EOFError:
                 self._raise_failure()
@@ -141,7 +141,7 @@ class Repl:
             if not line.strip():
                 continue
             if not self._wait_until_ready(line):
-                self.next_input = line
+                self._next_input = line
                 if self._interrupts.termination_signal is None:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
@@ -178,6 +178,12 @@ class Repl:
         return "; the partial answer is kept: /continue or /retry" if partial else " before the answer began; /retry asks again"
 
     # for the results of commands: see command_runner.py
+
+    def switch_to(self, session: "ZkChatSession") -> None:
+        self.session = session
+
+    def set_next_input(self, text: str) -> None:
+        self._next_input = text
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
