@@ -11,7 +11,7 @@ from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, group_by_number
 from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import write_link
 
 
@@ -84,7 +84,7 @@ def _summary_section(summaries: Sequence[Compaction]) -> Iterator[str]:
     last, earlier = summaries[-1], len(summaries) - 1
     included = f"; it includes {plural(earlier, 'earlier one')}" if earlier else ""
     yield "## Summary"
-    yield f"*{last.created_at[:16].replace('T', ' ')}: {base.compaction_figures(last)}{included}*"
+    yield f"*{truncate_to_minute(last.created_at)}: {base.compaction_figures(last)}{included}*"
     yield "\n".join(f"> {line}".rstrip() for line in (last.summary or "").splitlines())
 
 

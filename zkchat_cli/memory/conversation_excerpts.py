@@ -4,6 +4,7 @@ import re
 
 from zkchat_cli.models import FoundMessage, ZkChatMessage
 from zkchat_cli.text.languages import detect_languages
+from zkchat_cli.text.truncate import truncate_to_minute
 from zkchat_cli.text.words import stem, terms
 from zkchat_cli.vault.links.wikilinks import write_link
 
@@ -20,7 +21,7 @@ def describe_message(found: FoundMessage, query: str, *, same_conversation: bool
     notes = dict.fromkeys([*(c.relative_path for c in message.citations), *(c.relative_path for c in message.chunks)])
     return {
         "who": speaker,
-        "when": message.timestamp[:16].replace("T", " "),
+        "when": truncate_to_minute(message.timestamp),
         "conversation": "this one" if same_conversation else found.title or found.conversation_id,
         "said": cut_around_query(text, query),
         "notes": [write_link(path) for path in notes if path],

@@ -1,4 +1,5 @@
-"""Truncation of a text to a number of characters, at word boundaries and never inside a character that a reader sees as one."""
+"""Truncation of a text to a number of characters, at word boundaries and never inside a character that a reader sees as one, and of
+timestamps."""
 
 import unicodedata
 
@@ -26,6 +27,11 @@ def truncate_around(line: str, at: int, width: int) -> str:
     start = max(0, at - width // 3)
     start = line.find(" ", start, at) + 1 or start if start else 0
     return ("…" if start else "") + truncate(line[start:], width)
+
+
+def truncate_to_minute(timestamp: str) -> str:
+    """`2025-05-08 12:00`, in the timestamp's own zone."""
+    return timestamp[:16].replace("T", " ")
 
 
 def _is_boundary(text: str, at: int) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from zkchat_cli.models import ConversationOverview, FoundMessage, ZkChatMessage
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.text.words import content_terms, fold
 from zkchat_cli.vault.search.snippets import snippet
 from zkchat_cli.views.command_hints import IN_SHELL
@@ -25,7 +25,7 @@ def format_time(timestamp: str) -> str:
         when = datetime.fromisoformat(timestamp)
         return f"{when.astimezone() if when.tzinfo else when:%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError):
-        return timestamp[:16].replace("T", " ")
+        return truncate_to_minute(timestamp)
 
 
 def display_title(overview: ConversationOverview) -> str:

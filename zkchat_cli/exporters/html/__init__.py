@@ -21,7 +21,7 @@ from zkchat_cli.exporters import base
 from zkchat_cli.exporters.html import sources
 from zkchat_cli.exporters.html.markdown import render_markdown
 from zkchat_cli.models import ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, split_into_exchanges, sum_usage
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import truncate, truncate_to_minute
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -168,6 +168,7 @@ def _templates() -> "Environment":
         describe_reference=base.describe_reference,
         compaction_figures=base.compaction_figures,
         format_location=base.format_location,
+        truncate_to_minute=truncate_to_minute,
     )
     return environment
 
