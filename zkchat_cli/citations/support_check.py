@@ -1,8 +1,12 @@
-"""Whether passages support the sentences that cite them, by a model: the request for one short call, and how its answer is read."""
+"""Whether passages support the sentences that cite them, where words do not tell: by meaning, or by a language model.
+
+For the model, here are the request for one short call and the reading of its answer; chat/citation_check.py makes the call.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 
+from zkchat_cli.citations.support import Similarities, judge_by_meaning
 from zkchat_cli.citations.verify import CitedSentence
 from zkchat_cli.models import PromptMessage, Support
 
@@ -17,6 +21,15 @@ _INSTRUCTIONS = (
 _LINE = re.compile(r"^[^\w\n]*(\d{1,3})\W{1,4}(yes|no|unclear)\b[ \t*_.,:;–—-]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _SUPPORT: dict[str, Support] = {"yes": "supports", "no": "does_not_support", "unclear": "unclear"}
 _TAG = re.compile(r"<(?=\s*/?\s*(?:passage|sentence)s?\b)", re.IGNORECASE)
+
+
+def judge_unclear(sentence: CitedSentence, passages: Mapping[int, str], similarities: Similarities) -> CitedSentence:
+    """The sentence, judged by meaning if its words do not tell."""
+    if sentence.support != "unclear":
+        return sentence
+    cited = [passages[number] for number in sentence.numbers if number in passages]
+    judged = judge_by_meaning(sentence.text, cited, similarities)
+    return sentence._replace(support=judged, reason="its passages are about something else" if judged != "unclear" else "")
 
 
 def support_request(sentences: Sequence[CitedSentence], passages: Mapping[int, str]) -> tuple[PromptMessage, ...]:
