@@ -28,7 +28,8 @@ FIRST_ANSWERS = 2
 """Answers without a tool call after which a model counts as one that calls none."""
 MOST_PASSAGES = 10
 """Results of a search, as in the offline provider."""
-MAX_QUERY = 400
+MAX_DIALOGUE_LINE = 400
+"""Characters of each message that the model completes a question from, and of that question."""
 QUESTION_TOKENS = 60
 COMPLETE_QUESTION = (
     "Rewrite the user's last question so that it can be understood without what was said before. Write only the question, in its language."
@@ -131,7 +132,7 @@ class Retriever:
         if question is None or (about_named and question.about_document):
             return []
         try:
-            found = [self._vault.search(truncate(query, MAX_QUERY), MOST_PASSAGES) for query in question.searches if query]
+            found = [self._vault.search(query, MOST_PASSAGES) for query in question.searches]
         except VaultError:  # the scan before has reported it
             return []
         return list({found[call][rank].id: found[call][rank] for call, rank in rank_chunks(found)}.values())
@@ -142,7 +143,7 @@ class Retriever:
         if question is None or not question.is_follow_up or text in self._completed_question:
             return None
         exchange = [message.content for message in self._state.history if message.role in ("user", "assistant") and message.content][-2:]
-        dialogue = "\n".join(truncate(each, MAX_QUERY) for each in (*exchange, text))
+        dialogue = "\n".join(truncate(each, MAX_DIALOGUE_LINE) for each in (*exchange, text))
         messages = (
             PromptMessage(role="system", content=COMPLETE_QUESTION, tokens=0, kind="system"),
             PromptMessage(role="user", content=dialogue, tokens=0, kind="conversation"),
@@ -151,7 +152,7 @@ class Retriever:
         answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
         completed = next((line.strip() for line in answer.text.splitlines() if line.strip()), "")
         if completed and answer.problem is None:
-            self._completed_question = {text: truncate(completed, MAX_QUERY)}
+            self._completed_question = {text: truncate(completed, MAX_DIALOGUE_LINE)}
         return answer.usage
 
     def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":

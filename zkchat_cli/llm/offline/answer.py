@@ -28,10 +28,8 @@ from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS, reply_to_small_talk
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
 from zkchat_cli.references.chunk_format import NO_ROOM, parse_tool_result
-from zkchat_cli.text.truncate import truncate
 
 MAX_DOCUMENTS = 3
-MAX_QUERY = 400
 EXCERPTS = 10
 """Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of 100 questions."""
 MAX_SUMMARY, MAX_PER_DOCUMENT, MAX_FACTS = 6, 2, 2
@@ -128,8 +126,7 @@ def _first_calls(question: AnalyzedQuestion, documents: Sequence[PromptMessage])
     reads = [("read_zk_document", {"relative_path": path}) for path in sources if path not in paths][:MAX_DOCUMENTS]
     if question.about_document and (reads or paths):
         return reads
-    queries = [truncate(query, MAX_QUERY) for query in question.searches if query]
-    return [*reads, *(("find_excerpts", {"query": query, "limit": EXCERPTS}) for query in queries)]
+    return [*reads, *(("find_excerpts", {"query": query, "limit": EXCERPTS}) for query in question.searches)]
 
 
 def remembered_facts(question: AnalyzedQuestion, before: Sequence[PromptMessage]) -> str:

@@ -16,11 +16,14 @@ from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
 
 MAX_WORDS = 64
 """Only the first words of a message count: a pasted page does not make a better question."""
 MAX_TOPIC_WORDS = 12
+MAX_QUERY = 400
+"""Characters of a query."""
 MAX_ENDS = 500
 """Characters at either end of a long message that may contain its request."""
 MAX_PRONOUN_WORDS = 4
@@ -108,7 +111,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[:MAX_TOPIC_WORDS]
     subject = frozenset(own) or frozenset(weights)
     about_period = bool(dates) and (not own or is_all_stopwords(rest))
-    searches = (plain, dates) if dates and not about_period else (plain,)
+    searches = _queries(plain, "" if about_period else dates)
     alone = AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period, names=names)
     if not added:
         return alone
@@ -117,10 +120,14 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     joined = " ".join(dict.fromkeys([*added, *own, *sorted(names)]))
     full = f"{' '.join(topic.split())} {plain}"
     subject = frozenset([*own, *added])
-    searches = (f"{joined} {dates}".strip(), plain)
+    searches = _queries(f"{joined} {dates}", plain)
     return AnalyzedQuestion(
         full, searches, weights, subject, alone.wants_summary, is_follow_up=True, names=names, alone=alone if own else None
     )
+
+
+def _queries(*texts: str) -> tuple[str, ...]:
+    return tuple(truncate(text, MAX_QUERY) for text in texts if text)
 
 
 def _keep_date(operator: re.Match[str]) -> str:
