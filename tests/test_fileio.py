@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat_cli.fileio import atomic_write
+from zkchat_cli.fileio import atomic_write, write_new_file
 
 
 def mode(file: Path) -> int:
@@ -23,7 +23,7 @@ def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", ["half a pair: \ud800", "x"])
-def test_a_file_that_cannot_be_written_is_unchanged(tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_written_is_unchanged_or_not_there(tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "notes.md"
     file.write_text("old")
 
@@ -33,4 +33,6 @@ def test_a_file_that_cannot_be_written_is_unchanged(tmp_path: Path, data: str, m
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises((OSError, UnicodeError)):
         atomic_write(file, data)
+    with pytest.raises((OSError, UnicodeError)):
+        write_new_file(tmp_path / "new.md", data)
     assert (file.read_text(), [f.name for f in tmp_path.iterdir()]) == ("old", ["notes.md"])

@@ -68,16 +68,9 @@ def test_only_a_yes_changes_something_and_ends_as_success(
 
 def test_messages_about_a_result_go_to_stderr(zkchat: Program) -> None:
     write_notes(zkchat.vault, {"Alone.md": "No links."})
-    for command in (
-        ("vault", "links", "Alone"),
-        ("vault", "backlinks", "Alone"),
-        ("vault", "search", "zeppelin"),
-        ("vault", "resolve", "none"),
-        ("sessions", "list"),
-        ("sessions", "search", "zeppelin"),
-        ("memory", "list"),
-    ):
-        done = zkchat(*command)
+    about_notes = ("vault links Alone", "vault backlinks Alone", "vault search zeppelin", "vault resolve none")
+    for command in (*about_notes, "sessions list", "sessions search zeppelin", "memory list"):
+        done = zkchat(*command.split())
         assert (done.exit_status, done.out, done.err.count("\n")) == (0, "", 1), command
 
 

@@ -127,3 +127,13 @@ def atomic_write(file: Path, data: str | bytes, *, private: bool = False) -> Non
     finally:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
+
+
+def write_new_file(file: Path, text: str) -> None:
+    """Write a file that is not there yet. Raises FileExistsError, other OSErrors and UnicodeError; no part of the file is left then."""
+    file.open("x").close()  # claims the name; a hard link to a finished file would do both at once, but FAT has none
+    try:
+        atomic_write(file, text)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise

@@ -10,7 +10,7 @@ from pathlib import Path
 from zkchat_cli import exporters
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import StoreError, UsageError, reason
-from zkchat_cli.fileio import make_private_folder
+from zkchat_cli.fileio import make_private_folder, write_new_file
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
@@ -33,8 +33,7 @@ def _export(session: ZkChatSession, argument: str) -> CommandResult:
         file = file.expanduser()
         if not name.strip() and file.is_absolute():
             make_private_folder(file.parent)
-        with file.open("x", encoding="utf-8") as out:
-            out.write(text)
+        write_new_file(file, text)
     except FileExistsError as e:
         raise UsageError(f"{file} already exists", f"Give another name: /export {format_ or 'md'} other{exporter.suffix}") from e
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
