@@ -46,7 +46,7 @@ def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
         (prompt_of(), "Tokens spent on content 3, overhead 4."),
         (
             prompt_of(CHATTER, "And?", window=3000, tool_descriptors=DESCRIPTORS, memory=MEMORY),
-            "Compaction is due: the conversation needs 5,355 tokens; at 2,160 of 2,700 it is compacted (80%).",
+            "Compaction is due: the conversation needs 5,353 tokens; at 2,160 of 2,700 it is compacted (80%).",
         ),
         (prompt_of(strategy="discard"), "No compaction: the strategy discard drops the oldest turns instead."),
         (prompt_of(question="Why?"), "Counted with the model's own tokenizer."),
