@@ -27,6 +27,8 @@ TURNS_FOR_FOLDERS = 2
 """Turns before this one whose notes still choose the folders whose memory is read."""
 MOST_MEMORIES = 2
 MOST_MASKED = 3
+MOST_OFFERED = 32
+"""Turns whose tools are known; those of others are read from the store. During a turn, also the one before may be asked for."""
 
 
 class PromptBuilder:
@@ -36,8 +38,8 @@ class PromptBuilder:
         """The last histories by the messages that are masked in them: a compaction compares several."""
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
-        self._last_offer: tuple[str, frozenset[str]] = ("", frozenset())
-        """The id of a turn's question, and the names of the tools that the turn offered last."""
+        self._offered_tools: dict[str, frozenset[str]] = {}
+        """The names of the tools that each of the last turns offered last, by the id of its question."""
         self._last_prompt: tuple[tuple[object, ...], Prompt] | None = None
         self._prompt_lock = threading.Lock()
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
@@ -53,8 +55,10 @@ class PromptBuilder:
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
         """Offer the tools of a prompt that is sent also in the next one, while there is room; those of the turn's earlier call if it has
         none."""
-        if prompt.tools or question_id != self._last_offer[0]:
-            self._last_offer = question_id, frozenset(tool.name for tool in prompt.tools)
+        if prompt.tools or question_id not in self._offered_tools:
+            self._offered_tools[question_id] = frozenset(tool.name for tool in prompt.tools)
+            if len(self._offered_tools) > MOST_OFFERED:
+                del self._offered_tools[next(iter(self._offered_tools))]
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The same prompt for a reader: it names the messages that are left out, the documents that are in it and those deleted since."""
@@ -84,14 +88,14 @@ class PromptBuilder:
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
         """The tools that the last turn on this branch offered: undo takes them back with the turn, and another process finds them in the
         store."""
-        turn, offered = self._last_offer
-        if current and current[0].id == turn:
-            return offered
+        known = self._offered_tools
+        if current and current[0].id in known:
+            return known[current[0].id]
         last = next((m.id for m in reversed(self._state.history) if m.role == "user"), "")
-        if last != turn:
+        if last and last not in known:
             sent = (frozenset(tool.name for tool in each.prompt.tools) for each in reversed(self._services.store.prompts(last)))
-            self._last_offer = last, (offered := next(filter(None, sent), frozenset()))
-        return offered
+            known[last] = next(filter(None, sent), frozenset())
+        return known.get(last, frozenset())
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""
