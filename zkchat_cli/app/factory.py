@@ -24,6 +24,7 @@ from zkchat_cli.llm.base import Window
 from zkchat_cli.models import Conversation, ToolCall
 from zkchat_cli.paths import app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.approval import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.search.semantic import SemanticSearch
@@ -104,7 +105,7 @@ class App:
             found.append((problem, "choose another model or agent"))
         if self.store_problem is not None:
             found.append((f"this chat is not stored: {self.store_problem.message}", self.store_problem.hint))
-        if (vault := session.conversation.vault) != str(self.vault.root):
+        if replace_surrogates(vault := session.conversation.vault) != replace_surrogates(str(self.vault.root)):
             hint = (
                 f"Answers come from {self.vault.root}. If that is wrong: zkchat chat --vault {vault!r} --resume {session.conversation.id}"
             )

@@ -41,6 +41,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.text.words import replace_surrogates
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import AppliedChange
@@ -323,7 +324,7 @@ class ZkChatSession:
         if prefix is None:
             return ZkChatSession(self.services, self._runtime)
         found = self.store.find(prefix, str(self.vault.root))
-        if found.vault != str(self.vault.root):
+        if found.vault != replace_surrogates(str(self.vault.root)):
             hint = f"Resume it there: zkchat chat --vault {found.vault!r} --resume {found.id}"
             raise UsageError(f"{found.id} is a conversation about other notes, {found.vault}", hint)
         return ZkChatSession(self.services, self._runtime, found)

@@ -185,7 +185,8 @@ def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int
 
 def _tool(tool: PromptTool) -> Block:
     function = tool.descriptor["function"]
-    return {"name": function["name"], "description": function["description"], "input_schema": function["parameters"]}
+    schema = function.get("parameters") or {"type": "object", "properties": {}}  # an imported conversation's tool may have none
+    return {"name": function["name"], "description": function.get("description", ""), "input_schema": schema}
 
 
 class _Messages:

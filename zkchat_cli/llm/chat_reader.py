@@ -109,7 +109,7 @@ class ChatReader(ABC):
             return DONE if data == DONE.encode() else json.loads(data or b"null")
         if self._in_document(line):
             return self._add_to_document(line)
-        if line.startswith(b"{"):  # an event of Ollama, or an error or a whole answer instead of a stream
+        if line.lstrip().startswith(b"{"):  # an event of Ollama, or an error or a whole answer instead of a stream
             return json.loads(line)
         if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
             return None

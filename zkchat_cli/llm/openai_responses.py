@@ -213,7 +213,8 @@ def _function_call(call: ToolCall) -> "ResponseInputItemParam":
 
 def _tool(tool: PromptTool) -> "FunctionToolParam":
     """Not strict: that would make every parameter of a tool required."""
-    return {"type": "function", **tool.descriptor["function"], "strict": False}  # type: ignore[typeddict-item]  # a tool has all keys
+    given = {"parameters": {"type": "object", "properties": {}}, **tool.descriptor["function"]}
+    return {"type": "function", "description": "", **given, "strict": False}  # type: ignore[typeddict-item]  # `given` has the name
 
 
 def _cache_key(request: Request) -> str:

@@ -32,5 +32,7 @@ def wait_for(future: "Future[R]", seconds: float = math.inf) -> R:
         try:
             return future.result(max(0.0, min(STOP_INTERVAL, deadline - time.monotonic())))
         except TimeoutError:
-            if future.done() or time.monotonic() >= deadline:
+            if future.done():  # it ended just now, or raised this itself
+                return future.result()
+            if time.monotonic() >= deadline:
                 raise

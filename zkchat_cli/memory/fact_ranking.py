@@ -86,6 +86,8 @@ def parse_facts(text: str) -> list[str]:
             found += (" · ".join(table_cells(row)) for row in block.lines if not is_delimiter_row(row))
         elif block.kind in ("paragraph", "item", "callout"):
             found.append(block.text)
+        elif block.kind == "indented":  # a list below a heading is often indented, code is seldom a file of facts
+            found += parse_facts("\n".join(line.lstrip() for line in block.lines))
     return [clean_fact(fact) for fact in found if any(c.isalnum() for c in fact)]
 
 

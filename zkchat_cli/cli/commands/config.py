@@ -67,7 +67,7 @@ def set_(
     from zkchat_cli.app.settings import save_setting
 
     where = ctx.paths
-    if key in PATH_KEYS and value and not value.startswith("~"):
+    if key in PATH_KEYS and value and not value.startswith("~") and not Path(value).is_absolute():
         value = str(Path.cwd() / value)  # a relative path would name another folder wherever zkchat is started
     _print_setting(ctx, key, save_setting(key, value, where), where.config_file)
 
