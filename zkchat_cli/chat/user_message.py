@@ -22,6 +22,7 @@ from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, Injecti
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import Mentions, find_mentions
 from zkchat_cli.summarization.learning_points import find_learning_points
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import estimate_tokens
 
@@ -99,7 +100,9 @@ def unknown_name_notices(names: Sequence[str], text: str) -> list[Notice]:
     first = parse_agent_mention(text)
     others = [name for name in names if first is None or name != first.text]
     notices = [Notice(f"no file is called {name}; it is sent as it is") for name in others[:MOST_NAMED]]
-    return [*notices, *([Notice(f"{len(others) - MOST_NAMED} more words with @ are no files")] if len(others) > MOST_NAMED else [])]
+    if (unnamed := len(others) - MOST_NAMED) > 0:
+        notices.append(Notice(f"{plural(unnamed, 'more word')} with @ named no file"))
+    return notices
 
 
 def is_importable(written: str, roots: ImportRoots) -> bool:
