@@ -85,7 +85,8 @@ def assembling(ground: Ground, bench: factory.App, history: tuple[ZkChatMessage,
     for strategy in strategies.names():
         runtime = replace(session.runtime, strategy=strategies.strategy(strategy))
         state = ConversationState(session.services)
-        state.append(history)
+        for start in range(0, len(history), 4):
+            state.append(history[start : start + 4])
         prompts = PromptBuilder(session.services, state)
         questions = (ground.words.question() for _ in ground.times(100))
         made = {question: (session.services.new_message("user", question),) for question in questions}
