@@ -21,13 +21,23 @@ def quote_ranges(text: str, quote: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     at = 0
     for part in OMISSION.split(quote):
-        words = _WORD.findall(part)
-        if not words:
+        if not _WORD.search(part):
             continue
-        match = re.compile(_BETWEEN_WORDS.join(words), re.IGNORECASE).search(text, at) if len(words) <= MAX_WORDS else None
-        if match is None:
+        place = _find_words(text, part, at)
+        if place is None:
             return []
         ending = _ENDING.search(part.rstrip())
-        at = match.end() + (len(ending[0]) if ending and text.startswith(ending[0], match.end()) else 0)
-        found.append((match.start(), at))
+        at = place[1] + (len(ending[0]) if ending and text.startswith(ending[0], place[1]) else 0)
+        found.append((place[0], at))
     return found
+
+
+def _find_words(text: str, part: str, at: int) -> tuple[int, int] | None:
+    """The range of the words of `part` in `text`, from `at` on."""
+    places = list(_WORD.finditer(part))
+    written = part[places[0].start() : places[-1].end()]
+    if (start := text.find(written, at)) >= 0:  # as most quotations stand there; a pattern takes 0.5 ms to compile
+        return start, start + len(written)
+    words = [place[0] for place in places]
+    found = re.compile(_BETWEEN_WORDS.join(words), re.IGNORECASE).search(text, at) if len(words) <= MAX_WORDS else None
+    return found.span() if found else None
