@@ -4,10 +4,9 @@ What is searched or compared leaves out the stopwords of its own language. The l
 "son"), so a text has one language here: the one with most stopwords in it, English unless another has two and more than English.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from itertools import chain
 
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -116,8 +115,13 @@ def languages_by_word(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]
 def language_of(words: Sequence[str]) -> str:
     """The language of a text by its folded words: English unless more stopwords of another one tell otherwise."""
     by_word = _languages_by_stopword()
-    counts = Counter(language for word in islice(words, _COUNTED) for language in by_word.get(word.partition("'")[0], ()))
-    most = max(counts.values(), default=0)
+    found = [languages for word in words[:_COUNTED] if (languages := by_word.get(word.partition("'")[0] if "'" in word else word))]
+    if len(found) < 2:
+        return ENGLISH
+    counts = dict.fromkeys(FREQUENT_WORDS, 0)  # a Counter takes twice as long, and every sentence that is verified or recalled is counted
+    for language in chain.from_iterable(found):
+        counts[language] += 1
+    most = max(counts.values())
     return next(each for each in FREQUENT_WORDS if counts[each] == most) if most > max(1, counts[ENGLISH]) else ENGLISH
 
 
