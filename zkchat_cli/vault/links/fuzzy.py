@@ -1,7 +1,7 @@
 """Fuzzy matching while the user types."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from zkchat_cli.text import words
 
@@ -26,21 +26,23 @@ class FuzzyMatcher:
         wanted = _normalize(typed).strip(" ")
         if not wanted:
             return list(range(min(len(self._lines), max(limit, 0))))
+        found: dict[int, None] = {}
+        for numbers in self._kinds(wanted):
+            found |= dict.fromkeys(sorted(numbers, key=lambda number: (len(self._lines[number]), number)))
+            if len(found) >= limit:
+                break
+        return list(found)[: max(limit, 0)]
+
+    def _kinds(self, wanted: str) -> Iterator[list[int]]:
+        """The texts that match, kind by kind. A text of one kind may come again in a later one; the last kind takes longest to find."""
         begin, letters = " " + wanted, wanted.replace(" ", "")
-        ranked: list[tuple[int, int, int]] = []
-        for number, line in enumerate(self._lines):
-            if begin in line:
-                kind = 0 if line.startswith(begin) else 1
-            elif len(letters) > 1 and self._initials[number].startswith(letters):
-                kind = 2
-            elif wanted in line:
-                kind = 3
-            elif _has_in_order(line, letters):
-                kind = 4
-            else:
-                continue
-            ranked.append((kind, len(line), number))
-        return [number for *_, number in sorted(ranked)[: max(limit, 0)]]
+        containing = [number for number, line in enumerate(self._lines) if wanted in line]
+        yield [number for number in containing if self._lines[number].startswith(begin)]
+        yield [number for number in containing if begin in self._lines[number]]
+        if len(letters) > 1:
+            yield [number for number, initials in enumerate(self._initials) if initials.startswith(letters)]
+        yield containing
+        yield [number for number, line in enumerate(self._lines) if _has_in_order(line, letters)]
 
 
 def best_matches(texts: Sequence[str], typed: str, limit: int) -> list[str]:
