@@ -1,7 +1,9 @@
 """Fuzzy matching while the user types."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from zkchat_cli.text import words
 
@@ -15,6 +17,8 @@ class FuzzyMatcher:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._lines = [" " + _normalize(text) for text in texts]
+        self._text = "\n".join(self._lines)  # to search all at once: text by text takes ten times as long
+        self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
         self._initials = ["".join(word[0] for word in line.split()) for line in self._lines]
 
     def find(self, typed: str, limit: int) -> list[int]:
@@ -42,21 +46,13 @@ class FuzzyMatcher:
         if len(letters) > 1:
             yield [number for number, initials in enumerate(self._initials) if initials.startswith(letters)]
         yield containing
-        yield [number for number, line in enumerate(self._lines) if _has_in_order(line, letters)]
+        in_order = re.compile(letters[0] + "".join(f"[^{letter}\n]*+{letter}" for letter in letters[1:]))  # never goes back
+        yield list({bisect_right(self._starts, match.start()) - 1: None for match in in_order.finditer(self._text)})
 
 
 def best_matches(texts: Sequence[str], typed: str, limit: int) -> list[str]:
     """The matching texts, best first, for a list that is searched only once."""
     return [texts[number] for number in FuzzyMatcher(texts).find(typed, limit)]
-
-
-def _has_in_order(line: str, letters: str) -> bool:
-    at = 0
-    for letter in letters:
-        at = line.find(letter, at) + 1
-        if not at:
-            return False
-    return True
 
 
 def _normalize(text: str) -> str:
