@@ -179,7 +179,8 @@ def fork_server_folder() -> Path:
     folder = Path(os.environ.get(SHARED) or start_fork_server())
     patient_until = time.monotonic() + 200  # on a machine with much else to do
     while not (folder / "program").exists():
-        assert time.monotonic() < patient_until, (folder / "printed").read_text()
+        printed = (folder / "printed").read_text()
+        assert "Traceback" not in printed and time.monotonic() < patient_until, printed
         time.sleep(0.01)
     return folder
 

@@ -70,7 +70,7 @@ def test_an_invalid_file_is_an_error_with_key_value_and_valid_values(where: Path
 def test_a_file_replaces_a_built_in_agent_and_what_it_leaves_empty_is_the_settings(where: Path) -> None:
     mine = written(where, 'description = "mine"\nmodel = ""\ntools = []', "editor")
     assert (mine.description, mine.settings_layer, mine.tools) == ("mine", (), ())
-    assert agent_loader.list_names(where) == ["editor", "researcher"]
+    assert agent_loader.list_names(where).count("editor") == 1
 
 
 @pytest.mark.parametrize("name", ["", "none", "Critic", "a b", "../x", "a.b", "-a", "_a", "a" * 49, "a/b", "a\n"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from zkchat_cli import exporters
+from zkchat_cli import exporters, slash
 from zkchat_cli.cli import app
 from zkchat_cli.context import strategies
 from zkchat_cli.tokens.counter import ENCODINGS
@@ -58,3 +58,4 @@ def test_option_help_lists_the_valid_values() -> None:
     helps |= {p.help for path, command, _ in everything() for p in command.params if p.name == "format_" and "export" in path}
     for names in (strategies.names(), exporters.names(), ENCODINGS):
         assert any(all(re.search(rf"\b{name}\b", each) for name in names) for each in helps), names
+    assert set(exporters.names()) < set(re.findall(r"\w+", slash.find("export").argument))
