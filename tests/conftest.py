@@ -9,6 +9,7 @@ import json
 import os
 import pkgutil
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,7 @@ if READS_EVERYTHING and sys.platform == "linux" and all(folder.stat().st_uid == 
     drop_root_override()
     READS_EVERYTHING = False
 needs_permissions = pytest.mark.skipif(READS_EVERYTHING, reason="root may read everything")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # `pytest &` in a script ignores it, and what it starts would, too
 os.environ["TZ"] = "UTC"  # people see their own clock's time, and tests must know which that is
 time.tzset()
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # started programs would compile the package each time, 0.7 s instead of 0.4
