@@ -11,15 +11,12 @@ from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
-from zkchat_cli.config import loader
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.providers import settings_schema
-from zkchat_cli.paths import app_paths
 from zkchat_cli.vault.search.vector_store import Embedder
 
 LISTENING_TIMEOUT = 0.5
@@ -143,13 +140,13 @@ class KeyedServer(NamedTuple):
     address: str
 
 
-def keyed_servers(env: Mapping[str, str]) -> dict[str, KeyedServer]:
+def keyed_servers(loaded: LoadedConfig) -> dict[str, KeyedServer]:
     """The server of each provider that needs a key."""
-    loaded = loader.load_config({}, env, app_paths(env), schema=settings_schema())
     found = {}
     for provider in map(providers.provider, providers.names()):
         if "key_variable" in provider.settings.model_fields and provider.server_info is not None:
-            address = provider.server_info(model_config(provider, loaded)).address
+            config = model_config(provider, loaded)
+            address = provider.server_info(config).address
             is_own = address == provider.server_info(ModelConfig()).address
-            found[provider.name] = KeyedServer(getattr(loaded.values, provider.name).key_variable, "" if is_own else address)
+            found[provider.name] = KeyedServer(config.settings.key_variable, "" if is_own else address)
     return found

@@ -24,7 +24,7 @@ def set_(ctx: CommandContext, provider: ProviderArgument, given: Annotated[list[
 
     from zkchat_cli.llm.http_errors import mask_address
 
-    server = _server(provider)
+    server = _server(ctx, provider)
     if given:
         hint = f"zkchat keys set {provider} prompts for it, or reads it from standard input."
         raise UsageError("a key cannot be an argument: it would stay in your shell's history", hint)
@@ -44,7 +44,7 @@ def list_(ctx: CommandContext) -> None:
     where, env = ctx.paths, os.environ
     rows, lines = [], []
     credentials.read_keys(where)  # a damaged file is an error here
-    for provider, server in keyed_servers(env).items():
+    for provider, server in keyed_servers(ctx.config).items():
         variable = server.variable
         key = credentials.find_key(provider, variable, env, where).for_address(server.address)
         rows.append({"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None})
@@ -56,7 +56,7 @@ def list_(ctx: CommandContext) -> None:
 @command(COMMAND)
 def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Delete a provider's stored key."""
-    name = credentials.stored_name(provider, _server(provider).address)
+    name = credentials.stored_name(provider, _server(ctx, provider).address)
     where = ctx.paths
     keys = credentials.read_keys(where)
     if keys.pop(name, None) is None:
@@ -66,11 +66,11 @@ def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
         ctx.screen.print(f"Deleted the key for {provider}.")
 
 
-def _server(provider: str) -> "KeyedServer":
+def _server(ctx: CommandContext, provider: str) -> "KeyedServer":
     """The server that a key is for. Raises UsageError for an unknown provider."""
     from zkchat_cli.app.model_access import keyed_servers
 
-    known = keyed_servers(os.environ)
+    known = keyed_servers(ctx.config)
     if provider not in known:
         raise UsageError("unknown provider", f"These need a key: {', '.join(known)}.")
     return known[provider]

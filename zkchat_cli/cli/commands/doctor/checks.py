@@ -35,17 +35,18 @@ def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
     loaded, problem = _load_settings(options)
     vault = _run_check("vault", lambda: _check_vault(loaded))
     unchecked = {**vault, "name": "index", "detail": "not checked: there is no vault", "next_step": None}
+    index = _run_check("index", lambda: _check_index(loaded)) if vault["ok"] else unchecked
     return [
         _run_check("settings", lambda: _check_settings(loaded, problem)),
         vault,
-        _run_check("index", lambda: _check_index(loaded)) if vault["ok"] else unchecked,
+        index,
         _run_check("store", lambda: _check_store(loaded)),
         _run_check("vocabulary", _check_vocabulary),
         _run_check("provider", lambda: _check_provider(loaded)),
         *_check_servers(loaded),
         *_check_tool_servers(loaded),
-        _run_check("semantic", lambda: _check_semantic(loaded)),
-        _run_check("keys", lambda: _check_keys(loaded.paths)),
+        _run_check("semantic", lambda: _check_semantic(loaded, has_index=index["ok"])),
+        _run_check("keys", lambda: _check_keys(loaded)),
         _run_check("permissions", lambda: _check_permissions(loaded.paths)),
     ]
 
@@ -165,25 +166,26 @@ def _check_tool_server(server: ExternalServer) -> str:
     return f"{server.address}: {plural(len(server.tools), 'tool')}"
 
 
-def _check_semantic(loaded: LoadedConfig) -> str:
+def _check_semantic(loaded: LoadedConfig, *, has_index: bool) -> str:
     """One call to the embedder, and how many vectors are there."""
     embedder = model_access.open_embedder(loaded)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     with closing(embedder):
         dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
-    with closing(factory.open_vault(loaded)) as vault:
-        found = vault.status().semantic
-    return f"{describe_semantic_status(found)}; {dimensions} dimensions" if found else ""
+    state = embedder.id
+    if has_index:
+        with closing(factory.open_vault(loaded)) as vault:
+            state = describe_semantic_status(found) if (found := vault.status().semantic) else state
+    return f"{state}; {dimensions} dimensions"
 
 
-def _check_keys(where: AppPaths) -> str:
+def _check_keys(loaded: LoadedConfig) -> str:
     """Where each provider's key comes from."""
-    env = os.environ
-    credentials.read_keys(where)  # a damaged file is an error here
+    credentials.read_keys(loaded.paths)  # a damaged file is an error here
     found = {
-        provider: credentials.find_key(provider, server.variable, env, where).for_address(server.address)
-        for provider, server in model_access.keyed_servers(env).items()
+        provider: credentials.find_key(provider, server.variable, loaded.env, loaded.paths).for_address(server.address)
+        for provider, server in model_access.keyed_servers(loaded).items()
     }
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
 
