@@ -71,6 +71,11 @@ def test_a_number_opens_a_source_and_a_link_the_note_of_that_name(session: ZkCha
     assert opened.file.stem == name
 
 
+def test_opening_a_source_of_a_vault_that_is_gone_names_the_vault(session: ZkChatSession) -> None:
+    session.vault.root.rename(session.vault.root.with_name("away"))
+    assert {slash_error(f"/open {name}", session).message for name in ("1", "Compost")} == {f"there is no folder {session.vault.root}"}
+
+
 # /sources
 
 

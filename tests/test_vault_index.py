@@ -77,24 +77,25 @@ def test_links_of_a_missing_note_are_an_error_with_suggestions(notes):
     assert e.value.hint == "Nearest: [[Alpha]]"
 
 
-def test_the_index_is_deleted_with_the_last_note(notes):
-    notes.vault.refresh()
-    for file in notes.root.iterdir():
-        file.unlink()
-    with pytest.raises(VaultError, match="no Markdown notes"):
-        notes.vault.refresh()
-    assert not notes.vault.has_index
-
-
-def test_the_index_of_an_unmounted_vault_stays(notes):
+def test_an_index_in_use_outlives_an_absence_of_all_notes_and_the_next_start_deletes_it(notes):
     notes.vault.refresh()
     away = notes.root.rename(notes.root.with_name("away"))
     for looked in (None, ["Alpha.md"]):
         with pytest.raises(VaultError, match="there is no folder"):
             notes.vault.refresh(only=looked)
-    assert notes.found("beginning") == ["Alpha.md"]
+    notes.root.mkdir()
+    for _ in range(2):
+        with pytest.raises(VaultError, match="no Markdown notes"):
+            notes.vault.refresh()
+        assert (notes.vault.has_index, notes.found("beginning")) == (True, ["Alpha.md"])
     away.rename(notes.root)
     assert notes.vault.refresh().added == 0
+    notes.vault.close()
+    notes.root.rename(away)
+    notes.root.mkdir()
+    with pytest.raises(VaultError, match="no Markdown notes"):
+        notes.vault.refresh()
+    assert not notes.vault.has_index
 
 
 def test_problems_stay_until_they_are_fixed(notes):

@@ -202,6 +202,7 @@ def read_text(root: Path, relative_path: str) -> str:
     file = resolve_inside(root, relative_path)
     try:
         if not file.is_file():
+            resolve_root(root)  # the vault may be on a disk that is not mounted
             missing = "is a folder" if file.is_dir() else "does not exist"
             raise VaultError(f"{short_path(relative_path)} {missing} in the vault {root}", HOW_TO_SEARCH)
         raw = read_file(file, LARGEST_NOTE)

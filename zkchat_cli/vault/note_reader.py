@@ -42,6 +42,8 @@ class NoteReader:
         return note_parser.parse_note(relative_path, self.read(relative_path))
 
     def missing_note(self, relative_path: str) -> VaultError:
+        """The error about a note that is not there. Raises VaultError if the vault is not there."""
+        filesystem.resolve_root(self.root)
         name = filesystem.short_path(relative_path)
         near = ", ".join(f"[[{name}]]" for name in self.suggest_names(relative_path))
         return VaultError(f"there is no note {name} in {self.root}", f"Nearest: {near}" if near else filesystem.HOW_TO_SEARCH)

@@ -37,6 +37,8 @@ class IndexManager:
         self.file = file
         self._ignore = tuple(ignore)
         self._index: IndexDatabase | None = None
+        self._has_seen_notes = False
+        """Whether the files had notes since the index was opened."""
         self._rebuilt: str | None = None
         self.unwritable: IndexUnwritable | None = None
         """Why the index is in memory, if it is."""
@@ -64,6 +66,7 @@ class IndexManager:
                 self._index.close()
                 _OPEN_COUNTS[self.file] -= not self.unwritable
         self._index = self.unwritable = None
+        self._has_seen_notes = False
 
     @property
     def exists(self) -> bool:
@@ -146,12 +149,14 @@ class IndexManager:
         if files is None or anew:
             files = filesystem.scan(self.root, self._ignore)
             if not files.stamps:
-                self._release()
-                delete_database(self.file)  # no trace of deleted notes stays in it
+                if not self._has_seen_notes:  # else they may be away for a moment, during a sync or a checkout
+                    self._release()
+                    delete_database(self.file)  # no trace of deleted notes stays in it
                 raise VaultError(
                     f"there are no Markdown notes in {self.root}",
                     "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path.",
                 )
+            self._has_seen_notes = True
             if not anew and indexer.is_current(index, files):
                 return IndexChanges()
         if not index.is_usable and index.version:
