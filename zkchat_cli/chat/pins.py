@@ -1,7 +1,7 @@
 """Pins of messages, which the user names by turn numbers. They are stored with the messages and change no text."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.fixed_messages import is_fixed
@@ -12,7 +12,7 @@ from zkchat_cli.text.truncate import truncate
 
 Part = Literal["question", "answer"]
 LAST = "last"
-_EXAMPLE = "Give a turn's number or `last`, and `question` or `answer` for only one of them: `3`, `last answer`."
+_EXAMPLES = "Give a turn's number or `last`, and `question` or `answer` for only one of them: `3`, `last answer`."
 
 
 class TurnPart(NamedTuple):
@@ -43,7 +43,8 @@ def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart,
     highest = known[-1].turn
     turn = highest if number == LAST else parse_number(number)
     if turn is None or part not in ("", "question", "answer"):
-        raise UsageError(f"{truncate(text, 40)!r} is not a turn" if text else "which turn?", _EXAMPLE)
+        wrong, hint = (number, "Give a turn's number or `last`.") if part in get_args(Part) else (text, _EXAMPLES)
+        raise UsageError(f"{truncate(wrong, 40)!r} is not a turn" if text else "which turn?", hint)
     found = tuple(each for each in known if each.turn == turn and part in ("", each.part))
     if not found:
         problem = f"turn {turn} has no {part}" if part and any(each.turn == turn for each in known) else f"there is no turn {turn}"

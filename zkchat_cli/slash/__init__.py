@@ -50,12 +50,14 @@ def run_line(line: str, session: ZkChatSession) -> CommandResult:
 
 
 def run(line: str, session: ZkChatSession) -> CommandResult:
-    """Run `/name argument`. Raises UsageError for an unknown name or a missing argument."""
+    """Run `/name argument`. Raises UsageError for an unknown name, and for an argument that is missing or not taken."""
     word, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
     command = find(word)
+    if argument and not command.argument:
+        raise UsageError(f"/{command.name} takes no argument", f"/{command.name} alone will {command.help}.")
     if not argument and command.argument and not command.argument.startswith("["):
         raise UsageError(f"/{command.name} needs {command.argument}", command.details or f"/help {command.name} describes it.")
-    return command.run(session, argument.strip())
+    return command.run(session, argument)
 
 
 def find(word: str) -> SlashCommand:
