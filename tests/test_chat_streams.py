@@ -80,9 +80,12 @@ def test_refusal_is_shown_as_text(server: ModelServer) -> None:
     assert read_stream(server, openai_delta(refusal="I cannot "), openai_delta(refusal="say that.")).text == "I cannot say that."
 
 
-@pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
-def test_reasoning_has_two_field_names(server: ModelServer, name: str) -> None:
-    answer = read_stream(server, openai_delta(**{name: "Let me "}), openai_delta(**{name: "see."}), openai_delta(content="A filter"))
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content", "content"])
+def test_reasoning_has_three_forms(server: ModelServer, name: str) -> None:
+    thoughts = ([{"type": "thinking", "thinking": [{"type": "text", "text": t}]}] if name == "content" else t for t in ("Let me ", "see."))
+    answer = read_stream(
+        server, *(openai_delta(**{name: t}) for t in thoughts), openai_delta(content=[{"type": "text", "text": "A filter"}])
+    )
     assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
 
 
@@ -153,13 +156,14 @@ def test_two_calls_of_one_tool_are_two_calls(server: ModelServer, frames: list[d
     assert [(call.name, call.arguments, call.malformed) for call in answer.calls] == [("f", {"n": 1}, None), ("f", {"n": 2}, None)]
 
 
-def test_reasoning_details_of_a_call_go_back_with_it(server: ModelServer) -> None:
+def test_what_servers_want_back_with_a_call_goes_back_with_it(server: ModelServer) -> None:
     text = {"type": "reasoning.text", "index": 0}
     secret = {"type": "reasoning.encrypted", "index": 0, "data": "c2ln"}
     frames = [
-        openai_delta(reasoning="Let me ", reasoning_details=[{**text, "text": "Let me "}]),
+        openai_delta(reasoning_content="Let me ", reasoning_details=[{**text, "text": "Let me "}]),
         openai_delta(reasoning="see.", reasoning_details=[{**text, "text": "see.", "signature": "s"}, secret]),
         fragment("{}", 0, id="a", name="f"),
+        openai_delta(tool_calls=[{"index": 0, "extra_content": {"google": {"thought_signature": "s"}}}]),
     ]
     answer = read_stream(server, *frames, finish="tool_calls")
     assert answer.reasoning == "Let me see."
@@ -167,7 +171,10 @@ def test_reasoning_details_of_a_call_go_back_with_it(server: ModelServer) -> Non
     asked = PromptMessage(role="assistant", content="", tool_calls=answer.calls, thinking=thinking, tokens=9, kind="conversation")
     result = PromptMessage(role="tool", content="{}", tool_call_id="a", tokens=9, kind="tool_results")
     OPENAI.ask(server, Reply(openai_text("Yes.")), request=Request((QUESTION, asked, result)))
-    assert server.bodies[-1]["messages"][1]["reasoning_details"] == [{**text, "text": "Let me see.", "signature": "s"}, secret]
+    sent = server.bodies[-1]["messages"][1]
+    assert sent["reasoning_details"] == [{**text, "text": "Let me see.", "signature": "s"}, secret]
+    assert sent["reasoning_content"] == "Let me "
+    assert sent["tool_calls"][0]["extra_content"] == {"google": {"thought_signature": "s"}}
 
 
 def test_call_without_a_name(server: ModelServer) -> None:

@@ -36,8 +36,12 @@ def test_anything_that_looks_like_a_key_is_removed() -> None:
         (422, {"detail": [{"loc": ["body", "options"], "msg": "not permitted"}]}, "bad_request", "body.options: not permitted"),
         (422, {"object": "error", "message": {"detail": [{"loc": ["n"], "msg": "too large"}]}}, "bad_request", "n: too large"),
         (422, {"detail": "no such thing"}, "bad_request", "no such thing"),
+        (400, {"success": False, "errors": [{"code": 5021, "message": "no such thing"}]}, "bad_request", "no such thing"),
+        (400, {"error": {"message": "Failed", "metadata": {"raw": '{"error": "too hot"}'}}}, "bad_request", "Failed: too hot"),
+        (502, "no healthy upstream", "server", "failed (502): no healthy upstream"),
+        (0, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}, "unknown_model", "no such model or address (404)"),
     ],
 )
 def test_the_servers_own_reason_is_told(status: int, body: object, kind: str, words: str) -> None:
-    error = SERVER.error_from_response(status, json.dumps(body).encode())
+    error = SERVER.error_from_response(status, (body if isinstance(body, str) else json.dumps(body)).encode())
     assert (error.kind, words in error.message) == (kind, True)

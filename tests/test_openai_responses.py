@@ -1,6 +1,7 @@
 """OpenAI's Responses API on the wire, in the shapes of OpenAI's SDK: requests, events, reasoning between tool calls, and refusals."""
 
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -347,6 +348,27 @@ def test_a_model_without_reasoning_is_asked_without_it(server: ModelServer) -> N
 
 
 @pytest.mark.parametrize(
+    ("message", "then"),
+    [
+        ("'temperature' does not support 0.2 with this model. Only the default (1) value is supported.", lambda b: "temperature" not in b),
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", lambda b: b["max_completion_tokens"] == 9),
+        ({"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]}, lambda b: "stream_options" not in b),
+        ("Missing `reasoning_content` field in the assistant message", lambda b: b["messages"][3]["reasoning_content"] == ""),
+        ("Tool call id was a-1 but must be a-z, A-Z, 0-9, with a length of 9.", lambda b: len(b["messages"][4]["tool_call_id"]) == 9),
+        ("Jinja Exception: System message must be at the beginning.", lambda b: b["messages"][0]["content"] == "Cite.\n\nBe kind."),
+    ],
+)
+def test_a_compatible_server_gets_what_it_takes(server: ModelServer, message: Any, then: Callable[[dict[str, Any]], bool]) -> None:
+    systems = (PromptMessage(role="system", content=text, tokens=3, kind="system") for text in ("Cite.", "Be kind."))
+    call = PromptMessage(role="assistant", content="", tool_calls=(ToolCall(id="a-1", name="f"),), tokens=9, kind="conversation")
+    result = PromptMessage(role="tool", content="{}", tool_call_id="a-1", tokens=9, kind="tool_results")
+    request = Request((*systems, QUESTION, call, result), options=Options(max_output_tokens=9, temperature=0.2))
+    server.says(Reply([json.dumps({"error": message} if isinstance(message, str) else message).encode()], 400), Reply(openai_text("Yes.")))
+    assert call_model(open_model("openai", f"{server.address}/v1"), request).text == "Yes."
+    assert then(server.bodies[1])
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "Your organization must be verified to generate reasoning summaries. Please go to https://platform.openai.com/settings",
@@ -370,7 +392,7 @@ def test_a_server_without_that_api_is_told_apart(server: ModelServer) -> None:
     ("message", "setting"),
     [
         ("Unsupported value: 'reasoning.effort' does not support 'minimal' with this model.", "llm.reasoning_effort"),
-        ("Unsupported parameter: 'temperature' is not supported with this model.", "llm.temperature"),
+        ("Invalid 'temperature': must be at most 1.", "llm.temperature"),
         ("Unsupported parameter: 'text.verbosity'", "openai.verbosity"),
     ],
 )

@@ -25,6 +25,7 @@ from model_server import (
     anthropic_events,
     anthropic_start,
     anthropic_text,
+    anthropic_thinking,
     ndjson,
     ollama_end,
     ollama_frame,
@@ -261,11 +262,6 @@ def test_an_item_of_another_form_ends_the_answer(server: ModelServer, event: dic
     assert isinstance(ended, StreamFailed) or event.get("item") == {"type": []}, ended
 
 
-def test_many_empty_tool_calls_end_the_answer(server: ModelServer) -> None:
-    call = {"tool_calls": [{"index": i, "function": {}} for i in range(1001)]}
-    assert isinstance(OPENAI.ask(server, Reply([sse(openai_delta(**call))])).deltas[-1], StreamFailed)
-
-
 def test_phases_of_messages_count_as_length(server: ModelServer) -> None:
     phases = [{"type": DONE, "output_index": i, "item": {**ITEM, "content": [], "phase": "x" * 600}} for i in range(9)]
     request = Request((QUESTION,), options=Options(max_answer_bytes=1001))
@@ -276,31 +272,23 @@ def test_phases_of_messages_count_as_length(server: ModelServer) -> None:
 # answers that are too long
 
 LONG = "é" * 600
-OPENAI_REASONING = [sse(openai_delta(reasoning_content=LONG)), *openai_text("Yes.")]
-RESPONSES_REASONING = [responses_events(responses_start(), *responses_reasoning(0, LONG, "c2VjcmV0"))]
-OLLAMA_REASONING = [ndjson(ollama_frame(message={"thinking": LONG})), ndjson(ollama_frame("Yes.")), ndjson(ollama_end())]
-ANTHROPIC_REASONING = [
-    anthropic_events(
-        anthropic_start(), *anthropic_block(0, {"type": "thinking", "thinking": ""}, {"type": "thinking_delta", "thinking": LONG})
-    )
-]
+REASONING = {
+    "openai": [sse(openai_delta(reasoning_content=LONG)), *openai_text("Yes.")],
+    "responses": [responses_events(responses_start(), *responses_reasoning(0, LONG, "c2VjcmV0"))],
+    "ollama": [ndjson(ollama_frame(message={"thinking": LONG}), ollama_frame("Yes."), ollama_end())],
+    "anthropic": [anthropic_events(anthropic_start(), *anthropic_thinking(0, LONG, ""))],
+}
 ARGUMENTS = json.dumps({"query": "x" * 1200})
 
 
 @ALL
 def test_text_reasoning_and_tool_calls_are_cut_at_the_limit(server: ModelServer, protocol: Protocol) -> None:
     request = Request((QUESTION,), options=Options(max_answer_bytes=1001))
-    reasoning = {
-        "openai": OPENAI_REASONING,
-        "responses": RESPONSES_REASONING,
-        "ollama": OLLAMA_REASONING,
-        "anthropic": ANTHROPIC_REASONING,
-    }[protocol.name]
     call = ("a", "find_excerpts", ARGUMENTS if protocol is not OLLAMA else json.loads(ARGUMENTS))
     calls = protocol.calls(call[1:] if protocol is OLLAMA else call)
     text = protocol.ask(server, Reply(protocol.text(LONG, "more")), request=request)
     assert (text.text, text.end.reason) == ("é" * 500, "length")
-    thought = protocol.ask(server, Reply(reasoning), request=request)
+    thought = protocol.ask(server, Reply(REASONING[protocol.name]), request=request)
     assert (thought.reasoning, thought.text, thought.end.reason) == ("é" * 500, "", "length")
     called = protocol.ask(server, Reply(calls), request=request)
     assert (called.calls, called.end.reason) == ((), "length")
@@ -316,13 +304,13 @@ def test_an_answer_at_the_limit_is_whole(server: ModelServer) -> None:
     assert (answer.text, answer.end) == (LONG, StreamFinished("stop"))
 
 
-def test_empty_blocks_without_end_are_no_answer(server: ModelServer) -> None:
+def test_empty_parts_without_end_are_no_answer(server: ModelServer) -> None:
+    call = {"tool_calls": [{"index": i, "function": {}} for i in range(1001)]}
     blocks = [anthropic_block(0, {"type": "text", "text": ""})[0]] * 1200
-    answer = ANTHROPIC.ask(server, Reply([anthropic_events(anthropic_start(), *blocks)]))
-    assert answer.error.kind == "bad_answer"
     items = [event for i in range(1200) for event in responses_reasoning(i, "", "")]
-    answer = RESPONSES.ask(server, Reply([responses_events(responses_start(), *items)]))
-    assert answer.error.kind == "bad_answer"
+    empty = {OPENAI: sse(openai_delta(**call)), ANTHROPIC: anthropic_events(anthropic_start(), *blocks)}
+    for protocol, body in {**empty, RESPONSES: responses_events(responses_start(), *items)}.items():
+        assert protocol.ask(server, Reply([body])).error.kind == "bad_answer"
 
 
 def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelServer) -> None:

@@ -6,8 +6,9 @@ calls and usage stay in the reader.
 
 import json
 from abc import ABC, abstractmethod
+from codecs import BOM_UTF8
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from zkchat_cli.llm.base import StreamFinished, ThinkingPart, ToolCallsPart, parse_tool_call
@@ -37,6 +38,8 @@ class PartialToolCall:
     id: str
     name: str
     arguments: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Further keys with which the server needs it back."""
 
 
 class ChatReader(ABC):
@@ -136,7 +139,7 @@ class ChatReader(ABC):
         if self._closed:
             return b""
         try:
-            event = self.parse_line(line)
+            event = self.parse_line(line if self.started else line.removeprefix(BOM_UTF8))
             if event is None:
                 return b""
             if event == DONE:

@@ -27,20 +27,23 @@ MAX_QUOTE = 200
 MAX_LISTED_MODELS = 8
 PROXY_HINT = "Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or name the host in NO_PROXY."
 CONTEXT_LENGTH = re.compile(
-    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|maximum model length", re.IGNORECASE
+    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|n_ctx|request too large"
+    r"|maximum (model|prompt) length|input token count|tokens .*must be <=|exceeds? max length|model token limit",
+    re.IGNORECASE,
 )
-"""The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama and Anthropic for a prompt that is too long."""
+"""The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama, Anthropic, Gemini, Groq and others for a prompt that is too long."""
 TOOLS_REFUSED = re.compile(
-    r"does not support (tools|tool use|function calling)|support tool use"
-    r"|tools param requires|tool choice requires|tools are not supported",
+    r"support (tools?|function) ?(use|call)|does not support tools|tools param requires|tool choice requires|unsupported parameter: .?tools"
+    r"|(tools?|tool (use|calling)|function calling)\W{1,3}(is|are) not (supported|enabled)",
     re.IGNORECASE,
 )
-"""The wordings of Ollama, OpenRouter, llama.cpp and vLLM for a model, or its template, that takes no tools."""
+"""The wordings of Ollama, OpenAI, OpenRouter, llama.cpp, vLLM, Groq and Gemini for a model, or its template, that takes no tools."""
 ROLES_REFUSED = re.compile(
-    r"system role not supported|system (role|message)s? (is|are) not supported|roles must alternate|only user(,)? (and )?assistant",
+    r"system role not supported|system (role|message)s? (is|are) not supported|roles must alternate|only user(,)? (and )?assistant"
+    r"|system message must be at the beginning|developer instruction is not enabled|does not support 'system'",
     re.IGNORECASE,
 )
-"""The wordings of templates (Gemma's, Mistral's) that take no system message, or no two messages of one role in a row."""
+"""The wordings of templates (Gemma's, Mistral's, Qwen's) that take no system message, only one, or no two of one role in a row."""
 CONTENT_FILTER = re.compile(
     r"content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy|input was flagged|requires moderation", re.IGNORECASE
 )
@@ -56,9 +59,13 @@ UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErro
 QUOTA = "insufficient_quota"
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 _CONTEXT_LIMIT = re.compile(
-    r"(?:context (?:length|size|window)(?:(?!\bby\b)\D){0,40}|maximum model length of |limit of |> ?)(\d{3,8})", re.IGNORECASE
+    r"(?:(?:context (?:length|size|window)|tokens allowed|maximum prompt length)(?:(?!\bby\b|n_keep)\D){0,40}|n_ctx\W{1,3}|<= ?"
+    r"|maximum model length of |limit(?: of| is|:)? |> ?)(\d{3,8})\b(?! \+)|(\d{3,8}) maximum context",
+    re.IGNORECASE,
 )
-_PROMPT_TOKENS = re.compile(r"\((\d{3,9}) in the messages|(\d{3,9}) tokens|length \(?(\d{3,9})\)?", re.IGNORECASE)
+_PROMPT_TOKENS = re.compile(
+    r"\((\d{3,9}) in the messages|(\d{3,9}) (?:input )?tokens|(?:length|count|n_keep|requested)\W{1,3}(\d{3,9})", re.IGNORECASE
+)
 _STATUS_BY_CODE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -158,6 +165,9 @@ class Endpoint:
             return self.error("cut", f"closed the connection before its first word: {why}", f"Try again. {self.check}")
         return self.error("cut", f"broke the answer off: {why}", "Ask again for the rest.")
 
+    def redirected(self, location: str) -> ProviderError:
+        return self.error("connection", f"redirects the call to {mask_address(location) or 'nowhere'}; nothing was sent there", self.check)
+
     def not_an_answer(self, body: bytes) -> ProviderError:
         what = "a web page instead of JSON" if body.lstrip()[:1] == b"<" else "something that is not a model's answer"
         return self.error("bad_answer", f"answered with {what}", self.check)
@@ -195,9 +205,11 @@ class Endpoint:
         """The error for a response with an error status, or 0 if that is unknown. `models`: the names that the server offers."""
         text = body.decode("utf-8", "replace")
         message = self._server_message(text)
+        if "Unexpected endpoint" in message:  # LM Studio's answer to a wrong path, with status 200
+            status = 404
         quoted = _quoted(message)
         code = f" ({status})" if status else ""
-        if status == 413 or (status in (0, 400, 422, 500) and CONTEXT_LENGTH.search(text)):
+        if status == 413 or (status in (0, 400, 422, 429, 500) and CONTEXT_LENGTH.search(text)):
             hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
             return self.error("context_length", f"finds the prompt too long{quoted}", hint)
         if status in (0, 400, 404, 422, 500) and TOOLS_REFUSED.search(text):
@@ -231,14 +243,8 @@ class Endpoint:
         return f"{self.name} failed ({status})" if status is not None and status >= 400 else f"{self.name} closed the connection"
 
     def _server_message(self, body: str) -> str:
-        """The server's own message in an error response, without keys; empty if there is none."""
-        try:
-            answer = json.loads(body)
-        except (ValueError, RecursionError):
-            return ""
-        error = find_error(answer)
-        text = str((error.get("message") if isinstance(error, Mapping) else error) or _find_detail(answer))
-        return truncate(API_KEY.sub(MASK, self._without_key(text[: 50 * MAX_QUOTE])), MAX_QUOTE)
+        """The server's own message in an error response, without keys; empty if there is none, or a web page."""
+        return truncate(API_KEY.sub(MASK, self._without_key(_find_message(body)[: 50 * MAX_QUOTE])), MAX_QUOTE)
 
     def _without_key(self, text: str) -> str:
         return SecretMask([self.key])(text)
@@ -261,15 +267,29 @@ def is_permanent(body: bytes) -> bool:
 
 
 def find_error(answer: object) -> object:
-    """The error in a response or an event, an object or a text; None if there is none. For vLLM the whole document is the error, and Gemini
-    puts it into a list."""
+    """The error in a response or an event, an object or a text; None if there is none. For vLLM the whole document is the error, Gemini
+    puts it into a list, and Cloudflare lists `errors`."""
     if isinstance(answer, list) and answer:
         answer = answer[0]
     if not isinstance(answer, Mapping):
         return None
     if answer.get("error") is not None:
         return answer["error"]
-    return answer if isinstance(answer.get("message"), str) else None
+    return answer if isinstance(answer.get("message"), str) else find_error(answer.get("errors"))
+
+
+def _find_message(body: str) -> str:
+    """The message in the body of an error: in JSON, a short text, or where OpenRouter quotes the body of another server."""
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.strip() if len(body) <= MAX_QUOTE and not body.lstrip().startswith(("<", "{", "[")) else ""
+    error = find_error(answer)
+    if not isinstance(error, Mapping):
+        return str(error or _find_detail(answer))
+    metadata, message = error.get("metadata"), str(error.get("message") or _find_detail(answer))
+    quoted = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    return f"{message}: {_find_message(quoted)}" if isinstance(quoted, str) and quoted else message
 
 
 def _find_detail(answer: object) -> str:
@@ -285,7 +305,7 @@ def _find_detail(answer: object) -> str:
 def parse_context_limit(message: str) -> int | None:
     """The context window that a server names when it rejects a prompt for its length; None if it names none."""
     found = _CONTEXT_LIMIT.search(message)
-    return int(found[1]) if found else None
+    return int(found[1] or found[2]) if found else None
 
 
 def parse_refused_tokens(message: str) -> int | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.response_limits import MAX_BODY, UNCOMPRESSED, check_document, refuse_compression
+from zkchat_cli.llm.response_limits import MAX_BODY, UNCOMPRESSED, check_document, check_response
 from zkchat_cli.llm.stop_signal import wait_for
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class JsonClient(Endpoint):
         url = self.address.rstrip("/") + path
         try:
             with self._client.stream(method, url, json=body, headers={**UNCOMPRESSED, **self.headers}, timeout=timeout) as response:
-                refuse_compression(response.headers, self)
+                check_response(response, self)
                 most = limits.max_bytes if response.is_success else MAX_BODY
                 answer = bytearray()
                 for piece in response.iter_raw():

@@ -22,7 +22,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ReasoningPart, RetryDelay, TextPart
 from zkchat_cli.llm.chat_reader import ChatReader, IncompleteAnswer
 from zkchat_cli.llm.http_errors import MAX_RETRY_AFTER, is_permanent
-from zkchat_cli.llm.response_limits import UNCOMPRESSED, limited_body, limited_lines, refuse_compression
+from zkchat_cli.llm.response_limits import UNCOMPRESSED, check_response, limited_body, limited_lines
 from zkchat_cli.llm.threaded_stream import Emit, HiddenPart
 from zkchat_cli.text.numbers import bounded_seconds
 
@@ -117,7 +117,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
 
     async def exchange_stream(self, client: httpx.AsyncClient, url: str, body: bytes, headers: Any, attempt: Any, decode: Any) -> Any:
         async def read(response: httpx.Response) -> None:
-            refuse_compression(response.headers, server)
+            check_response(response, server)
             body = response.stream
             assert isinstance(body, httpx.AsyncByteStream)
             if not response.is_success:

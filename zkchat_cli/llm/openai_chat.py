@@ -1,6 +1,7 @@
 """OpenAI's chat completions as OpenAI and compatible servers speak them: requests, and the events of a stream. Pure."""
 
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from zkchat_cli.llm.base import Request, openai_message
@@ -15,6 +16,8 @@ REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
 """Prefixes of OpenAI's models that take no temperature."""
 MAX_ID = 40
 """Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46."""
+SHORT_ID = 9
+"""Characters of an id at Mistral."""
 
 
 class OpenAIReader(ChatReader):
@@ -24,6 +27,7 @@ class OpenAIReader(ChatReader):
         super().__init__(endpoint)
         self._by_index: dict[int | None, PartialToolCall] = {}
         self._reasoning_details: list[dict[str, Any]] = []
+        self._reasoning_content = ""
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         if isinstance(usage := event.get("usage"), dict):
@@ -41,12 +45,18 @@ class OpenAIReader(ChatReader):
             self._add_fragment(fragment)
         self._keep_reasoning_details(delta.get("reasoning_details") or ())
         self.finish = text_of(choices[0].get("finish_reason")) or self.finish
-        return text_of(delta.get("content") or delta.get("refusal")), text_of(delta.get("reasoning_content") or delta.get("reasoning"))
+        text, thought = _split_content(delta.get("content") or delta.get("refusal"))
+        reasoning = text_of(delta.get("reasoning_content"))
+        self._reasoning_content += reasoning
+        return text, thought + (reasoning or text_of(delta.get("reasoning")))
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
         """A fragment continues the call of its index; another id, or without an id another name, starts a new one (Gemini)."""
         function = fragment.get("function") or {}
         added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), text_of(function.get("arguments")))
+        if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
+            added.extra = {"extra_content": extra}
+            self.hidden_bytes += len(str(extra))
         self.hidden_bytes += len(added.id) + len(added.name) + len(added.arguments)
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
@@ -59,6 +69,7 @@ class OpenAIReader(ChatReader):
         call.id = call.id or added.id
         call.name = call.name or added.name
         call.arguments += added.arguments
+        call.extra |= added.extra
 
     def _keep_reasoning_details(self, details: Iterable[Mapping[str, Any]]) -> None:
         """OpenRouter needs them back as they were; the texts of one come in pieces."""
@@ -75,9 +86,42 @@ class OpenAIReader(ChatReader):
                     last[name] = value
 
     def thinking(self) -> ThinkingBlocks | None:
-        if not self.calls or not self._reasoning_details:
-            return None
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"reasoning_details": self._reasoning_details},))
+        """What OpenRouter, DeepSeek and Gemini want back: keys of the message, and of its calls."""
+        block: dict[str, Any] = {"reasoning_details": self._reasoning_details, "reasoning_content": self._reasoning_content}
+        if any(call.extra for call in self.calls):
+            block["tool_calls"] = [call.extra for call in self.calls]
+        sent = {name: value for name, value in block.items() if value}
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=(sent,)) if self.calls and sent else None
+
+
+def _split_content(content: object) -> tuple[str, str]:
+    """A text, or the texts and thoughts in Mistral's list of both."""
+    if not isinstance(content, list):
+        return text_of(content), ""
+    thoughts = (part for each in content for part in each.get("thinking") or ())
+    return "".join(text_of(each.get("text")) for each in content), "".join(text_of(part.get("text")) for part in thoughts)
+
+
+def add_reasoning(request: Request) -> Request:
+    """The request with the reasoning that DeepSeek wants with each answer that it gave; empty for earlier turns, which are sent without."""
+    empty = ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"reasoning_content": ""},))
+    answers = (message.role == "assistant" and not message.thinking_for(PROVIDER_NAME) for message in request.messages)
+    messages = (m.model_copy(update={"thinking": empty}) if lacks else m for m, lacks in zip(request.messages, answers, strict=True))
+    return request._replace(messages=tuple(messages))
+
+
+def shorten_call_ids(request: Request) -> Request:
+    """The request with calls' ids as Mistral wants them: nine letters and digits."""
+
+    def short(id_: str) -> str:
+        return id_ if len(id_) == SHORT_ID and id_.isalnum() else sha256(id_.encode()).hexdigest()[:SHORT_ID]
+
+    messages = []
+    for message in request.messages:
+        calls = tuple(call.model_copy(update={"id": short(call.id)}) for call in message.tool_calls)
+        result = message.tool_call_id and short(message.tool_call_id)
+        messages.append(message.model_copy(update={"tool_calls": calls, "tool_call_id": result}))
+    return request._replace(messages=tuple(messages))
 
 
 def takes_temperature(model: str) -> bool:
@@ -95,7 +139,9 @@ def request_body(model: str, request: Request, *, official: bool, verbosity: str
         if official and "tool_call_id" in message:
             message["tool_call_id"] = message["tool_call_id"][-MAX_ID:]
         for block in source.thinking_for(PROVIDER_NAME):
-            message |= block
+            for call, extra in zip(message.get("tool_calls", ()), block.get("tool_calls", ()), strict=False):
+                call |= extra
+            message |= {name: value for name, value in block.items() if name != "tool_calls"}
     body: dict[str, Any] = {"model": model, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
     if options.max_output_tokens is not None:
         body["max_completion_tokens" if official else "max_tokens"] = options.max_output_tokens

@@ -76,20 +76,26 @@ class Refusal:
 
 
 def merge_roles(request: Request) -> Request:
-    """The request for a template that knows only user and assistant, in turn: instructions begin the first message, and messages of one
-    role become one."""
+    """The request for a template that knows only user and assistant, in turn: instructions begin the first message."""
+    plain = (message.model_copy(update={"role": "user"}) if message.role == "system" else message for message in request.messages)
+    return merge_messages(request._replace(messages=tuple(plain)))
+
+
+def merge_messages(request: Request) -> Request:
+    """The request with one message for several in a row of the system or the user."""
     merged: list[PromptMessage] = []
     for message in request.messages:
-        plain = message.model_copy(update={"role": "user"}) if message.role == "system" else message
         last = merged[-1] if merged else None
-        if last is not None and last.role == plain.role == "user":
-            text = f"{last.content}\n\n{plain.content}"
-            merged[-1] = last.model_copy(update={"content": text, "tokens": last.tokens + plain.tokens})
+        if last is not None and last.role == message.role and message.role in ("system", "user"):
+            text = f"{last.content}\n\n{message.content}"
+            merged[-1] = last.model_copy(update={"content": text, "tokens": last.tokens + message.tokens})
         else:
-            merged.append(plain)
+            merged.append(message)
     return request._replace(messages=tuple(merged))
 
 
+ONE_SYSTEM_MESSAGE = Refusal(re.compile("system message must be at the beginning", re.IGNORECASE), adapt=merge_messages)
+"""Qwen's templates take no second one, such as that with a memory file."""
 ROLES_REFUSAL = Refusal(
     ROLES_REFUSED,
     adapt=merge_roles,

@@ -3,9 +3,13 @@
 `threaded_stream` limits how long an answer may be and how long zkchat waits for it.
 """
 
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import TYPE_CHECKING
 
 from zkchat_cli.llm.http_errors import Endpoint
+
+if TYPE_CHECKING:
+    import httpx
 
 MAX_BODY = 1_000_000
 """Bytes of a list of models, and of an error."""
@@ -17,9 +21,11 @@ UNCOMPRESSED = {"Accept-Encoding": "identity"}
 """For each request: a small compressed answer can become a very large one."""
 
 
-def refuse_compression(headers: Mapping[str, str], endpoint: Endpoint) -> None:
-    """Raises ProviderError for an answer that is compressed although zkchat asked for a plain one."""
-    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+def check_response(response: "httpx.Response", endpoint: Endpoint) -> None:
+    """Raises ProviderError for a redirect, and for an answer that is compressed although zkchat asked for a plain one."""
+    if response.has_redirect_location:
+        raise endpoint.redirected(response.headers["location"])
+    if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise endpoint.error("bad_answer", "compressed its answer, and zkchat did not ask for that", endpoint.check)
 
 

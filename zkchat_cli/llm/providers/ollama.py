@@ -17,7 +17,15 @@ from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import ROLES_REFUSAL, Refusal, RemoteModel, ServerSettings, fetch_models, remote_provider
+from zkchat_cli.llm.remote_model import (
+    ONE_SYSTEM_MESSAGE,
+    ROLES_REFUSAL,
+    Refusal,
+    RemoteModel,
+    ServerSettings,
+    fetch_models,
+    remote_provider,
+)
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
@@ -78,7 +86,7 @@ class OllamaModel(RemoteModel):
     provider = "ollama"
     path = "/api/chat"
     reader = OllamaReader
-    refusals = (ROLES_REFUSAL, THINKING_REFUSAL)
+    refusals = (ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings
 
     def find_window(self) -> Window | None:

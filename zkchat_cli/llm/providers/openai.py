@@ -23,6 +23,7 @@ from zkchat_cli.llm.known_models import calls_no_tools, openai_input
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
     LLAMA_CPP,
+    ONE_SYSTEM_MESSAGE,
     OPENAI,
     ROLES_REFUSAL,
     KeyedSettings,
@@ -66,6 +67,18 @@ SUMMARY_REFUSAL = Refusal(
     notice="shows no summary of its reasoning",
     hint="Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
 )
+TEMPERATURE_REFUSAL = Refusal(
+    re.compile(r"temperature.*(not support|only|deprecated)", re.IGNORECASE),
+    {"temperature": None},
+    notice="takes no temperature, so it was left out",
+    hint="An agent's `temperature` or llm.temperature sets it.",
+)
+MAX_TOKENS_REFUSAL = Refusal(re.compile("use 'max_completion_tokens'", re.IGNORECASE))
+"""Of OpenAI's models at Azure and elsewhere."""
+STREAM_OPTIONS_REFUSAL = Refusal(re.compile("stream_options"), {"stream_options": None})
+"""Mistral takes none; its tokens are counted by zkchat then, unless it reports them all the same."""
+MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), adapt=openai_chat.add_reasoning)
+CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), adapt=openai_chat.shorten_call_ids)
 
 
 @dataclass
@@ -75,7 +88,10 @@ class OpenAIModel(RemoteModel):
     provider = "openai"
     path = "/chat/completions"
     reader: ClassVar[type[ChatReader]] = openai_chat.OpenAIReader
-    refusals: ClassVar[tuple[Refusal, ...]] = (TOOLS_WITH_REASONING_REFUSAL, ROLES_REFUSAL)
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        *(TOOLS_WITH_REASONING_REFUSAL, TEMPERATURE_REFUSAL, MAX_TOKENS_REFUSAL, STREAM_OPTIONS_REFUSAL),
+        *(MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL),
+    )
     settings: OpenAISettings
 
     @property
@@ -146,7 +162,10 @@ class OpenAIModel(RemoteModel):
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """The body of a call, whatever the model refuses."""
-        return openai_chat.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
+        body = openai_chat.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
+        if MAX_TOKENS_REFUSAL in self.refused and "max_tokens" in body:
+            body["max_completion_tokens"] = body.pop("max_tokens")
+        return body
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/models", _window_in)
@@ -158,7 +177,7 @@ class OpenAIResponsesModel(OpenAIModel):
 
     path = "/responses"
     reader = openai_responses.ResponsesReader
-    refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, ROLES_REFUSAL)
+    refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, TEMPERATURE_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         return {**openai_responses.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)}
