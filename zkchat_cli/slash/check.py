@@ -6,9 +6,8 @@ does after each answer; where these do not decide and the notes are searched by 
 
 from collections.abc import Generator, Mapping, Sequence
 
-from zkchat_cli.chat.citation_check import judge_by_model
+from zkchat_cli.chat.citation_check import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.citations.support_check import judge_unclear
 from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.models import Support
