@@ -1,11 +1,12 @@
 """`zkchat acp`: conversations in an editor, with the same store, sessions and events as in the terminal.
 
-Sessions are used on a thread of their own, one turn after another (see session_thread.py).
+Sessions are used on a thread of their own, one turn after another, while the main thread waits for their answers and for the editor.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +18,10 @@ from acp.interfaces import Client
 from zkchat_cli import __version__, events, slash
 from zkchat_cli.acp import updates
 from zkchat_cli.acp.message_stream import serve_standard_streams
-from zkchat_cli.acp.session_thread import SessionThread
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ZkchatError, on_one_line
-from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
+from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
 from zkchat_cli.models import ToolCall
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.text.sanitize import sanitize_name
@@ -251,6 +251,39 @@ class NoteAgent:
         )
         outcome = self._ask(request).outcome
         return outcome.option_id if isinstance(outcome, schema.AllowedOutcome) and outcome.option_id in options else NO
+
+
+class SessionThread:
+    """Runs one task after another. An interrupted one returns "cancelled", or is never begun."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "sessions")
+        self._stops: dict[Future[Any], threading.Event] = {}
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        """Run a task after all earlier ones; the future gets its result."""
+        stop = threading.Event()
+        future = self._thread.submit(_run_until_stopped, work, stop)
+        self._stops[future] = stop
+        future.add_done_callback(self._stops.pop)
+        return future
+
+    def interrupt(self, future: Future[Any]) -> None:
+        if not future.cancel() and (stop := self._stops.get(future)) is not None:
+            stop.set()
+
+    def end(self, last: Callable[[], Any]) -> None:
+        """Run `last` after all earlier tasks, and wait for it."""
+        self.submit(last)
+        self._thread.shutdown()
+
+
+def _run_until_stopped(work: Callable[[], Any], stop: threading.Event) -> Any:
+    STOP.set(stop)
+    try:
+        return work()
+    except KeyboardInterrupt:
+        return "cancelled"
 
 
 def _error_text(text: str) -> str:
