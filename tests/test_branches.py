@@ -3,17 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from factories import (
-    AppFixture,
-    DeltaModel,
-    exchanges,
-    failure_of,
-    find_call,
-    reply,
-    report_of,
-    resume,
-    tool_reply,
-)
+from factories import AppFixture, DeltaModel, exchanges, failure_of, find_call, reply, report_of, resume, tool_reply
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from slash_results import slash_error, slash_output

@@ -126,9 +126,10 @@ def test_forget_names_the_nearest_keys_if_the_key_is_not_clear(app: AppFixture, 
 def test_two_processes_see_each_others_facts(app: AppFixture, tmp_path: Path) -> None:
     mine, other = app.session(), ChatSessionStore.open(tmp_path / "store.db")
     theirs = app.session(store=other)
-    assert stored_facts(mine) == []
+    assert stored_facts(mine) == smart_message(mine, "Which deadline?") == []
     theirs.memory.remember("deadline: May")
     assert stored_facts(mine) == [("deadline", "deadline: May")]
+    assert "deadline: May" in smart_message(mine, "Which deadline?")[0]
     mine.memory.remember("deadline: June")
     assert stored_facts(theirs) == [("deadline", "deadline: June")]
     mine.memory.forget("deadline")

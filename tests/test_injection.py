@@ -220,9 +220,12 @@ def test_a_note_named_again_is_sent_again_where_other_documents_push_its_turn_ou
     for words in range(150, 190, 8):
         model = DeltaModel([reply("Noted. " * 150)])
         session = app.session(model, max_context=4096, strategy="discard", retrieval="before")
-        for text in ("[[Kitchen]]?", *["Hm. " * words] * 2, "And the tiles of [[Kitchen]] and [[Filters]]?"):
+        for text in ("[[Kitchen]]?", *["Hm. " * words] * 2):
             report_of(session.send(text))
-        assert "".join(m.content for m in model.requests[-1].messages).count("are from Delft") >= 60
+        shown = [m.content for m in session.prompt("And the tiles of [[Kitchen]] and [[Filters]]?").messages]
+        report_of(session.send("And the tiles of [[Kitchen]] and [[Filters]]?"))
+        assert [m.content for m in model.requests[-1].messages] == shown
+        assert "".join(shown).count("are from Delft") >= 60
 
 
 # on the command line

@@ -273,7 +273,10 @@ class ZkChatSession:
         runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
         runtime = self._retriever.choose(runtime)
         bare = self._messages.build_bare(runtime, user_input)
-        return runtime, (self._messages.add_documents(runtime, bare, user_input, self.references.copy())[0],)
+        message, _ = self._messages.add_documents(runtime, bare, user_input, self.references.copy())
+        if self._messages.needs_text_again(message, self._prompts.build(runtime, (message,))):
+            message, _ = self._messages.add_documents(runtime, bare, user_input, self.references.copy(), send_again=True)
+        return runtime, (message,)
 
     # the conversation
 

@@ -169,9 +169,9 @@ class TurnPipeline:
         at = self.services.now() if alone else messages[-1].timestamp
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
         self.state.append(messages)
-        facts = self.prompts.memory(runtime).finish_turn() if verified else ()
+        facts = self.prompts.memory(runtime).finish_turn()
         calibrations = ((runtime.model.name, turn.calibration),) if turn.counted is not None else ()
-        metrics = TurnMetrics(calibrations=calibrations, facts=facts)
+        metrics = TurnMetrics(calibrations=calibrations, facts=facts if verified else ())
         return self.recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
 
     def _referenced_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:

@@ -108,6 +108,7 @@ class Memory:
         """The items loaded last, by what they are, with what they were made from."""
         self._loading = threading.Lock()
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
+        self._in_turn = False
         self._facts: tuple[Fact, ...] = ()
         self._facts_version: tuple[int, int] | None = None
         self._cited_notes: tuple[MostCitedNote, ...] | None = None
@@ -190,10 +191,10 @@ class Memory:
             return cached[2]
 
     def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-        """Chosen once for a question, so that the prompts of a turn begin alike."""
+        """Chosen once in a turn, so that its prompts begin alike."""
         inputs = (question, budget, counter)
         chosen = self._chosen  # another thread, which looks ahead, may set it meanwhile
-        if chosen is None or chosen[0] != inputs:
+        if chosen is None or chosen[0] != inputs or not self._in_turn:
             try:
                 self._chosen = chosen = inputs, choose_for_prompt(self.rank(question), budget, counter)
             except StoreError as e:
@@ -206,12 +207,12 @@ class Memory:
     def begin_turn(self, conversation_id: str, message_id: str) -> None:
         """Facts remembered from now on come from this message."""
         self.conversation_id, self.message_id = conversation_id, message_id
-        self._chosen = None
+        self._chosen, self._in_turn = None, True
 
     def finish_turn(self) -> tuple[str, ...]:
         """The keys of the facts this turn used, without those already marked as used today."""
         keys = {item.key for item in self._chosen[1] if item.kind == "fact"} if self._chosen else set()
-        self._chosen = None
+        self._in_turn = False
         today = self._now()[:10] if keys else ""
         return tuple(fact.key for fact in self._facts if fact.key in keys and (fact.last_accessed or "")[:10] != today)
 

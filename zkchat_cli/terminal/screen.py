@@ -156,9 +156,8 @@ class Screen:
         return f"38;5;{self.palette[word]}" if self.palette and word in self.palette else _SGR[word]
 
     def json(self, document: "BaseModel | Any") -> None:
-        """One JSON document on stdout. C1 controls are escaped too: JSON allows them, but terminals act on them."""
-        text = json.dumps(document, ensure_ascii=False, default=lambda v: v.model_dump(mode="json") if hasattr(v, "model_dump") else str(v))
-        self.out.write("".join(f"\\u{ord(c):04x}" if "\x7f" <= c <= "\x9f" else c for c in text) + "\n")
+        """One JSON document on stdout."""
+        self.out.write(json_text(document) + "\n")
         self.out.flush()
 
     def warn(self, message: str, hint: str = "") -> None:
@@ -210,6 +209,14 @@ class Screen:
             if drawn and not self.accessible:
                 out.write(f"\r{' ' * len(drawn)}\r")
                 out.flush()
+
+
+def json_text(document: "BaseModel | Any", indent: int | None = None) -> str:
+    """A document as JSON, with escapes for the characters that `sanitize` would replace."""
+    text = json.dumps(
+        document, ensure_ascii=False, indent=indent, default=lambda v: v.model_dump(mode="json") if hasattr(v, "model_dump") else str(v)
+    )
+    return text.translate({ord(c): f"\\u{ord(c):04x}" for c in set(text) if sanitize(c) != c})
 
 
 def _terminal_columns() -> int:

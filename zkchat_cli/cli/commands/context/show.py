@@ -1,6 +1,5 @@
 """`zkchat context show`, `diff`, `stats`, `summary` and `memory`: what the model sees, or saw in past calls."""
 
-import json
 import shutil
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +8,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
+from zkchat_cli.terminal.screen import json_text
 
 if TYPE_CHECKING:
     from zkchat_cli.context.prompt_history import SentPrompts
@@ -35,7 +35,7 @@ def show(
     if body:
         with ctx.open_session(id_, indexed=next_ is not None) as session:
             request = session.request(next_) if turn is None else session.past_request(turn, call_number)
-        ctx.print_result(request, json.dumps(request, indent=2, ensure_ascii=False))
+        ctx.print_result(request, json_text(request, indent=2))
         return
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
