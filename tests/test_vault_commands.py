@@ -55,6 +55,13 @@ def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Progr
         assert (link["source"], link["target"]) == (f"{name}.md", "Filters.md")
 
 
+@pytest.mark.parametrize("command", ["links", "backlinks", "mentions", "path Filters"])
+def test_a_name_of_several_notes_is_answered_with_their_paths(zkchat: Program, command: str) -> None:
+    write_notes(zkchat.vault, {"a/Roof.md": "See [[b/Roof]].\n", "b/Roof.md": "Slate.\n"})
+    done = zkchat("vault", *command.split(), "Roof")
+    assert (done.exit_status, done.err) == (3, "zkchat: Roof may mean 2 notes\n  Give a path: a/Roof.md, b/Roof.md\n")
+
+
 def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
     write_notes(zkchat.vault, {"More.md": "See [[Combining|how to join]].\n"})
     assert zkchat("vault", "path", "Filters", "More").out == (

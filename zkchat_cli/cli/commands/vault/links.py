@@ -183,14 +183,8 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
 
 
 def _note_path(notes: "Vault", note: str) -> str:
-    """The path of a note named by its path, name or link. Raises VaultError with the nearest ones."""
-    if path := notes.find_file(note):
-        return path
-    link = notes.resolve(note)
-    if link.target is None:
-        near = ", ".join(link.candidates)
-        raise VaultError(f"there is no note {note}", f"Nearest: {near}" if near else "zkchat vault search finds notes by words.")
-    return link.target
+    """The path of a note named by its path, name, title or link. Raises VaultError for none and for several."""
+    return notes.find_file(note) or notes.locate(note)[0]
 
 
 def _print_links(ctx: CommandContext, links: "Sequence[LinkRow]", none: str) -> None:
