@@ -2,7 +2,6 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import Program
@@ -14,10 +13,6 @@ from zkchat_cli.chat.user_message import parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.paths import AppPaths
-
-
-def flat(table: dict[str, Any]) -> dict[str, Any]:
-    return dict(loader._flatten_tables(table))
 
 
 @pytest.fixture
@@ -114,7 +109,7 @@ def test_what_is_written_is_read_again(where: Path) -> None:
     given = {**texts, "temperature": -0.1, "memory": False, "context.max_tokens": 10**9}
     file = where / "x.toml"
     agent_loader.write_agent_file(file, given)
-    assert flat(tomllib.loads(file.read_text(encoding="utf-8"))) == given
+    assert dict(loader._flatten_tables(tomllib.loads(file.read_text(encoding="utf-8")))) == given
 
 
 def test_invalid_toml_is_not_changed(where: Path) -> None:

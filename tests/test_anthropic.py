@@ -43,10 +43,6 @@ def call(server: ModelServer, *replies: Reply, **model: Any) -> Answer:
     return call_model(open_model("anthropic", server.address, **model), Request((QUESTION,)))
 
 
-def answer_to(server: ModelServer, *events: Any) -> Answer:
-    return call(server, Reply([anthropic_events(*events)]))
-
-
 # faults
 
 BEGUN = anthropic_begun("Hel")
@@ -101,7 +97,8 @@ def test_thinking_with_calls_is_shown_and_kept_in_its_signed_form(server: ModelS
     redacted = {"type": "redacted_thinking", "data": "c2VjcmV0"}
     thinking = anthropic_thinking(0, "Let me look.", "c2ln")
     tool_call = anthropic_call(2, "a", "find", "{}")
-    answer = answer_to(server, anthropic_start(), *thinking, *anthropic_block(1, redacted), *tool_call, *anthropic_end("tool_use"))
+    events = anthropic_start(), *thinking, *anthropic_block(1, redacted), *tool_call, *anthropic_end("tool_use")
+    answer = call(server, Reply([anthropic_events(*events)]))
     reasoning, kept, _, _ = answer.deltas
     assert reasoning == ReasoningPart("Let me look.")
     assert isinstance(kept, ThinkingPart)

@@ -28,10 +28,6 @@ def usage_text(prompt: Prompt, width: int = 80, **pinned: int) -> str:
     return plain_text(context_usage.usage_lines(prompt, width, pinned))
 
 
-def largest(text: str) -> list[str]:
-    return text.partition("Largest:\n")[2].splitlines()[:-1]
-
-
 def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
     return prompt.model_copy(update={"usage": prompt.usage.model_copy(update={"estimated": True, "calibration": calibration})})
 
@@ -99,7 +95,7 @@ def test_the_largest_items_come_with_advice() -> None:
         tool_descriptors=DESCRIPTORS,
         compaction=make_compaction("Talk. " * 50, "t1-a"),
     )
-    items = largest(usage_text(prompt, 200, a=4))
+    items = usage_text(prompt, 200, a=4).partition("Largest:\n")[2].splitlines()[:-1]
     assert [int(line.split()[0].replace(",", "")) for line in items] == sorted(
         (int(line.split()[0].replace(",", "")) for line in items), reverse=True
     )

@@ -150,10 +150,6 @@ texts = st.lists(st.tuples(phrases, st.sampled_from([".", "?", "!", ":", " [3]."
 talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: split_into_turns(exchanges(*pairs), COUNTER))
 
 
-def in_one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 @settings(deadline=None)
 @given(talks, st.integers(-5, 300), st.sampled_from(["", "anvil", 'keep "the anvil"', "漢字"]), st.sampled_from([1.0, 1.7]))
 def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: int, wanted: str, factor: float) -> None:
@@ -164,7 +160,7 @@ def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: in
         return
     assert 0 < counter.count(made.text) <= room
     assert [turn.id for turn in cut if turn.id in made.quoted] == list(made.quoted)
-    there = [in_one_line(m.content) for turn in cut for m in turn.messages]
+    there = [" ".join(m.content.split()) for turn in cut for m in turn.messages]
     for line in made.text.splitlines():
         said_so = line.partition(": ")[2]
         assert said_so

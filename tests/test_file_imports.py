@@ -29,10 +29,6 @@ def places(notes: Vault, tmp_path: Path) -> ImportRoots:
     return ImportRoots(notes, folder, 100_000)
 
 
-def paths(text: str) -> list[str]:
-    return [each.path for each in find_imports(text)]
-
-
 def file(text: str, places: ImportRoots) -> ImportedFile:
     (wanted,) = find_imports(text)
     return read_import(wanted, places)
@@ -78,7 +74,7 @@ def error_of(text: str, places: ImportRoots) -> str:
     ],
 )
 def test_an_import_begins_at_the_start_of_a_word(text: str, expected: list[str]) -> None:
-    assert paths(text) == expected
+    assert [each.path for each in find_imports(text)] == expected
 
 
 @given(st.text(alphabet='@a./\\ "<>`~\n()é中', max_size=60))

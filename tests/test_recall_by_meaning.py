@@ -64,13 +64,9 @@ def talks(tmp_path: Path) -> Iterator[Talks]:
     made.app.vault.close()
 
 
-def first_line(recalled: str) -> str:
-    return next(line for line in recalled.splitlines() if line.startswith("user:"))
-
-
 def test_a_passage_in_other_words_is_recalled_before_those_with_more_of_the_words(talks: Talks) -> None:
     session = talks.open(talks.store(*TALK))
-    assert "automobile" in first_line(talks.recalled(session))
+    assert "automobile" in next(line for line in talks.recalled(session).splitlines() if line.startswith("user:"))
     without = talks.app.session(conversation=session.conversation)
     assert "automobile" not in "".join(prompt_texts(without))
 

@@ -29,10 +29,6 @@ def opened(file: Path, *lines: Any) -> ScriptedModel:
     return model
 
 
-def played(model: ScriptedModel) -> list[Delta]:
-    return list(model.stream(REQUEST))
-
-
 def refused(file: Path, *lines: Any) -> ProviderError:
     with pytest.raises(ProviderError) as e:
         opened(file, *lines)
@@ -54,7 +50,7 @@ def refused(file: Path, *lines: Any) -> ProviderError:
     ids=["deltas", "empty", "usage", "line separators"],
 )
 def test_reply_becomes_deltas(file: Path, reply: Any, deltas: list[Delta]) -> None:
-    assert played(opened(file, reply)) == deltas
+    assert list(opened(file, reply).stream(REQUEST)) == deltas
 
 
 @pytest.mark.parametrize(

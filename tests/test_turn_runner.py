@@ -49,10 +49,6 @@ def count(n: Any, id_: str = "") -> ToolCall:
     return ToolCall(id=id_ or f"c{n}", name="count", arguments={"n": n})
 
 
-def garbled(id_: str = "g") -> ToolCall:
-    return ToolCall(id=id_, name="count", malformed='{"n": ')
-
-
 def results(messages: Sequence[ZkChatMessage | PromptMessage]) -> list[tuple[str | None, str]]:
     return [(m.tool_call_id, m.content) for m in messages if m.role == "tool"]
 
@@ -184,7 +180,7 @@ def test_a_tool_that_fails_is_a_short_error(app: AppFixture) -> None:
     ("call", "expected"),
     [
         (count("many"), "count: n must be of type integer"),
-        (garbled(), "the arguments of count are not a JSON object"),
+        (ToolCall(id="g", name="count", malformed='{"n": '), "the arguments of count are not a JSON object"),
     ],
 )
 def test_a_wrong_call_gets_an_error_and_can_be_corrected(app: AppFixture, call: ToolCall, expected: str) -> None:

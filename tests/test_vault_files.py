@@ -29,10 +29,6 @@ def scanned(root: Path, *ignore: str) -> list[str]:
     return sorted(filesystem.scan(root, ignore).stamps)
 
 
-def open_vault(root: Path, *ignore: str) -> Vault:
-    return Vault.open(root, root.parent / "cache", ignore=ignore)
-
-
 def test_notes_are_md_and_markdown_files_and_the_rest_are_attachments(root):
     for path in ("a.md", "b.MD", "c.markdown", "d.txt", "sub/e.md", "sub/f.png"):
         put(root, path)
@@ -122,7 +118,7 @@ def test_nothing_outside_the_vault_is_read(root, path):
     put(root, "sub/.git/config")
     (root / "out.md").symlink_to(root.parent / "x.md")
     (root / "away").symlink_to(root.parent)
-    vault = open_vault(root)
+    vault = Vault.open(root, root.parent / "cache")
     for ask in (vault.read, vault.note, vault.chunks, vault.links, vault.backlinks):
         with pytest.raises(VaultError) as e:
             ask(path)

@@ -20,10 +20,6 @@ def check(answer: str) -> VerificationResult:
     return verify_citations(answer, CitableSources(CHUNKS.values()))
 
 
-def numbers(answer: str) -> list[int]:
-    return [c.number for c in check(answer).citations]
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -49,7 +45,7 @@ def numbers(answer: str) -> list[int]:
     ],
 )
 def test_which_brackets_are_citations(answer: str, expected: list[int]) -> None:
-    assert numbers(answer) == expected
+    assert [citation.number for citation in check(answer).citations] == expected
 
 
 def test_saying_that_the_notes_are_silent_needs_no_source() -> None:
