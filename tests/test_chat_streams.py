@@ -89,6 +89,22 @@ def test_reasoning_has_three_forms(server: ModelServer, name: str) -> None:
     assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
 
 
+@BOTH
+@pytest.mark.parametrize(
+    ("sent", "text", "reasoning"),
+    [
+        ("\n<think>\nLet me </see.\n</think>\n\n <th", "<th", "\nLet me </see.\n"),
+        ("<think></think> A <think> b </think>", "A <think> b </think>", ""),
+        ("  <thin", "  <thin", ""),
+        ("<think>Hm</thi", "", "Hm</thi"),
+    ],
+)
+def test_thoughts_in_a_tag_are_reasoning(server: ModelServer, protocol: Protocol, sent: str, text: str, reasoning: str) -> None:
+    for size in (1, 4, 99):
+        answer = protocol.ask(server, Reply(protocol.text(*(sent[i : i + size] for i in range(0, len(sent), size)))))
+        assert (answer.text, answer.reasoning) == (text, reasoning)
+
+
 def test_characters_cut_by_the_network_are_whole(server: ModelServer) -> None:
     whole = sse(openai_delta(content="筛选器 🌱"))
     answer = OPENAI.ask(server, Reply([part for i in range(0, len(whole), 7) for part in (whole[i : i + 7], 0.002)] + openai_text()))

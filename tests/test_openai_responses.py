@@ -324,6 +324,9 @@ def test_a_model_that_refuses_tools_with_reasoning_is_asked_without_reasoning(se
     assert "openai.api responses" in answer.end.hint
     assert call_model(model, request).end.notice == ""
     assert len(server.asked) == 3
+    server.says(openai_error(400, NO_TOOLS))
+    error = call_model(model, request).error
+    assert (error.kind, "(llm.reasoning_effort)" in error.hint, len(server.asked)) == ("bad_request", True, 4)
 
 
 def test_the_program_says_what_it_left_out(zkchat: Program, server: ModelServer) -> None:
@@ -332,13 +335,6 @@ def test_the_program_says_what_it_left_out(zkchat: Program, server: ModelServer)
     done = zkchat("ask", "What is a filter?", "--model", "openai/gpt-5.6")
     assert (done.exit_status, done.err.count("asked to answer without reasoning")) == (0, 1)
     assert server.bodies[1] == json.loads(zkchat("context", "show", "--turn", "1", "--body", "--model", "openai/gpt-5.6").out)
-
-
-def test_a_second_refusal_is_an_error(server: ModelServer) -> None:
-    server.says(openai_error(400, NO_TOOLS))
-    answer = call_model(open_model("openai", f"{server.address}/v1", api="chat"))
-    assert (answer.error.kind, len(server.asked)) == ("bad_request", 2)
-    assert "(llm.reasoning_effort)" in answer.error.hint
 
 
 def test_a_model_without_reasoning_is_asked_without_it(server: ModelServer) -> None:

@@ -438,23 +438,10 @@ def test_no_command_sends_a_key_over_plain_http(zkchat: Program, server: ModelSe
     assert server.everything == []
 
 
-@pytest.mark.parametrize(
-    ("address", "local"),
-    [
-        ("http://localhost:1", True),
-        ("http://0.0.0.0:8000/v1", True),  # as servers print where they listen
-        ("http://[::1]:80", True),
-        ("http://localhost.example", False),
-        ("http://127.0.0.1.example", False),
-        ("http://127.0.0.1@notes.example", False),
-        ("http://192.168.1.5", False),
-        ("http://[::ffff:1.2.3.4]", False),
-        ("http://2130706433", False),
-        ("http://", False),
-    ],
-)
-def test_which_addresses_are_this_machine(address: str, local: bool) -> None:
-    assert is_local(address) is local
+def test_which_addresses_are_this_machine() -> None:
+    local = ["http://localhost:1", "http://0.0.0.0:8000/v1", "http://[::1]:80"]  # servers print 0.0.0.0 as where they listen
+    masked = ["http://localhost.example", "http://127.0.0.1.example", "http://127.0.0.1@notes.example", "http://2130706433"]
+    assert [each for each in (*local, *masked, "http://192.168.1.5", "http://[::ffff:1.2.3.4]", "http://") if is_local(each)] == local
 
 
 @ALL

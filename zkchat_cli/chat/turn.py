@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from zkchat_cli.chat.runtime import Runtime
+from zkchat_cli.context.turns import count_call_tokens
 from zkchat_cli.models import (
     AnswerLevel,
     Calibration,
@@ -144,13 +145,12 @@ class TurnInProgress:
     def runs(self) -> tuple[ToolRun, ...]:
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
-    def add_usage(self, reported: TokenUsage | None, prompt: Prompt) -> None:
+    def add_usage(self, reported: TokenUsage | None, prompt: Prompt, calls: tuple[ToolCall, ...]) -> None:
         """Add the cost of a model call, as reported by the provider or else as counted by zkchat."""
         self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})
-        count = self.runtime.counter.count
-        call = reported or TokenUsage(
-            prompt_tokens=prompt.usage.total_tokens, completion_tokens=count(self.text) + count(self.reasoning), estimated=True
-        )
+        counter = self.runtime.counter
+        written = counter.count(self.text) + counter.count(self.reasoning) + count_call_tokens(calls, counter)
+        call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=written, estimated=True)
         self.usage = sum_usage((self.usage, call))
 
 

@@ -23,6 +23,7 @@ DONE = "[DONE]"
 LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"})
 ERROR_REASONS = frozenset({"error", "abort"})
 """Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
+THOUGHT, THOUGHT_END = "<think>", "</think>"
 MAX_ITEMS = 1000
 """Texts, thoughts or tool calls of an answer: empty ones count neither as progress nor as length."""
 
@@ -42,6 +43,38 @@ class PartialToolCall:
     """Further keys with which the server needs it back."""
 
 
+@dataclass
+class ThoughtSplitter:
+    """Takes the thoughts out of a text that begins with them in a tag, as servers without a parser for the model send it."""
+
+    thinks: bool = False
+    ended: bool = False
+    """Whether a thought has ended; the blanks after it are left out."""
+    held: str | None = ""
+    """What may belong to a tag; None from the first word of the answer on."""
+
+    def split(self, text: str) -> tuple[str, str]:
+        """The text and the thoughts of a piece."""
+        if self.held is None:
+            return text, ""
+        text = self.held + text
+        if not self.thinks:
+            begun = text.lstrip()
+            text = begun if self.ended else text
+            self.held = text if THOUGHT.startswith(begun) else None
+            if not begun.startswith(THOUGHT):
+                return (text if self.held is None else ""), ""
+            self.thinks, text = True, begun.removeprefix(THOUGHT)
+        thought, end, rest = text.partition(THOUGHT_END)
+        if end:
+            self.thinks, self.ended, self.held = False, True, ""
+            answer, more = self.split(rest)
+            return answer, thought + more
+        size = next((n for n in range(len(THOUGHT_END), 0, -1) if text.endswith(THOUGHT_END[:n])), 0)
+        self.held = text[len(text) - size :]
+        return "", text[: len(text) - size]
+
+
 class ChatReader(ABC):
     """Reads the lines of one response, and keeps what is known of the answer besides its text: why it ended, its tool calls, its usage.
 
@@ -58,6 +91,7 @@ class ChatReader(ABC):
         self.counts: dict[str, int] = {}
         """Figures of the usage, under OpenAI's names."""
         self.started = False
+        self._splitter = ThoughtSplitter()
         self._closed = False
         self._document = bytearray()
         """What has come of JSON over several lines, from a server that does not stream."""
@@ -149,11 +183,12 @@ class ChatReader(ABC):
                 raise error
             if not isinstance(event, dict):
                 raise TypeError(event)
-            text, reasoning = self.read_event(event)
+            sent, reasoning = self.read_event(event)
         except UNREADABLE as e:
             raise (self.endpoint.garbled_answer() if self.started else self.endpoint.not_an_answer(line)) from e
-        self.started = self.started or bool(text or reasoning or self.calls)
-        return _chunk({"content": text, "reasoning_content": reasoning}) if text or reasoning else b""
+        self.started = self.started or bool(sent or reasoning or self.calls)
+        text, thought = self._splitter.split(sent)
+        return _chunk({"content": text, "reasoning_content": thought + reasoning}) if text or thought or reasoning else b""
 
     def end(self, rest: bytes = b"") -> bytes:
         """The chunks for an unfinished last line and for the end of the response. Raises IncompleteAnswer."""
@@ -173,7 +208,8 @@ class ChatReader(ABC):
             raise self.endpoint.content_filtered()
         if self.finish in ERROR_REASONS:
             raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
-        return _chunk({}, "stop") + b"data: [DONE]\n\n"
+        held = {"reasoning_content" if self._splitter.thinks else "content": self._splitter.held or ""}
+        return _chunk(held, "stop") + b"data: [DONE]\n\n"
 
 
 def _chunk(delta: Mapping[str, str], finish: str | None = None) -> bytes:
