@@ -214,12 +214,16 @@ def test_stopping_in_the_middle_of_a_summary_loses_nothing(app: AppFixture, afte
 
 
 def test_a_compaction_that_cannot_be_stored_is_reported_and_the_turn_continues(app: AppFixture) -> None:
-    session = overfull_session(app, SummaryModel([summary_reply()]))
+    session = overfull_session(app, model := SummaryModel([summary_reply()]))
+    app.store._db.execute("PRAGMA query_only = ON")
+    report_of(session.send("And now?"))
+    assert model.asked == []
+    app.store._db.execute("PRAGMA query_only = OFF")
     turn = session.send("And now?")
     next(turn)
     app.store._db.execute("CREATE TRIGGER full BEFORE INSERT ON compaction BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
     events = list(turn)
-    assert any(isinstance(event, Notice) and "was not compacted" in event.message for event in events)
+    assert any(isinstance(event, Notice) and "cannot store a summary" in event.message for event in events)
     assert report_of(iter(events)).answer == "Noted."
     assert session.compaction is None
 

@@ -1,7 +1,6 @@
 """Decides when a conversation is made smaller in a turn; chat/compaction_run.py makes it so."""
 
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
+from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, sum_usage
@@ -23,6 +23,7 @@ class Compactor:
     services: SessionServices
     state: ConversationState
     prompts: PromptBuilder
+    recorder: TurnRecorder
 
     def run(
         self, runtime: Runtime, request: CompactionRequest, timer: PhaseTimer | None = None
@@ -39,14 +40,15 @@ class Compactor:
         return CompactionRun(self.services, self.state, self.prompts, runtime, request, timer)
 
     def run_if_enabled(self, turn: TurnInProgress, reason: str, *, ask: bool = True) -> Iterator[events.Event]:
-        """Compact automatically, if the settings allow it. A compaction that cannot be stored is reported, and the turn continues."""
-        if not turn.runtime.settings.context.auto_summarize:
+        """Compact automatically, if the settings allow it. A compaction that cannot be stored is reported, and the turn continues. While
+        nothing can be stored, no model is asked for a summary."""
+        if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
             return
         request = CompactionRequest(reason, ask=ask, current=turn.sent_messages, offer_tools=not turn.no_more_tools)
         try:
             done = yield from self.run(turn.runtime, request, turn.timer)
         except StoreError as e:
-            yield events.Notice(f"the conversation was not compacted: {e.message}", e.hint)
+            yield from self.recorder.report_problem(e)
             return
         turn.usage = sum_usage((turn.usage, done.usage))
         turn.compaction = done if done.mode != "none" else turn.compaction
@@ -61,8 +63,11 @@ class Compactor:
             return
         # not after the newest message: /compact may do more at once
         done = done.model_copy(update={"made_after": done.last_id})
-        yield events.CompactionStarted(request.reason or "")
-        with turn.timer("store"), suppress(StoreError):  # the turn itself was not stored, and that is reported
-            self.state.add_compaction(done)
+        with turn.timer("store"):
+            try:
+                self.state.add_compaction(done)
+            except StoreError:  # the turn itself was not stored, and that is reported
+                return
         turn.compaction = turn.compaction or done
+        yield events.CompactionStarted(request.reason or "")
         yield events.CompactionDone(done)

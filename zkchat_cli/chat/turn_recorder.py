@@ -23,8 +23,8 @@ class TurnRecorder:
         self._store, self._state, self._now = store, state, now
         self._pending_turns: list[CompletedTurn] = []
         self._pending_questions: set[str] = set()
-        self._reported_error: StoreError | None = None
-        """The problem that was reported last."""
+        self.problem: StoreError | None = None
+        """Why nothing is stored for now, as reported."""
 
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
@@ -35,7 +35,7 @@ class TurnRecorder:
             self.store_pending()
             head = self._store_question(question)
         except StoreError as e:
-            return self._report(e)
+            return self.report_problem(e)
         if head is None or head in known:
             return self._report_recovery()
         other = "another program has continued this conversation; yours is another branch"
@@ -46,7 +46,7 @@ class TurnRecorder:
         try:
             self.store_pending(turn)
         except StoreError as e:
-            return self._report(e)
+            return self.report_problem(e)
         return self._report_recovery()
 
     def store_pending(self, *finished: CompletedTurn) -> None:
@@ -85,13 +85,13 @@ class TurnRecorder:
             self._state.conversation.id, turn.user, turn.answer, title=title, updated_at=now, sent=turn.sent, metrics=turn.metrics
         )
 
-    def _report(self, problem: StoreError) -> list[Notice]:
+    def report_problem(self, problem: StoreError) -> list[Notice]:
         """Tell the user once, until the problem is another one or over. The hint names the cause, whatever it was that failed."""
-        known, self._reported_error = self._reported_error, problem
+        known, self.problem = self.problem, problem
         if known is not None and known.hint == problem.hint:
             return []
         return [Notice(f"this conversation is not stored for now: {problem.message}", problem.hint)]
 
     def _report_recovery(self) -> list[Notice]:
-        reported, self._reported_error = self._reported_error, None
+        reported, self.problem = self.problem, None
         return [Notice("everything is stored again")] if reported is not None else []
