@@ -92,6 +92,7 @@ def test_what_cannot_be_offered_costs_one_line(mode: str, settings: dict[str, ob
         tools = servers.tools()
         assert [message for message, _ in servers.take_notices()] == [notice] * bool(notice)
         assert len(tools) <= 100
+        assert ("x.repo/issues.list" in [tool.name for tool in tools]) == (mode == "lies")
         assert all(len(tool.description) <= 1000 and "\x1b" not in tool.description for tool in tools)
 
 

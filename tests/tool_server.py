@@ -9,6 +9,7 @@ LIES = [
     {**ECHO, "name": "no\x1b[31mschema", "inputSchema": {"type": "object"}},
     {**ECHO, "name": "long", "inputSchema": {"type": "object", "properties": {f"p{n}": {} for n in range(2_000)}}},
     {**ECHO, "name": "x" * 100},
+    {**ECHO, "name": "repo/issues.list"},
     ECHO,
     {**ECHO, "name": "wordy", "description": "\x1b[31m" + "much " * 2_000},
 ]

@@ -42,6 +42,7 @@ from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Convers
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.vault.vault import SCAN_SECONDS
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import AppliedChange
@@ -49,10 +50,8 @@ if TYPE_CHECKING:
 
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
-SCAN_SECONDS = 2.0
-"""For how long a scan of the vault counts as current, so that one command does not scan twice."""
 LOOK_AHEAD_SECONDS = 0.5
-"""The same for a scan while a message is typed, from its beginning: to save a note elsewhere and come back to press Enter takes longer."""
+"""SCAN_SECONDS while a message is typed, from its beginning: to save a note elsewhere and come back to press Enter takes longer."""
 
 
 class ZkChatSession:

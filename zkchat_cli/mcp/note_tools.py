@@ -19,11 +19,9 @@ from zkchat_cli.mcp import results
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 from zkchat_cli.vault.index.database import LinkRow, Progress
-from zkchat_cli.vault.vault import Vault
+from zkchat_cli.vault.vault import SCAN_SECONDS, Vault
 from zkchat_cli.views.conversation_list import search_result_document
 
-SCAN_SECONDS = 2.0
-"""The vault is scanned again if its last scan is older, as in the chat."""
 MOST_CHARACTERS = 40_000
 """Characters of a note in one answer: about 10,000 tokens."""
 MOST_PASSAGES, MOST_NOTES, MOST_LINKS = 50, 200, 100

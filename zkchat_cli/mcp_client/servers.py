@@ -17,9 +17,10 @@ from zkchat_cli import __version__
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import reason
-from zkchat_cli.llm.base import MAX_TOOL_NAME
+from zkchat_cli.llm.base import MAX_TOOL_NAME, wire_name
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped, wait_for
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
@@ -34,6 +35,7 @@ MAX_STARTS = 3
 """How often a server that ends is started before it is given up."""
 MAX_TOOLS, MAX_LISTED = 100, 1_000
 """How many tools of a server are offered, and how many are looked through for those that the settings allow."""
+TOOL_NAME = lazy_pattern(r"[\w./-]+")
 MAX_DESCRIPTION = 1_000
 MAX_SCHEMA = 10_000
 """Characters of a tool's input schema; a longer one would take thousands of tokens with every call."""
@@ -188,14 +190,15 @@ class _Connection:
         for each in described:
             name, schema = f"{self.name}.{each.name}", each.input_schema
             is_valid = isinstance(schema, dict) and schema.get("type", "object") == "object" and len(json.dumps(schema)) <= MAX_SCHEMA
-            if name in tools or len(name) > MAX_TOOL_NAME or not each.name.replace("-", "_").isidentifier() or not is_valid:
+            key = wire_name(name)  # what differs only in its punctuation would be one tool for a model
+            if key in tools or len(name) > MAX_TOOL_NAME or not TOOL_NAME.fullmatch(each.name) or not is_valid:
                 wrong.append(each.name)
                 continue
             if len(tools) == MAX_TOOLS:
                 problems.append(f"only its first {MAX_TOOLS} tools are offered")
                 break
             description = sanitize(truncate(each.description or each.title or "", MAX_DESCRIPTION))
-            tools[name] = Tool(name, description, {}, (), partial(self._call, name, each.name), schema=schema)
+            tools[key] = Tool(name, description, {}, (), partial(self._call, name, each.name), schema=schema)
         if wrong:
             problems.append(
                 f"{truncate(sanitize(', '.join(wrong)), 100)} cannot be offered: a name, or what it takes, is too long or wrong"

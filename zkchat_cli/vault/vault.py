@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import NoteEditor
     from zkchat_cli.vault.search.snippets import Snippet
 
+SCAN_SECONDS = 2.0
+"""For how long a scan counts as current, so that one command does not scan twice."""
 MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
 """Notes that are compared to find related ones."""
