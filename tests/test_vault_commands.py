@@ -55,7 +55,7 @@ def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Progr
         assert (link["source"], link["target"]) == (f"{name}.md", "Filters.md")
 
 
-@pytest.mark.parametrize("command", ["links", "backlinks", "mentions", "path Filters"])
+@pytest.mark.parametrize("command", ["links", "backlinks", "mentions", "path Filters", "resolve [[#Tiles]] --from"])
 def test_a_name_of_several_notes_is_answered_with_their_paths(zkchat: Program, command: str) -> None:
     write_notes(zkchat.vault, {"a/Roof.md": "See [[b/Roof]].\n", "b/Roof.md": "Slate.\n"})
     done = zkchat("vault", *command.split(), "Roof")

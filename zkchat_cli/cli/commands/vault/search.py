@@ -76,8 +76,10 @@ def _resolution_line(link: "LinkResolution") -> str:
 
 
 def _source_path(ctx: CommandContext, notes: "Vault", note: str) -> str:
-    """The path of a note named by its path or name; `note` itself if there is no such note."""
-    source = notes.find_file(note) or notes.resolve(note).target
-    if source is None:
-        ctx.screen.warn(f"there is no note {note}", "links are resolved as if it existed")
-    return source or note
+    """The path of a note named by its path or name; `note` itself if there is no such note. Raises VaultError for several."""
+    if source := notes.find_file(note):
+        return source
+    if notes.resolve(note).target is not None:
+        return notes.locate(note)[0]
+    ctx.screen.warn(f"there is no note {note}", "links are resolved as if it existed")
+    return note
