@@ -13,7 +13,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Event
 from zkchat_cli.llm.base import Model, Options, Request, ServerModel
-from zkchat_cli.llm.tasks import collect
+from zkchat_cli.llm.collected_answer import collect
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
 from zkchat_cli.references.fit_to_budget import rank_chunks
 from zkchat_cli.text.truncate import truncate
@@ -89,7 +89,7 @@ class Retriever:
         """Load in advance what the first search for a question needs."""
         self._analyze("…", follows=False)
 
-    def choose(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
+    def with_retrieval(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
         """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
         setting = wanted or runtime.settings.retrieval.mode
         problem = self._tool_problem(runtime) if setting == "auto" else ""

@@ -218,7 +218,7 @@ class ZkChatSession:
     @property
     def usage(self) -> ContextUsage:
         """The figures of `prompt()`, at a lower cost."""
-        return self._prompts.build(self._retriever.choose(self._runtime)).usage
+        return self._prompts.build(self._retriever.with_retrieval(self._runtime)).usage
 
     @property
     def last_usage(self) -> ContextUsage:
@@ -268,9 +268,9 @@ class ZkChatSession:
 
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:
         if not text:
-            return self._retriever.choose(self._runtime), ()
+            return self._retriever.with_retrieval(self._runtime), ()
         runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
-        runtime = self._retriever.choose(runtime)
+        runtime = self._retriever.with_retrieval(runtime)
         bare = self._messages.build_bare(runtime, user_input)
         message, _ = self._messages.add_documents(runtime, bare, user_input, self.references.copy())
         if self._messages.needs_text_again(message, self._prompts.build(runtime, (message,))):
@@ -379,7 +379,7 @@ class ZkChatSession:
         """`compact` as events; closing it stops the model, and then nothing is stored."""
         if not request.preview:
             self._recorder.store_pending()
-        return self._compactor.run(self._retriever.choose(self._runtime), request)
+        return self._compactor.run(self._retriever.with_retrieval(self._runtime), request)
 
     def undo_compaction(self) -> Compaction | None:
         """Undo the last compaction of this branch; None when there is none."""

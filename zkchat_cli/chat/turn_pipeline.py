@@ -60,16 +60,16 @@ class TurnPipeline:
                 prepare_model(turn.runtime.model)
                 turn.calibration = self.services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
-            known, offered = self.state.references.checkpoint(), turn.runtime
+            numbering, with_tools = self.state.references.checkpoint(), turn.runtime
             reported: set[events.Notice] = set()
 
             def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
                 """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
                 what to tell the user that was not told before."""
                 with turn.timer("prepare"):
-                    self.state.references.roll_back(known)
-                    runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
-                    turn.runtime = self.retriever.choose(runtime, retrieval or user_input.retrieval)
+                    self.state.references.roll_back(numbering)
+                    runtime = replace(turn.runtime, tools=with_tools.tools, instructions=with_tools.instructions)
+                    turn.runtime = self.retriever.with_retrieval(runtime, retrieval or user_input.retrieval)
                     turn.messages[0], warnings = self.messages.add_documents(
                         turn.runtime, bare, user_input, self.state.references, send_again=send_again
                     )
@@ -77,7 +77,7 @@ class TurnPipeline:
                 reported.update(new)
                 return new
 
-            retrieval = self.retriever.choose(turn.runtime, user_input.retrieval).retrieval
+            retrieval = self.retriever.with_retrieval(turn.runtime, user_input.retrieval).retrieval
             if retrieval is not None and retrieval.mode in ("before", "both"):
                 with turn.timer("model"):
                     cost = yield from self.retriever.complete(turn.runtime, bare.prompt_text)

@@ -167,7 +167,7 @@ class UserMessageBuilder:
             return 0
         if not any(mention.reference.relative_path for mention in mentions):
             return 0
-        runtime = self.retriever.choose(runtime)
+        runtime = self.retriever.with_retrieval(runtime)
         injected = inject(mentions, text, self._injection_budget(runtime))
         chunks = [chunk.model_copy(update={"number": number}) for number, chunk in enumerate(injected.chunks, 1)]
         mode = runtime.retrieval.mode if runtime.retrieval else None
