@@ -35,10 +35,14 @@ PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
 @ALL
 @pytest.mark.parametrize(
     ("address", "cause"),
-    [("", "cannot be reached: Connection refused"), ("https://nobody.invalid", "its name is not known")],
+    [
+        ("", "cannot be reached: Connection refused"),
+        ("https://nobody.invalid", "its name is not known"),
+        ("https{}", "cannot be reached: https failed (wrong version number)"),
+    ],
 )
-def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cause: str) -> None:
-    model: Any = open_model(protocol.name, (address or closed_port()) + protocol.path)
+def test_unreachable_server_is_called_once(server: ModelServer, protocol: Protocol, address: str, cause: str) -> None:
+    model: Any = open_model(protocol.name, (address.format(server.address[4:]) or closed_port()) + protocol.path)
     answer = call_model(model)
     assert (answer.error.kind, answer.waits, model.check().kind) == ("connection", [], "connection")
     assert cause in answer.error.message

@@ -143,7 +143,7 @@ class Endpoint:
             raise self.error("connection", "cannot be reached: the environment names a proxy that is no URL", PROXY_HINT) from e
 
     def invalid_address(self) -> ProviderError:
-        return self.error("connection", "has no valid address", self.check)
+        return self.error("connection", "has no valid address; one begins with http:// or https://", self.check)
 
     def unreachable(self, cause: BaseException) -> ProviderError:
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
@@ -337,6 +337,8 @@ def root_cause(e: BaseException) -> str:
         e = cause
     if isinstance(e, socket.gaierror):
         return f"its name is not known ({e.strerror})"
+    if isinstance(e, OSError) and (problem := getattr(e, "verify_message", "") or getattr(e, "reason", "")):
+        return f"https failed ({problem.replace('_', ' ').lower()})"  # an SSLError, whose numbers are not those of the system
     if isinstance(e, OSError) and e.errno:
         return os.strerror(e.errno)
     if "without sending complete message body" in str(e) or "Server disconnected" in str(e):
