@@ -3,7 +3,7 @@
 import pytest
 from factories import takes_less_than
 
-from zkchat_cli.references.lead_paragraph import first_paragraph, key_text
+from zkchat_cli.references.document_summaries import first_paragraph, key_text
 
 REAL = "A filter says which tasks are shown."
 

@@ -1,14 +1,19 @@
-"""The panels above the input: results of commands, errors with the next step, and questions. The rest of the window can still be read."""
+"""The panels of the window: above the input results of commands, errors with the next step, and questions; beside the transcript the
+references of the selected turn. The rest of the window can still be read."""
 
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QPushButton, QToolButton
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QListWidget, QPushButton, QSplitter, QToolButton
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
+from zkchat_cli.exporters import html
+from zkchat_cli.gui.styles import StyledBrowser, fixed_font, is_dark, lines_html
 from zkchat_cli.slash.base import CommandResult
+from zkchat_cli.views.reference_rows import BROKEN, ReferenceRow
 from zkchat_cli.views.text import StyledLine, styled_line
 
 HEIGHT = 190
@@ -38,9 +43,9 @@ class Panel(QFrame):
         self.grid.addWidget(self.text, 0, 0, 1, 4)
         self.hide()
 
-    def show_html(self, html: str) -> None:
-        """Show the text in a panel of its height, up to HEIGHT."""
-        self.text.show_html(html)
+    def show_html(self, text: str) -> None:
+        """Show HTML in a panel of its height, up to HEIGHT."""
+        self.text.show_html(text)
         self.text.setAccessibleDescription(self.text.toPlainText())
         self.show()
         self.text.setFixedHeight(min(HEIGHT, int(self.text.document().size().height()) + 8))
@@ -96,3 +101,60 @@ class QuestionPanel(Panel):
         self.hide()
         if answered is not None:
             answered(answer, self.typed.text().strip())
+
+
+class ReferencePanel(QSplitter):
+    """One row for each source of the selected turn, and the passage of the selected one in its note."""
+
+    opened = Signal(str)
+    """The key of a row that was double-clicked; empty for a broken link."""
+    selected = Signal(str)
+    """The key of the selected row, to show its passage."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        self.rows: list[ReferenceRow] = []
+        self.list = QListWidget()
+        self.list.setAccessibleName("References of the selected turn")
+        self.list.setWordWrap(True)
+        self.list.setAlternatingRowColors(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.itemActivated.connect(lambda item: self.opened.emit(self.rows[self.list.row(item)].key))
+        self.list.currentRowChanged.connect(self._select)
+        self.passage = StyledBrowser("Passage in its note")
+        self.addWidget(self.list)
+        self.addWidget(self.passage)
+        self.setSizes([300, 300])
+
+    def show_rows(self, rows: list[ReferenceRow]) -> None:
+        if rows == self.rows:
+            return
+        self.rows = rows
+        self.list.blockSignals(True)
+        self.list.clear()
+        self.list.addItems([row.text for row in rows])
+        self.list.blockSignals(False)
+        self.passage.clear()
+        self._color_rows()
+
+    def _color_rows(self) -> None:
+        """Problems are red and documents that no answer cites are grey, as in the exported page."""
+        colors = html.colors(dark=is_dark(self.palette()))
+        for number, row in enumerate(self.rows):
+            name = "misquoted" if row.sign == BROKEN else "" if row.sign else "quiet"
+            self.list.item(number).setForeground(QColor(colors[name]) if name else self.palette().text())
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._color_rows()
+
+    def select_number(self, number: str) -> None:
+        self.list.setCurrentRow(next((n for n, row in enumerate(self.rows) if row.key == number), -1))
+
+    def _select(self, number: int) -> None:
+        row = self.rows[number] if number >= 0 else None
+        if row is not None and row.key:
+            self.selected.emit(row.key)
+        else:
+            self.passage.show_html(f"<p class='problem'>{escape(row.where)}: {escape(row.summary)}</p>" if row is not None else "")

@@ -21,8 +21,7 @@ from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import menu, tasks
 from zkchat_cli.gui.budget_button import BudgetButton
 from zkchat_cli.gui.input_box import InputBox
-from zkchat_cli.gui.panels import MORE, NO, YES, Question, QuestionPanel, ResultPanel
-from zkchat_cli.gui.reference_panel import ReferencePanel
+from zkchat_cli.gui.panels import MORE, NO, YES, Question, QuestionPanel, ReferencePanel, ResultPanel
 from zkchat_cli.gui.styles import lines_html
 from zkchat_cli.gui.tasks import OpenedSession, Snapshot
 from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_end, render_page
