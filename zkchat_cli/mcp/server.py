@@ -1,12 +1,16 @@
 """The server: the tools, resources and prompts of a vault. The official SDK speaks the protocol in all its revisions.
 
 We add how errors are reported: a refusal is one sentence that the client's model can act on, and a defect is one line on standard error,
-without a traceback.
+without a traceback. Clients reach it over standard input and output, or several over HTTP on this machine with a token.
 """
 
+import hmac
 import inspect
+import json
 import logging
+import socket
 import time
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -29,7 +33,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from zkchat_cli import __version__
-from zkchat_cli.errors import ZkchatError, on_one_line, value_problem
+from zkchat_cli.errors import UsageError, ZkchatError, on_one_line, reason, value_problem
 from zkchat_cli.mcp.note_tools import NoteTools
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import ToolArgumentError
@@ -44,6 +48,8 @@ MOST_COMPLETIONS = 100
 PROGRESS_SECONDS = 0.1
 WITHOUT_NOTES = ("search_conversations", "count_tokens")
 """Tools that work while the vault is not there."""
+HOST = "127.0.0.1"
+PATH = "/mcp"
 _log = logging.getLogger(__name__)
 
 
@@ -166,3 +172,38 @@ def _check_draft(draft: str) -> str:
         "nearest wording, and propose the correction. Then name statements without a source for which search_notes finds one.\n\n"
         f"<draft>\n{draft}\n</draft>"
     )
+
+
+def serve_http(server: NoteServer, port: int, token: str, announce: Callable[[str], None]) -> None:
+    """Serve clients that send the token, until Ctrl-C; `announce` gets the address. Port 0 takes a free one.
+
+    Raises UsageError if the port is taken. Pages in a browser cannot reach the server: the SDK refuses other hosts and origins.
+    """
+    import uvicorn  # 60 ms and more that standard input and output do not need
+
+    try:
+        listening = socket.create_server((HOST, port))
+    except (OSError, OverflowError) as e:
+        raise UsageError(f"port {port} on {HOST} cannot be used: {reason(e)}", "Choose another; --http 0 takes a free one.") from e
+    with listening:
+        announce(f"http://{HOST}:{listening.getsockname()[1]}{PATH}")
+        app = _with_token(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
+        config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _with_token(app: Any, token: str) -> Any:
+    """The ASGI app behind a check: requests without the token are answered with 401."""
+    expected = f"Bearer {token}".encode()
+
+    async def check(scope: Any, receive: Any, send: Any) -> None:
+        given = next((value for name, value in scope.get("headers", ()) if name == b"authorization"), b"")
+        if scope["type"] == "lifespan" or hmac.compare_digest(given, expected):
+            await app(scope, receive, send)
+            return
+        body = json.dumps({"error": "The token is missing or wrong: send it as `Authorization: Bearer TOKEN`."}).encode()
+        headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return check

@@ -42,7 +42,7 @@ def serve(
 
     log_to_stderr()
     with optional_package("the MCP server", "mcp"):
-        from zkchat_cli.mcp import server, transports  # import the SDK: more than a second that no other command needs
+        from zkchat_cli.mcp import server  # import the SDK: more than a second that no other command needs
     from zkchat_cli.mcp.note_tools import NoteTools
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
@@ -57,11 +57,11 @@ def serve(
             if sys.stdin.isatty():
                 signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would first wait for the line that it reads
                 ctx.screen.remark("Waiting for a program on standard input. `zkchat mcp install` lets one start it. Ctrl-C ends it.")
-            transports.serve_stdio(notes)
+            notes.run()
             return
         token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
         shown = f"the token of {TOKEN_VARIABLE}" if os.environ.get(TOKEN_VARIABLE) else f"the token {token}"
-        transports.serve_http(notes, http, token, lambda address: ctx.screen.remark(f"{address} with {shown}"))
+        server.serve_http(notes, http, token, lambda address: ctx.screen.remark(f"{address} with {shown}"))
 
 
 @command(COMMAND, "vault", "config_file", epilog=examples("zkchat mcp install codex --vault ~/notes", "zkchat mcp install zed --print"))
