@@ -83,6 +83,8 @@ def test_pending_turns_are_in_the_tree_and_stored_before_a_move(app: AppFixture)
     assert events is not None
     assert report_of(events).answer == "2"
     assert "What is two?" in slash_output("/branches", session)
+    copied = slash.run("/copy all", session).clipboard
+    assert copied is not None and "What is two?" in copied and "What is one?" not in copied
     for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x"):
         assert slash_error(line, session).code in ("store", "usage")
         assert history_texts(session) == ["What is two?", "2"]

@@ -38,7 +38,17 @@ from zkchat_cli.llm.base import Request, past_request_body, request_body
 from zkchat_cli.memory.fact_ranking import RankedMemory
 from zkchat_cli.memory.memory import Memory, MemoryLevels
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, RetrievalMode, ZkChatMessage
+from zkchat_cli.models import (
+    CONTINUE_PROMPT,
+    Compaction,
+    ContextUsage,
+    Conversation,
+    ConversationArchive,
+    IndexReport,
+    Prompt,
+    RetrievalMode,
+    ZkChatMessage,
+)
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.words import replace_surrogates
@@ -309,6 +319,15 @@ class ZkChatSession:
     def summaries(self) -> DocumentSummaryService:
         """One line about each document, for the vault as it is now."""
         return self._prompts.summaries
+
+    def archive(self, *, prompts: bool = False) -> ConversationArchive:
+        """`ChatSessionStore.archive` with the turns that are not stored yet, and with the branch in use here. Raises StoreError."""
+        whole = ConversationArchive(conversation=self.conversation, messages=())
+        if self.is_stored:
+            whole = self.store.archive(self.conversation.id, prompts=prompts)
+        messages = {message.id: message for message in (*whole.messages, *self._recorder.unstored)}
+        conversation = whole.conversation.model_copy(update={"head_id": self._state.head})
+        return whole.model_copy(update={"conversation": conversation, "messages": tuple(messages.values())})
 
     def rename(self, title: str) -> None:
         """Give the conversation a title. Raises StoreError."""

@@ -26,6 +26,11 @@ class TurnRecorder:
         self.problem: StoreError | None = None
         """Why nothing is stored for now, as reported."""
 
+    @property
+    def unstored(self) -> tuple[ZkChatMessage, ...]:
+        """The messages of the turns that could not be stored when they ended."""
+        return tuple(message for turn in self._pending_turns for message in (turn.user, *turn.answer))
+
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
         self._pending_questions.add(question.id)

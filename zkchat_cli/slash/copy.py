@@ -15,8 +15,8 @@ CODE, ALL = "code", "all"
 
 
 def _copy(session: ZkChatSession, argument: str) -> CommandResult:
-    if argument == ALL and session.is_stored:
-        return CommandResult(clipboard=exporters.exporter("md").export(session.store.archive(session.conversation.id)))
+    if argument == ALL and session.history:
+        return CommandResult(clipboard=exporters.exporter("md").export(session.archive()))
     word, _, turn = argument.partition(" ")
     turn = turn.strip() if word == CODE else argument
     parts = pins.resolve_turn(session.history, f"{turn} answer") if turn else pins.list_turn_parts(session.history)

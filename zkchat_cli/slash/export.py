@@ -24,7 +24,7 @@ def _export(session: ZkChatSession, argument: str) -> CommandResult:
     if exporter.of == "call":
         text = exporter.export(session.request())
     else:
-        archive = session.store.archive(session.conversation.id, prompts=exporter.prompts)
+        archive = session.archive(prompts=exporter.prompts)
         text, messages = exporter.export(archive), list(archive.messages)
         del archive
         while messages:  # freed one by one: Python frees 40,000 at once without a pause, and `zkchat gui` stands still for 0.1 s
