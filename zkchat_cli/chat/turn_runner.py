@@ -233,7 +233,7 @@ class TurnRunner:
         if turn.runtime.settings.references.enabled:
             self.prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)  # the answer's references have them
         turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
-        with closing(runtime.model.stream(request)) as stream:
+        with turn.count_broken_call(prompt), closing(runtime.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
                     delta = next(stream, None)
