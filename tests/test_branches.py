@@ -65,6 +65,7 @@ def test_edit_offers_the_question_and_sends_the_new_text(app: AppFixture) -> Non
     assert slash.run("/edit 1", session).input_text == "/edit 1 What is 2 + 2?"
     assert turn("/edit 1 What is\n5 + 5?", session) == "Ten."
     assert history_texts(session) == ["What is\n5 + 5?", "Ten."]
+    assert "\n3 answers: " in slash_output("/tokens", session)
     assert "unchanged" in slash_error("/edit 1 What is\n5 + 5?", session).message
 
 

@@ -15,7 +15,7 @@ def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
     usage = session.usage
     mark = "~" if usage.estimated else ""
     text = f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, without your message."
-    costs = [message.usage for message in session.history if message.usage is not None]
+    costs = [message.usage for message in session.archive().messages if message.usage is not None]
     if costs:
         text += f"\n{plural(len(costs), 'answer')}: {base.cost_text(sum_usage(costs))}"
     return CommandResult(text)
