@@ -247,7 +247,7 @@ class CompactionRun:
         sources = self.state.summary_sources
         extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns(), sources)
         if extracted is not None:
-            self.state.keep_summary_sources(extracted.messages)
+            self.state.summary_sources = extracted.messages
             yield "extractive", extracted.text, extracted.quoted
         if request.reason:
             yield "truncated", policy.truncation_notice(fold), ()

@@ -38,7 +38,8 @@ class ConversationState:
         """The version after the last turn, and its figures."""
         self._exchange_of: dict[str, LoadableExchange] = {}
         """By the ids of its messages."""
-        self._summary_sources: Mapping[str, SpokenMessage] = {}
+        self.summary_sources: Mapping[str, SpokenMessage] = {}
+        """What was said in the turns that the last summary without a model quotes, by the messages' ids: the next one begins with it."""
         self._load()
 
     def _load(self) -> None:
@@ -194,14 +195,6 @@ class ConversationState:
         self.conversation = self.conversation.model_copy(update={"title": title})
 
     # compactions
-
-    @property
-    def summary_sources(self) -> Mapping[str, SpokenMessage]:
-        """What was said in the turns that the last summary without a model quotes, by the messages' ids: the next one begins with it."""
-        return self._summary_sources
-
-    def keep_summary_sources(self, sources: Mapping[str, SpokenMessage]) -> None:
-        self._summary_sources = sources
 
     @property
     def compaction(self) -> Compaction | None:
