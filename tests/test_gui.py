@@ -35,7 +35,7 @@ from PySide6.QtWidgets import (  # noqa: E402
     QWidget,
 )
 
-from zkchat_cli.gui.menu import ContextDialog  # noqa: E402
+from zkchat_cli.gui.menu import MENU, ContextDialog  # noqa: E402
 from zkchat_cli.gui.panels import Question  # noqa: E402
 from zkchat_cli.gui.window import ChatWindow  # noqa: E402
 from zkchat_cli.views.prompts import prompt_text  # noqa: E402
@@ -437,6 +437,11 @@ def test_turns_are_asked_again_undone_redone_pinned_and_unpinned_from_the_menu(o
     assert "Two." not in user.shown
     user.choose("Redo")
     assert "Two." in user.shown
+
+
+def test_every_key_of_the_menus_is_documented() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "reference" / "window.md").read_text(encoding="utf-8")
+    assert [entry.keys for entry in MENU if entry.keys not in page] == []
 
 
 def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_exported(

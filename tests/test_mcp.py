@@ -1,6 +1,7 @@
 """`zkchat mcp`, as a client of the official SDK sees it: over a pipe, unless a test says otherwise."""
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ from mcp_types import ElicitResult, PromptReference, ResourceTemplateReference
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.mcp_client.servers import McpServers
 
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "mcp.md"
 MORE_NOTES = {
     "Dead.md": "A [[Missing]] note, tagged #unfinished.\n",
     "Long.md": "\n".join(f"Line {n} of a long note that is read in pieces." for n in range(1, 2001)) + "\n",
@@ -64,12 +66,11 @@ def client(server: Server) -> NoteClient:
 # tools
 
 
-def test_every_tool_is_read_only_and_has_an_output_schema(client: NoteClient) -> None:
+def test_every_tool_is_documented_and_read_only_and_has_an_output_schema(client: NoteClient) -> None:
     tools = client.run("list_tools").tools
-    assert {tool.name for tool in tools} == {
-        *("search_notes", "read_note", "resolve_link", "backlinks", "links", "link_path", "list_notes"),
-        *("verify_quotations", "search_conversations", "count_tokens"),
-    }
+    needed = {tool.name: tool.input_schema.get("required", ()) for tool in tools}
+    arguments = {t.name: ", ".join(each if each in needed[t.name] else f"{each}?" for each in t.input_schema["properties"]) for t in tools}
+    assert {f"{name}({its})" for name, its in arguments.items()} == set(re.findall(r"`(\w+\([^`]*\))`", PAGE.read_text(encoding="utf-8")))
     for tool in tools:
         assert tool.annotations.read_only_hint and tool.output_schema["type"] == "object" and len(tool.description) > 20
 
