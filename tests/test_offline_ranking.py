@@ -151,24 +151,20 @@ def test_notes_with_most_words_of_a_question_are_about_it() -> None:
     assert not rank_passages(question("worms, wolves, bears, foxes or hail?"), [note(text)], meaning()).matches
 
 
-def test_likeliest_sections_begin_with_their_opening() -> None:
-    text = "# Heap\n\nA heap is warm.\n\n- Worms come.\n- Snails eat a heap."
+@pytest.mark.parametrize(("opening", "shown"), [("A heap is warm.", ["A heap is warm."]), ("call the gardener", [])])
+def test_likeliest_sections_begin_with_their_opening_if_it_is_a_sentence(opening: str, shown: list[str]) -> None:
+    text = f"# Heap\n\n{opening}\n\n- Worms come.\n- Snails eat a heap."
     [first] = select_sections(rank_passages(question("snails"), [note(text)]))
-    assert [quote.text for quote in first] == ["A heap is warm.", "Snails eat a heap."]
+    assert [quote.text for quote in first] == [*shown, "Snails eat a heap."]
     assert first[0].section == ("Garden", "Heap")
 
 
-def test_likeliest_section_begins_with_what_answers_if_its_opening_is_no_sentence() -> None:
-    text = "# Heap\n\ncall the gardener\n\n- Worms come.\n- Snails eat a heap."
-    [first] = select_sections(rank_passages(question("snails"), [note(text)]))
-    assert [quote.text for quote in first] == ["Snails eat a heap."]
-
-
-def test_the_line_above_code_is_quoted_with_the_code() -> None:
-    text = "How far behind a consumer is\n\n```sh\ngroups --describe\nls\n```"
+@pytest.mark.parametrize("ends", [" is", " is now and why that is so, ask the group that it belongs to, which lists its members:"])
+def test_the_line_above_code_is_quoted_with_the_code(ends: str) -> None:
+    text = f"The consumer is behind.\n\nHow far behind a consumer{ends}\n\n```sh\ngroups --describe\nls\n```"
     ranked = rank_passages(question("how far behind is the consumer?"), [note(text)])
     found = add_code(select_quotes(ranked.all, limit=1), ranked.all)
-    assert [quote.text for quote in found] == ["How far behind a consumer is", "groups --describe", "ls"]
+    assert [quote.text for quote in found] == [f"How far behind a consumer{ends}", "groups --describe", "ls"]
 
 
 def test_same_sentence_in_several_notes_is_one_quote_with_several_sources() -> None:

@@ -38,9 +38,9 @@ def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
 
 
 def test_a_short_line_directly_above_a_list_leads_in_to_it_without_a_colon() -> None:
-    text = "To bring next time\n- a net\n- a map\n\nNot a label\n\n- far below\n\nIt rained.\n- at night"
+    text = "To bring next time\n- a net\n- a map\n\nNot a label\n\n- far below\n\nIt rained.\n- at night\n\nStill open:\n## Later\n- a tent"
     shown = [render_passage(piece, quotable_chunk(text)) for piece in quotable_passages(text) if piece.kind == "prose"]
-    assert shown == ["To bring next time • a net • a map", "Not a label", "It rained."]
+    assert shown == ["To bring next time • a net • a map", "Not a label", "It rained.", "Still open:"]
 
 
 def test_a_command_over_several_lines_is_one_piece_of_code() -> None:
@@ -61,6 +61,8 @@ def test_what_rows_and_code_are_is_said_above_them() -> None:
     [
         ("door 4417\nbike room 88\nthe caretaker lives on the second floor", 3),
         ("A paragraph that somebody wrapped\nwhere its lines became too long for\nthe window.", 1),
+        ("A paragraph was wrapped here before\nsomebody added a word or two and\nto `its` last line, so that this is the longest.", 1),
+        ("He left on Monday and came back. On\nFriday Anna called. The heap was wet by then and had\nFungi", 1),
         ("Wake up early.\nEat something first:\nAnd then go out into the garden to see what grew there.", 1),
         ("one\ntwo", 1),
     ],

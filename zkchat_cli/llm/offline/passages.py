@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row
+from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row, split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
@@ -28,6 +28,7 @@ ITEM_SEPARATOR = " • "
 COLONS = (":", "：")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING_MARKS = "\"'”’»」』*_)）"
+_OPENING_MARKS = "\"'“‘«„[(*_`"
 FEWEST_LINES = 3
 """A paragraph with fewer lines does not show whether it is wrapped: the last line of two may be of any length."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
@@ -64,10 +65,10 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     headings: list[tuple[int, str]] = [(0, heading)] if heading else []
     position = 0
     lead: _LeadIn | None = None
-    above: MarkdownBlock | None = None
+    above = ""
     for block in blocks(text):
         if block.kind == "heading":
-            above = None
+            above, lead = "", None
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
             position = 0
             continue
@@ -79,7 +80,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), position, _label(block, above)))
             position += 1
         lead = _extend_lead(found, lead, block)
-        above = block if _is_label(block) else None
+        above = found[-1].text if found and (_is_label(block) or (block.kind == "paragraph" and found[-1].text.endswith(COLONS))) else ""
     return found
 
 
@@ -88,13 +89,13 @@ def _is_label(block: MarkdownBlock) -> bool:
     return block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
 
 
-def _label(block: MarkdownBlock, above: MarkdownBlock | None) -> str:
-    """The label of the passages of a block; `above` is the short line above it."""
+def _label(block: MarkdownBlock, above: str) -> str:
+    """The label of the passages of a block; `above` is the short line or the sentence with a colon above it."""
     match block.kind:
         case "table":
             return block.lines[0] if any(map(is_delimiter_row, block.lines[1:2])) else ""
         case "code" | "indented":
-            return " ".join(above.text.split()) if above else ""
+            return above
     return ""
 
 
@@ -199,7 +200,15 @@ def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:
         return [block]
     longest = max(map(len, lines))
     are_short = all(len(line) + len(f" {below.split(maxsplit=1)[0]}") <= longest for line, below in pairwise(lines) if len(line) < longest)
-    return [block._replace(lines=(line,)) for line in lines] if are_short else [block]
+    return [block._replace(lines=(line,)) for line in lines] if are_short and not _has_wrapped_sentence(lines) else [block]
+
+
+def _has_wrapped_sentence(lines: Sequence[str]) -> bool:
+    """Whether a sentence runs over the end of a line: it begins within the line, or each line that it could leave goes on in lower case."""
+    if any(not ends_as_sentence(line) and len(split_sentences(line)) > 1 for line in lines[:-1]):
+        return True
+    goes_on = (_ends_as_prose(line) or below.lstrip(_OPENING_MARKS)[:1].islower() for line, below in pairwise(lines))
+    return not lines[0][:1].islower() and all(goes_on)
 
 
 def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:

@@ -100,10 +100,12 @@ class RankedQuote(NamedTuple):
     above: frozenset[str] = frozenset()
     """The words of the title, the headings and the label above it."""
     value: float = 1.0
+    has_code: bool = False
+    """It is the label of code: quoted with it, it is whole although it ends with a colon."""
 
     @property
     def is_complete(self) -> bool:
-        return not self.is_question and not self.text.endswith(COLONS) and len(self.words) >= 3
+        return not self.is_question and (self.has_code or not self.text.endswith(COLONS)) and len(self.words) >= 3
 
     @property
     def is_question(self) -> bool:
@@ -169,6 +171,8 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     if question_language not in (ENGLISH, *languages):
         languages = (*languages, question_language)
     candidates = _candidates(excerpts, languages)
+    labels = {(c.order[0], c.passage.label) for c in candidates if c.passage.kind == "code"}
+    candidates = [c._replace(has_code=(c.order[0], c.passage.text) in labels) for c in candidates]
     vocabulary = Counter(word for c in candidates for word in c.words | c.above)
     forms = {word: _find_forms(word, vocabulary, languages) for word in {*question.weights, *question.subject}}
     weights = {
