@@ -121,7 +121,7 @@ class AnthropicReader(ChatReader):
     def thinking(self) -> ThinkingBlocks | None:
         blocks = [block.to_dict() for block in self._message.content] if self._message else []
         kept = tuple(block for block in blocks if block["type"] in ("thinking", "redacted_thinking"))
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=kept) if self.calls and kept else None
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=kept) if kept else None
 
 
 def request_body(model: str, request: Request, window: int | None, *, cites: bool = True) -> dict[str, Any]:

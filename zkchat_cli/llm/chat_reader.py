@@ -102,7 +102,7 @@ class ChatReader(ABC):
 
     def complete(self, emit: Emit) -> None:
         """Emit the tool calls and the final delta."""
-        if thinking := self.thinking():
+        if self.calls and (thinking := self.thinking()):
             emit(ThinkingPart(thinking))
         if calls := self.tool_calls():
             emit(ToolCallsPart(calls))

@@ -91,7 +91,7 @@ class OpenAIReader(ChatReader):
         if any(call.extra for call in self.calls):
             block["tool_calls"] = [call.extra for call in self.calls]
         sent = {name: value for name, value in block.items() if value}
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=(sent,)) if self.calls and sent else None
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=(sent,)) if sent else None
 
 
 def _split_content(content: object) -> tuple[str, str]:
@@ -102,26 +102,19 @@ def _split_content(content: object) -> tuple[str, str]:
     return "".join(text_of(each.get("text")) for each in content), "".join(text_of(part.get("text")) for part in thoughts)
 
 
-def add_reasoning(request: Request) -> Request:
-    """The request with the reasoning that DeepSeek wants with each answer that it gave; empty for earlier turns, which are sent without."""
-    empty = ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"reasoning_content": ""},))
-    answers = (message.role == "assistant" and not message.thinking_for(PROVIDER_NAME) for message in request.messages)
-    messages = (m.model_copy(update={"thinking": empty}) if lacks else m for m, lacks in zip(request.messages, answers, strict=True))
-    return request._replace(messages=tuple(messages))
+def add_reasoning(body: dict[str, Any]) -> None:
+    """DeepSeek wants reasoning with each of its answers: of earlier turns, which are sent without, it takes an empty one."""
+    for message in body["messages"]:
+        if message["role"] == "assistant":
+            message.setdefault("reasoning_content", "")
 
 
-def shorten_call_ids(request: Request) -> Request:
-    """The request with calls' ids as Mistral wants them: nine letters and digits."""
-
-    def short(id_: str) -> str:
-        return id_ if len(id_) == SHORT_ID and id_.isalnum() else sha256(id_.encode()).hexdigest()[:SHORT_ID]
-
-    messages = []
-    for message in request.messages:
-        calls = tuple(call.model_copy(update={"id": short(call.id)}) for call in message.tool_calls)
-        result = message.tool_call_id and short(message.tool_call_id)
-        messages.append(message.model_copy(update={"tool_calls": calls, "tool_call_id": result}))
-    return request._replace(messages=tuple(messages))
+def shorten_call_ids(body: dict[str, Any]) -> None:
+    """Mistral wants calls' ids of nine letters and digits."""
+    for message in body["messages"]:
+        for place, key in ((message, "tool_call_id"), *((call, "id") for call in message.get("tool_calls", ()))):
+            if key in place and not (len(place[key]) == SHORT_ID and place[key].isalnum()):
+                place[key] = sha256(place[key].encode()).hexdigest()[:SHORT_ID]
 
 
 def takes_temperature(model: str) -> bool:

@@ -123,9 +123,8 @@ class ResponsesReader(ChatReader):
 
     def thinking(self) -> ThinkingBlocks | None:
         blocks = tuple(item for item in self._items.values() if item)
-        if not self.calls or all(block["type"] != "reasoning" for block in blocks):
-            return None
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks, stored=False)
+        reasons = any(block["type"] == "reasoning" for block in blocks)
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks, stored=False) if reasons else None
 
 
 def _item_key(event: Mapping[str, Any]) -> int | str:

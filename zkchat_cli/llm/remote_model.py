@@ -31,7 +31,6 @@ from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_errors import ROLES_REFUSED, UNREADABLE
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
-from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.numbers import whole_number
 
 COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
@@ -70,35 +69,37 @@ class Refusal:
     wording: re.Pattern[str]
     instead: Mapping[str, Any] = field(default_factory=dict)
     """Keys of the body; None leaves one out."""
-    adapt: Callable[[Request], Request] = lambda request: request
+    change: Callable[[dict[str, Any]], object] = lambda _: None
+    """What else is changed in the body."""
     notice: str = ""
     hint: str = ""
 
 
-def merge_roles(request: Request) -> Request:
-    """The request for a template that knows only user and assistant, in turn: instructions begin the first message."""
-    plain = (message.model_copy(update={"role": "user"}) if message.role == "system" else message for message in request.messages)
-    return merge_messages(request._replace(messages=tuple(plain)))
+def merge_roles(body: dict[str, Any]) -> None:
+    """For a template that knows only user and assistant, in turn: instructions begin the first message."""
+    for message in body.get("input") or body["messages"]:
+        if message.get("role") == "system":
+            message["role"] = "user"
+    merge_messages(body)
 
 
-def merge_messages(request: Request) -> Request:
-    """The request with one message for several in a row of the system or the user."""
-    merged: list[PromptMessage] = []
-    for message in request.messages:
-        last = merged[-1] if merged else None
-        if last is not None and last.role == message.role and message.role in ("system", "user"):
-            text = f"{last.content}\n\n{message.content}"
-            merged[-1] = last.model_copy(update={"content": text, "tokens": last.tokens + message.tokens})
+def merge_messages(body: dict[str, Any]) -> None:
+    """Make one message of several in a row of the system or the user."""
+    name = "input" if "input" in body else "messages"
+    merged: list[dict[str, Any]] = []
+    for message in body[name]:
+        if merged and message.get("role") in ("system", "user") and merged[-1].get("role") == message["role"]:
+            merged[-1]["content"] += f"\n\n{message['content']}"
         else:
             merged.append(message)
-    return request._replace(messages=tuple(merged))
+    body[name] = merged
 
 
-ONE_SYSTEM_MESSAGE = Refusal(re.compile("system message must be at the beginning", re.IGNORECASE), adapt=merge_messages)
+ONE_SYSTEM_MESSAGE = Refusal(re.compile("system message must be at the beginning", re.IGNORECASE), change=merge_messages)
 """Qwen's templates take no second one, such as that with a memory file."""
 ROLES_REFUSAL = Refusal(
     ROLES_REFUSED,
-    adapt=merge_roles,
+    change=merge_roles,
     notice="takes no system message, so its instructions were sent with the first message",
     hint="Small models may follow them less closely.",
 )
@@ -226,10 +227,9 @@ class RemoteModel(ABC):
 
     def without_refused(self, request: Request, make: Callable[[Request], dict[str, Any]]) -> dict[str, Any]:
         """The body that `make` makes of a request, without what the model has refused."""
-        for refusal in self.refused:
-            request = refusal.adapt(request)
         body = make(request)
         for refusal in self.refused:
+            refusal.change(body)
             _change(body, refusal.instead)
         return body
 

@@ -61,9 +61,7 @@ class OllamaReader(ChatReader):
 
     def thinking(self) -> ThinkingBlocks | None:
         """Models that think before a call continue the thought with its result."""
-        if not self.calls or not self._thinking:
-            return None
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"thinking": self._thinking},), stored=False)
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"thinking": self._thinking},), stored=False) if self._thinking else None
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         message = event.get("message") or {}

@@ -73,12 +73,15 @@ TEMPERATURE_REFUSAL = Refusal(
     notice="takes no temperature, so it was left out",
     hint="An agent's `temperature` or llm.temperature sets it.",
 )
-MAX_TOKENS_REFUSAL = Refusal(re.compile("use 'max_completion_tokens'", re.IGNORECASE))
+MAX_TOKENS_REFUSAL = Refusal(
+    re.compile("use 'max_completion_tokens'", re.IGNORECASE),
+    change=lambda body: body.update({"max_completion_tokens": body.pop("max_tokens")} if "max_tokens" in body else {}),
+)
 """Of OpenAI's models at Azure and elsewhere."""
 STREAM_OPTIONS_REFUSAL = Refusal(re.compile("stream_options"), {"stream_options": None})
 """Mistral takes none; its tokens are counted by zkchat then, unless it reports them all the same."""
-MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), adapt=openai_chat.add_reasoning)
-CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), adapt=openai_chat.shorten_call_ids)
+MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), change=openai_chat.add_reasoning)
+CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), change=openai_chat.shorten_call_ids)
 
 
 @dataclass
@@ -162,10 +165,7 @@ class OpenAIModel(RemoteModel):
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """The body of a call, whatever the model refuses."""
-        body = openai_chat.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
-        if MAX_TOKENS_REFUSAL in self.refused and "max_tokens" in body:
-            body["max_completion_tokens"] = body.pop("max_tokens")
-        return body
+        return openai_chat.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/models", _window_in)
