@@ -9,7 +9,9 @@ import typer
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.cli import app
+from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
+from zkchat_cli.llm import embedders
 from zkchat_cli.tokens.counter import ENCODINGS
 
 
@@ -59,3 +61,5 @@ def test_option_help_lists_the_valid_values() -> None:
     for names in (strategies.names(), exporters.names(), ENCODINGS):
         assert any(all(re.search(rf"\b{name}\b", each) for name in names) for each in helps), names
     assert set(exporters.names()) < set(re.findall(r"\w+", slash.find("export").argument))
+    for key, names in (("context.strategy", strategies.names()), ("semantic.provider", embedders.names())):
+        assert set(names) < set(re.findall(r"\w+", loader.describe_setting(key))), key
