@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COMMANDS = command_group()
 
-NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name of a note.")]
+NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path, name or title of a note.")]
 _USE_NAMES: "dict[MentionKind, str]" = {
     "named": "named by you",
     "import": "imported",
@@ -52,8 +52,8 @@ def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
 @command(COMMANDS, *options.NOTES, epilog=examples('zkchat vault path "Roof" "Heat pump"'))
 def path(
     ctx: CommandContext,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Path or name of a note.")],
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="Path or name of the other note.")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Path, name or title of a note.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Path, name or title of the other note.")],
 ) -> None:
     """The shortest path of links from one note to another."""
     with ctx.indexed_vault() as (notes, _):
@@ -70,7 +70,7 @@ def path(
 @command(COMMANDS, *options.NOTES)
 def mentions(
     ctx: CommandContext,
-    note: Annotated[str, typer.Argument(metavar="[NOTE]", help="Path or name of a note.")] = "",
+    note: Annotated[str, typer.Argument(metavar="[NOTE]", help="Path, name or title of a note.")] = "",
     top: Annotated[bool, typer.Option("--top", help="The notes that answers used most, over all conversations.")] = False,
     limit: options.LimitOption = 20,
 ) -> None:
