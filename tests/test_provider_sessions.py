@@ -9,7 +9,7 @@ from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, open_model
 from model_server import ModelServer, Reply
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.events import CompactionDone, TextDelta
+from zkchat_cli.events import CompactionDone, Notice, TextDelta
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Effort, ModelConfig, Options
 
@@ -185,6 +185,13 @@ def test_a_prompt_refused_as_too_long_is_shrunk_once(app: AppFixture, server: Mo
         assert session.runtime.window.tokens == 2600
     else:
         assert second["options"]["num_ctx"] < first["options"]["num_ctx"]
+
+
+def test_a_prompt_that_the_server_cut_silently_is_reported(app: AppFixture, server: ModelServer) -> None:
+    session = open_session(app, OPENAI, server, text_reply(OPENAI, "Yes.", usage={"prompt_tokens": 2050, "completion_tokens": 1}))
+    for times, notices in ((300, []), (1000, ["openai/m: its server has cut the prompt: it "])):
+        events, _ = run_turn(session.send(LONG[:30] * times))
+        assert [event.message[:44] for event in events if isinstance(event, Notice)] == notices
 
 
 # what is left of a turn that failed

@@ -1,12 +1,19 @@
 """Learns in a turn how its model counts tokens, from the server's own counts and reports (tokens/calibration.py has the rules)."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from zkchat_cli import events
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.llm.base import Request, ServerModel
 from zkchat_cli.models import Prompt, TokenUsage
 from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
+
+MIN_CUT = 2000
+"""Tokens of a prompt, without its tools, that every server has room for."""
+MOST_LEFT = 0.5
+"""Share of the tokens by our count below which a prompt was cut: no model's tokens are twice as long as those that we count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +44,18 @@ class ModelCalibrator:
         text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
         return CountedPrompt(text, tools, counted - overhead)
 
-    def calibrate(self, prompt: Prompt, usage: TokenUsage | None) -> None:
-        """Learn how the model counts by what its server reports."""
-        if usage is not None:
-            self.learn(prompt, usage.prompt_tokens)
-            self.turn.counted = self._counted_prompt(prompt, usage.prompt_tokens)
+    def calibrate(self, prompt: Prompt, usage: TokenUsage | None) -> Iterator[events.Notice]:
+        """Learn how the model counts by what its server reports; or that the server has silently left out much of the prompt, as Ollama
+        does when it is called by OpenAI's API."""
+        if usage is None:
+            return
+        counted, model = self._counted_prompt(prompt, usage.prompt_tokens), self.turn.runtime.model
+        if isinstance(model, ServerModel) and counted.text > MIN_CUT and usage.prompt_tokens < MOST_LEFT * counted.text:
+            read = f"{usage.prompt_tokens:,} of about {round(counted.text):,} tokens"
+            hint = "Give it a larger window, or set context.max_tokens to the one that it has."
+            yield events.Notice(f"{model.name}: its server has cut the prompt: it reports {read}", hint)
+        self.learn(prompt, usage.prompt_tokens)
+        self.turn.counted = counted
 
 
 def _count_bytes(prompt: Prompt) -> int:

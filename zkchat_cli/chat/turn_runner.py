@@ -259,7 +259,7 @@ class TurnRunner:
                         frame = request_frame(runtime.model, request)  # without what the model has refused meanwhile
                         turn.sent[-1] = turn.sent[-1].model_copy(update={"request": frame})
                         turn.add_usage(reported, prompt, calls)
-                        self._calibrator.calibrate(prompt, reported)
+                        yield from self._calibrator.calibrate(prompt, reported)
                         _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)
                         return calls, reason
                     case StreamFailed(error):
