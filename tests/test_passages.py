@@ -43,6 +43,11 @@ def test_a_short_line_directly_above_a_list_leads_in_to_it_without_a_colon() -> 
     assert shown == ["To bring next time • a net • a map", "Not a label", "It rained.", "Still open:"]
 
 
+def test_a_part_of_a_list_is_a_list_and_its_items_lead_in_only_to_those_below_them() -> None:
+    text = "\t- Needs:\n\t\t- lime\n\t- Later call Tom"
+    assert quotable(text) == [("Needs: lime", "item"), ("lime", "item"), ("Later call Tom", "item")]
+
+
 def test_a_command_over_several_lines_is_one_piece_of_code() -> None:
     text = "```sh\ngroups \\\n  --describe \\\n  --group tea\nls\n```"
     [command, ls] = quotable_passages(text)
@@ -71,24 +76,10 @@ def test_lines_that_are_not_wrapped_are_pieces_of_their_own(text: str, pieces: i
     assert len(quotable(text)) == pieces
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "---",
-        "![[image.png]]",
-        "![alt](image.png)",
-        "^block-id",
-        "<div>",
-        "<!-- a\nremark -->",
-        "%%a remark%%",
-        "***",
-        "| - |",
-        "?!",
-        "$$",
-        "see [3]",
-    ],
-)
+NO_PROSE = ["", "---", "![[image.png]]", "![alt](image.png)", "^block-id", "<div>", "<!-- a\nremark -->", "%%a remark%%", "***", "| - |"]
+
+
+@pytest.mark.parametrize("text", [*NO_PROSE, "?!", "$$", "see [3]"])
 def test_structure_is_nothing_to_quote(text: str) -> None:
     assert quotable_passages(text) == []
 

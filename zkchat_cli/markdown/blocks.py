@@ -33,7 +33,7 @@ _ABBREVIATION = lazy_pattern(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|
 class MarkdownBlock(NamedTuple):
     """`lines` without the markers of their container; of code without its fences, of a heading its text, of a callout its title.
 
-    The lines of a table are its rows, the delimiter row among them.
+    The lines of a table are its rows, the delimiter row among them. `level`: of a heading; of a list item the column where its text begins.
     """
 
     kind: BlockKind
@@ -90,6 +90,7 @@ class _BlockReader:
         """None when no block is open; an open code block may be empty."""
         self._first_line = 0
         self._quoted = False
+        self._level = 0
         self._fence_start = 0
         self._visible_from = 0
         """Where a comment ends that runs over lines."""
@@ -166,6 +167,7 @@ class _BlockReader:
     def _open(self, kind: BlockKind, number: int, scanned: ScannedLine) -> Iterator[MarkdownBlock]:
         yield from self._close()
         self._kind, self._lines, self._first_line, self._quoted = kind, [], number, scanned.quotes > 0
+        self._level = scanned.start if kind == "item" else 0
 
     def _append(self, text: str) -> None:
         if self._lines is not None:
@@ -173,7 +175,7 @@ class _BlockReader:
 
     def _close(self) -> Iterator[MarkdownBlock]:
         if self._lines or (self._lines is not None and self._kind == "code"):
-            yield MarkdownBlock(self._kind, tuple(self._lines), self._first_line, self._quoted)
+            yield MarkdownBlock(self._kind, tuple(self._lines), self._first_line, self._quoted, self._level)
         self._lines = None
 
     def _block(self, text: str, level: int = 0) -> MarkdownBlock:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row, split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.markdown.scanner import LIST_MARKER
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
@@ -32,6 +33,7 @@ _OPENING_MARKS = "\"'“‘«„[(*_`"
 FEWEST_LINES = 3
 """A paragraph with fewer lines does not show whether it is wrapped: the last line of two may be of any length."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
+_NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
 _NUMBERED = lazy_pattern(r"\[\s*\d")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
@@ -57,6 +59,8 @@ class _LeadIn(NamedTuple):
     """Its index in the list of passages."""
     list_line: int | None = None
     """The line on which its list must begin; None for any. Only a colon leads in to a list further down."""
+    level: int = 0
+    """Of the list item that leads in, which those below it exceed."""
 
 
 def quotable_passages(text: str, heading: str | None = None, *, max_group: int = MAX_GROUP) -> list[QuotablePassage]:
@@ -66,7 +70,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     position = 0
     lead: _LeadIn | None = None
     above = ""
-    for block in blocks(text):
+    for block in blocks(_dedent_list(text)):
         if block.kind == "heading":
             above, lead = "", None
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
@@ -82,6 +86,12 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
         lead = _extend_lead(found, lead, block)
         above = found[-1].text if found and (_is_label(block) or (block.kind == "paragraph" and found[-1].text.endswith(COLONS))) else ""
     return found
+
+
+def _dedent_list(text: str) -> str:
+    """A text that begins in the middle of a list, without the indentation of its first line, which would make code of it."""
+    begin = _NESTED_ITEM.match(text)
+    return "\n".join(line.removeprefix(begin[0]) for line in text.split("\n")) if begin else text
 
 
 def _is_label(block: MarkdownBlock) -> bool:
@@ -101,7 +111,7 @@ def _label(block: MarkdownBlock, above: str) -> str:
 
 def _extend_lead(found: list[QuotablePassage], lead: _LeadIn | None, block: MarkdownBlock) -> _LeadIn | None:
     """Quote the items of a list with the sentence or label above that leads in to it, as far as they fit."""
-    if block.kind != "item" or lead is None or lead.list_line not in (None, block.line):
+    if block.kind != "item" or lead is None or lead.list_line not in (None, block.line) or block.level <= lead.level:
         return _lead_in(found, block)
     above = found[lead.position].text
     has_items = lead.list_line is None and not above.endswith(COLONS)
@@ -110,7 +120,7 @@ def _extend_lead(found: list[QuotablePassage], lead: _LeadIn | None, block: Mark
         found[lead.position] = found[lead.position]._replace(text=f"{above} …" if has_items else above)
         return None
     found[lead.position] = found[lead.position]._replace(text=longer)
-    return _LeadIn(lead.position)
+    return lead._replace(list_line=None)
 
 
 def ends_as_sentence(text: str) -> bool:
@@ -124,7 +134,7 @@ def _ends_as_prose(line: str) -> bool:
 def _lead_in(found: list[QuotablePassage], block: MarkdownBlock) -> _LeadIn | None:
     """The last passage, if it leads in to a list below it."""
     if found and found[-1].text.endswith(COLONS):
-        return _LeadIn(len(found) - 1)
+        return _LeadIn(len(found) - 1, level=block.level)
     is_label = found and _is_label(block) and found[-1].text == " ".join(block.text.split()) and not ends_as_sentence(block.text)
     return _LeadIn(len(found) - 1, list_line=block.line + 1) if is_label else None
 
