@@ -57,12 +57,12 @@ def offered(completer: InputCompleter) -> Offers:
 
 
 def test_a_completion_shows_its_description(app: AppFixture) -> None:
-    resume(app, exchanges(("how long does compost\x1b[2J take?", "Nine months.")))
-    completer = InputCompleter(lambda: session)
-    session = app.session()
-    [found] = completions(completer, "/resume ")
-    assert found.text == app.store.conversations()[0].id
-    assert "\x1b" not in found.description
+    cleared = resume(app, exchanges(("how long does compost\x1b[2J take?", "Nine months.")))
+    cleared.clear()
+    completer = InputCompleter(app.session)
+    [found], [branch] = completions(completer, "/resume "), completions(InputCompleter(lambda: cleared), "/branches ")
+    assert (found.text, branch.text) == (app.store.conversations()[0].id, "1")
+    assert "\x1b" not in found.description + branch.description
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
 
 
 def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
-    if not session.history:
+    if not session.is_stored:
         return {}
     with closing(session.store.reopen()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)

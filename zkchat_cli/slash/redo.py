@@ -1,6 +1,6 @@
 """/redo: restore what was undone or cleared.
 
-It works in a later session too: each /redo then moves one turn forward, toward the newest message.
+It works until the next message or the end of the chat; later, /branches goes back to it.
 """
 
 from zkchat_cli.chat.branch_navigation import parse_turn_count
