@@ -26,6 +26,13 @@ def test_forget_asks_for_more_than_the_exact_key(app: AppFixture) -> None:
     assert not session.memory.facts()
 
 
+def test_forget_in_a_shell_asks_for_more_than_the_exact_key_too(zkchat: Program) -> None:
+    zkchat("memory", "add", "The deadline is 1 May")
+    refused = zkchat("memory", "forget", "dead")
+    assert (refused.exit_status, "forgetting deadline (The deadline is 1 May) asks" in refused.err) == (2, True)
+    assert zkchat("memory", "forget", "dead", "--yes").out == "Forgotten: The deadline is 1 May (deadline)\n"
+
+
 def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(app: AppFixture) -> None:
     write_notes(app.vault.root, {"ZKCHAT.md": "Be brief.\n" * 3000})
     session = app.session(DeltaModel([reply("So.")]))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
@@ -122,11 +123,18 @@ def relevance(
 
 @command(COMMAND, *options.NOTES)
 def forget(
-    ctx: CommandContext, key: Annotated[str, typer.Argument(metavar="KEY", help="A fact's key, or a unique beginning of it.")]
+    ctx: CommandContext,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="A fact's key; for a unique beginning of it, zkchat asks first.")],
+    yes: options.ConfirmOption = False,
 ) -> None:
     """Delete a fact and the older ones it replaced."""
+    from zkchat_cli.memory.fact_keys import slugify
+
     with _session_without_conversation(ctx) as session:
-        fact = session.memory.forget(key)
+        fact = session.memory.find_fact(key)
+        named = sanitize(f"{fact.key} ({fact.content})")
+        confirm(f"Forget {named}?", f"forgetting {named}", yes=yes or fact.key == slugify(key))
+        session.memory.forget(fact.key)
     ctx.print_result(_fact_document(fact), f"Forgotten: {fact.content} ({fact.key})")
 
 
