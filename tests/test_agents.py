@@ -27,12 +27,6 @@ def written(where: Path, text: str, name: str = "critic") -> Agent:
     return check_agent(agent_loader.load_agent(where, name))
 
 
-def refused(where: Path, text: str) -> ConfigError:
-    with pytest.raises(ConfigError) as e:
-        written(where, text)
-    return e.value
-
-
 # what a file may say
 
 
@@ -52,7 +46,9 @@ def refused(where: Path, text: str) -> ConfigError:
     ],
 )
 def test_an_invalid_file_is_an_error_with_key_value_and_valid_values(where: Path, text: str, key: str, told: str) -> None:
-    error = refused(where, text)
+    with pytest.raises(ConfigError) as e:
+        written(where, text)
+    error = e.value
     assert error.message.startswith(str(where / "critic.toml"))
     assert key in error.message
     assert told in f"{error.message} {error.hint}"

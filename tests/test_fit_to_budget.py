@@ -116,14 +116,11 @@ def test_each_call_keeps_its_best_chunk_if_a_few_words_of_each_fit(calls: Calls,
 # whole results
 
 
-def tool_outcome(call_id: str, finding: ToolOutput, tool: str = "find_excerpts") -> ToolOutcome:
-    return ToolOutcome(ToolCall(id=call_id, name=tool, arguments={}), finding, ok=True, duration_ms=5.0)
-
-
 def results(findings: Sequence[ToolOutput], room: int, manager: ReferenceManager | None = None) -> tuple[ToolResult, ...]:
     """What the model gets; nothing is looked up, so the vault is not needed."""
     box = ToolExecutor((), None, manager or ReferenceManager(), COUNTER, TickingClock())  # type: ignore[arg-type]
-    return box.results([tool_outcome(f"call-{i}", finding) for i, finding in enumerate(findings)], room)
+    calls = (ToolCall(id=f"call-{i}", name="find_excerpts", arguments={}) for i in range(len(findings)))
+    return box.results([ToolOutcome(*each, ok=True, duration_ms=5.0) for each in zip(calls, findings, strict=True)], room)
 
 
 def note(result: ToolResult) -> str:

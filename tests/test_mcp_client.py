@@ -41,12 +41,6 @@ def only(servers: McpServers) -> Tool:
     return tool
 
 
-def refusal(tool: Tool) -> str:
-    with pytest.raises(ToolArgumentError) as e:
-        tool.call({"text": "hi"}, None)  # type: ignore[arg-type]
-    return str(e.value)
-
-
 @pytest.mark.parametrize("servers", ["garbage"], indirect=True)
 def test_a_tool_is_offered_with_its_schema_and_its_result_is_text(servers: McpServers) -> None:
     tool = only(servers)
@@ -68,7 +62,9 @@ def test_a_tool_is_offered_with_its_schema_and_its_result_is_text(servers: McpSe
     indirect=["servers"],
 )
 def test_a_call_that_goes_wrong_is_a_sentence_for_the_model(servers: McpServers, problem: str) -> None:
-    assert refusal(only(servers)).startswith(problem)
+    with pytest.raises(ToolArgumentError) as e:
+        only(servers).call({"text": "hi"}, None)  # type: ignore[arg-type]
+    assert str(e.value).startswith(problem)
 
 
 @pytest.mark.parametrize("servers", ["long"], indirect=True)

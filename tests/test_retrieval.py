@@ -1,7 +1,6 @@
 """Who searches the notes: the model with tools, or zkchat before the model is called."""
 
 import json
-from typing import Any
 
 import pytest
 from conftest import Program
@@ -16,14 +15,9 @@ ECHO = {"echo": True}
 QUESTION = "How are filters joined?"
 
 
-def sent(document: dict[str, Any]) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = json.loads(document["answer"])["messages"]
-    return messages
-
-
 def test_passages_come_before_the_question_and_the_way_to_cite_them_after_it(zkchat: Program, script: Script) -> None:
     document = zkchat("ask", QUESTION, "--model", script(ECHO), "--max-context", "8192", "--json").json
-    system, passages, question, reminder = sent(document)
+    system, passages, question, reminder = json.loads(document["answer"])["messages"]
     assert "find_excerpts" not in system["content"]
     assert "joined with AND, OR and NOT" in passages["content"]
     assert question["content"] == QUESTION

@@ -238,15 +238,9 @@ def test_documents_are_offered_while_typing(session: ZkChatSession) -> None:
 # /save
 
 
-def confirmed(line: str, session: ZkChatSession) -> str:
-    """The command, with a yes to its question."""
-    outcome = slash.run(line, session)
-    assert outcome.question is not None
-    return outcome.question.run().text
-
-
 def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(session: ZkChatSession) -> None:
-    assert confirmed("/save", session) == "Saved as What does Compst need and Filters.md"
+    question = slash.run("/save", session).question
+    assert question is not None and question.run().text == "Saved as What does Compst need and Filters.md"
     text = (session.vault.root / "What does Compst need and Filters.md").read_text(encoding="utf-8")
     assert 'question: "What does [[Compst]] need, and [[Filters]]?"' in text
     assert f'conversation: "{session.conversation.id}"' in text
