@@ -41,7 +41,7 @@ class Chat:
     apps: list[App] = field(default_factory=list)
 
     def run(self, after: Callable[["Chat"], None] = lambda _: None, **settings: str) -> int:
-        """The exit code. `after` runs beside it, once the prompt is there."""
+        """The exit code. `after` runs beside it, once the prompt is there; then the chat is left."""
 
         def opening() -> StartedSession:
             self.open.wait()
@@ -50,7 +50,7 @@ class Chat:
             return StartedSession(app, app.session(), (("something is odd", "look"),))
 
         chat = Repl(opening, Screen(self.printed, self.printed, color=False, err_is_terminal=False))  # type: ignore[arg-type]
-        beside = threading.Thread(target=lambda: after(self), daemon=True)
+        beside = threading.Thread(target=lambda: (after(self), self.keyboard.send_text(CTRL_D)), daemon=True)
         beside.start()
         try:
             return chat.run()
@@ -59,12 +59,11 @@ class Chat:
                 app.close()
 
     def ask_while_loading(self, question: str) -> None:
-        """Sent before the session is there, answered when it is; then the chat is left."""
+        """Sent before the session is there, answered when it is."""
         self.keyboard.send_text(f"{question}{ENTER}")
         self.wait_for("loading …")
         self.open.set()
         self.wait_for("Sources")
-        self.keyboard.send_text(CTRL_D)
 
     def wait_for(self, text: str, where: Callable[["Chat"], Container[str]] = lambda chat: chat.printed.getvalue()) -> None:
         end = time.monotonic() + 20
@@ -95,7 +94,6 @@ def test_notes_that_are_linked_and_about_the_same_are_offered_after_an_answer(ch
     def after(chat: Chat) -> None:
         chat.keyboard.send_text(f"when is compost ready?{ENTER}/related{ENTER}")
         chat.wait_for("it links here")
-        chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after, ZKCHAT_CHAT__SHOW_RELATED=show) == 0
     printed = chat.printed.getvalue()
@@ -108,7 +106,6 @@ def test_where_nobody_chose_a_model_those_that_could_answer_are_named(chat: Chat
 
     def after(chat: Chat) -> None:
         chat.wait_for("openai could answer, too: /model lists the models")
-        chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after, OPENAI_API_KEY="sk-test") == 0
     with socket.create_server(("127.0.0.1", 0)) as ollama:
@@ -127,14 +124,12 @@ def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
         chat.keyboard.send_text(f" [[None]]{ENTER}")
         chat.wait_for("[[None]] not found")
         chat.wait_for("nine months")
-        chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after) == 0
 
 
 def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup, "STOP_TIMEOUT_OPENING", 0.2)
-    chat.keyboard.send_text(CTRL_D)
     began = time.monotonic()
     assert chat.run() == 0
     assert time.monotonic() - began < 5
@@ -176,6 +171,5 @@ def test_the_vault_is_looked_at_while_a_message_is_typed(chat: Chat, monkeypatch
         chat.wait_for("Zebra.md", lambda chat: chat.apps[0].vault.note_paths())
         chat.keyboard.send_text(f" have?{ENTER}")
         chat.wait_for("stripes")
-        chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after) == 0
