@@ -88,8 +88,6 @@ class AnthropicReader(ChatReader):
         """The text and reasoning of a whole answer, from a server that does not stream."""
         self.read_event({"type": "message_start", "message": {**message, "content": []}})
         texts = [self._start_block(index, block) for index, block in enumerate(message["content"])]
-        for index, call in self._calls.items():
-            call.arguments = json.dumps(message["content"][index].get("input"), ensure_ascii=False)
         self.read_event({"type": "message_delta", "delta": message})
         return "".join(text for text, _ in texts), "".join(thought for _, thought in texts)
 
@@ -103,7 +101,8 @@ class AnthropicReader(ChatReader):
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
         if block["type"] == "tool_use":
-            self._calls[index] = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")))
+            whole = json.dumps(sent, ensure_ascii=False) if (sent := block.get("input")) else ""  # without pieces, from some imitations
+            self._calls[index] = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")), whole)
             self.calls.append(self._calls[index])
         if block["type"] not in ("text", "thinking"):
             self.hidden_bytes += len(str(block))
