@@ -12,7 +12,7 @@ from acp import RequestError, schema
 from acp_client import editor
 from conftest import Program
 
-from zkchat_cli.acp.updates import read_prompt
+from zkchat_cli.acp.updates import code_block, read_prompt
 
 Script = Callable[..., str]
 
@@ -103,6 +103,10 @@ def test_lines_that_are_no_messages_are_answered_with_a_sentence(zkchat: Program
     command = [sys.executable, "-m", "zkchat_cli", "acp"]
     no_editor = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=zkchat.environment, check=False)
     assert (no_editor.returncode, "over pipes, and one end is a file" in no_editor.stderr) == (2, True)
+
+
+def test_no_line_of_a_result_ends_the_code_block_that_shows_it() -> None:
+    assert (code_block("a"), code_block("a\n````sh\nls")) == ("```\na\n```", "`````\na\n````sh\nls\n`````")
 
 
 def test_what_the_editor_attaches_becomes_links_and_text(tmp_path: Path) -> None:

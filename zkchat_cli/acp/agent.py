@@ -195,7 +195,7 @@ class NoteAgent:
             self._send(session, updates.answer_chunk("The editor has its own way to do that."))
             return "end_turn"
         if shown := _command_text(result):
-            self._send(session, updates.answer_chunk(f"```\n{shown}\n```"))
+            self._send(session, updates.answer_chunk(updates.code_block(shown)))
         if (new := _modes(session).current_mode_id) != mode:
             self._send(session, schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new))
         return self._run_turn(session, result.turn) if result.turn is not None else "end_turn"

@@ -100,8 +100,14 @@ def sources_text(report: TurnReport) -> str:
     named = [each for each in report.references if each.reference_type in ("direct", "import")]
     lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES)
     if lines:
-        return f"\n\n```\n{plain_text(lines)}\n```"
+        return f"\n\n{code_block(plain_text(lines))}"
     return f"\n\n{no_source_line(report)}." if report.lacks_source else ""
+
+
+def code_block(text: str) -> str:
+    """Text as the terminal shows it. The fences are longer than any in the text, such as those of a message in `/show last`."""
+    fence = "`" * max([3, *(1 + len(marks) for marks in re.findall("`+", text))])
+    return f"{fence}\n{text}\n{fence}"
 
 
 def permission_for_change(call_id: str, change: Change, root: Path) -> schema.ToolCallUpdate:
