@@ -86,7 +86,7 @@ def test_pending_turns_are_in_the_tree_and_stored_before_a_move(app: AppFixture)
     assert "What is two?" in slash_output("/branches", session)
     copied = slash.run("/copy all", session).clipboard
     assert copied is not None and "What is two?" in copied and "What is one?" not in copied
-    for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x"):
+    for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x", "/quit"):
         assert slash_error(line, session).code in ("store", "usage")
         assert history_texts(session) == ["What is two?", "2"]
     app.store._db.execute("PRAGMA query_only = OFF")

@@ -333,15 +333,20 @@ class ZkChatSession:
         """Give the conversation a title. Raises StoreError."""
         self._state.rename(title)
 
+    def prepare_to_leave(self) -> None:
+        """Store what could not be stored before. Raises StoreError when it would be lost."""
+        try:
+            self._recorder.store_pending()
+        except StoreError as e:
+            hint = f"{e.hint} Or export the conversation to another disk: /export json FILE".strip()
+            raise StoreError(f"the last turns are not stored yet and would be lost: {e.message}", hint) from e
+
     def open_conversation(self, prefix: str | None = None) -> "ZkChatSession":
         """A session on another conversation about these notes, by its id or the beginning of it; None: on a new one.
 
         Raises UsageError; and StoreError, also when something of this conversation would be lost.
         """
-        try:
-            self._recorder.store_pending()
-        except StoreError as e:
-            raise StoreError(f"the last turns are not stored yet and would be lost: {e.message}", e.hint) from e
+        self.prepare_to_leave()
         if prefix is None:
             return ZkChatSession(self.services, self._runtime)
         found = self.store.find(prefix, str(self.vault.root))

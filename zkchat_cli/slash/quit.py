@@ -1,5 +1,16 @@
-"""/quit: leave the chat; the conversation stays stored."""
+"""/quit: leave the chat; the conversation stays stored.
 
+While turns cannot be stored, it says so and stays; Ctrl-D leaves without them.
+"""
+
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
-COMMAND = SlashCommand(lambda _session, _argument: CommandResult(quit=True))
+
+def _quit(session: ZkChatSession, _argument: str) -> CommandResult:
+    if session.store.persistent:
+        session.prepare_to_leave()
+    return CommandResult(quit=True)
+
+
+COMMAND = SlashCommand(_quit)
