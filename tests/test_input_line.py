@@ -23,9 +23,10 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from streaming_terminal import Streaming
 
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import NO_REFLOW_VARIABLES, InputLine
+from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.interrupts import buffered_type_ahead
 from zkchat_cli.terminal.paste_folding import MAX_CHARACTERS, MAX_LINES, Pastes
+from zkchat_cli.terminal.reflow import CUTTING
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))
@@ -95,7 +96,7 @@ def test_a_signal_just_after_the_line_was_sent_is_no_error(at: At) -> None:
 
 
 def test_a_terminal_that_wraps_its_rows_again_shows_the_line_once_and_what_is_above(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("VTE_VERSION", *NO_REFLOW_VARIABLES):
+    for name in ("VTE_VERSION", *CUTTING):
         monkeypatch.setenv(name, "7600" if name == "VTE_VERSION" else "")
     seen = Streaming(reflows=True)
     seen.write("the answer\n")

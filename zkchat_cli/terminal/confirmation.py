@@ -14,6 +14,7 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import ColorDepth
 
 from zkchat_cli.terminal.interrupts import STOPPED, YES, termios
+from zkchat_cli.terminal.reflow import follow_reflow
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 
@@ -48,6 +49,7 @@ class Confirmation:
         if termios is not None and sys.stdin.isatty():
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
+        follow_reflow(prompt.app)
         rows = [row.rstrip() for row in break_line(question, prompt.output.get_size().columns - 1)]
         return prompt.prompt(FormattedText([("bold" if self._color else "", "\n".join(rows) + " ")]))
 

@@ -3,18 +3,15 @@
 It is drawn before the session exists; `update` and `call_soon` pass in what becomes known later, from any thread.
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, get_app_session
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-from prompt_toolkit.data_structures import Point
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Always, Condition
@@ -29,6 +26,7 @@ from prompt_toolkit.styles import Style
 from zkchat_cli.completion import InputCompleter, can_complete
 from zkchat_cli.terminal.key_bindings import key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
+from zkchat_cli.terminal.reflow import follow_reflow
 from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.views.text import PROMPT
 
@@ -36,9 +34,6 @@ PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
 TOOLBAR_DELAY = 0.03
 """Seconds that the toolbar may take to be drawn after the first prompt."""
-REFLOW_VARIABLES = ("TMUX", "TERM_PROGRAM", "VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID", "WT_SESSION")
-NO_REFLOW_VARIABLES = ("STY", "XTERM_VERSION", "INSIDE_EMACS")
-"""Set by terminals that wrap long rows when they get narrower, and by those that do not; the second kind may run in the first."""
 STYLE = {
     "bottom-toolbar": "noreverse",
     "bottom-toolbar.text": "",
@@ -93,10 +88,8 @@ class InputLine:
             style=Style.from_dict(STYLE),
         )
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line
-        app = self._session.app
-        app.after_render += self._on_render
-        if any(map(os.environ.get, REFLOW_VARIABLES)) and not any(map(os.environ.get, NO_REFLOW_VARIABLES)):
-            app._on_resize = partial(self._follow_reflow, app._on_resize)  # type: ignore[method-assign]
+        self._session.app.after_render += self._on_render
+        follow_reflow(self._session.app)
         self._session.default_buffer.on_text_changed += lambda buffer: self._on_text_changed(buffer.text)
 
     def ask(self, default: str = "") -> str:
@@ -176,17 +169,6 @@ class InputLine:
     def _on_text_changed(self, text: str) -> None:
         self._hint = ""
         self._on_line_changed(self._pastes.unfold(text))
-
-    def _follow_reflow(self, draw_again: Callable[[], None]) -> None:
-        """Tell prompt_toolkit where its first row is after the terminal has wrapped it: it would erase less, and the rest would stay."""
-        renderer, columns = self._session.app.renderer, self.size()[0]
-        if (screen := renderer.last_rendered_screen) is not None:
-            x, y = renderer._cursor_pos
-            rows = [screen.data_buffer[row].items() for row in range(y + 1)]
-            lengths = [max((at + 1 for at, cell in row if cell.char.strip()), default=1) for row in rows]
-            wrapped = sum((length - 1) // columns for length in lengths[:-1]) + min(x, lengths[-1] - 1) // columns
-            renderer._cursor_pos = Point(x, y + wrapped)
-        draw_again()
 
     def _show_hint(self, hint: str) -> None:
         """Show a hint instead of the toolbar; an empty one brings the toolbar back."""
