@@ -7,7 +7,6 @@ the instructions, the summary, and the turns before the current one.
 The SDK's own streams call `accumulate_event` for each event. It is not a public name, so pyproject.toml pins the version.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,7 +14,7 @@ from typing import Any
 
 from zkchat_cli.llm.anthropic_citations import Block, citation_marks, search_result_blocks, text_blocks
 from zkchat_cli.llm.base import NOT_IN_NAMES, Options, Request
-from zkchat_cli.llm.chat_reader import DONE, MAX_ITEMS, ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.chat_reader import DONE, MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
@@ -101,7 +100,7 @@ class AnthropicReader(ChatReader):
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
         if block["type"] == "tool_use":
-            whole = json.dumps(sent, ensure_ascii=False) if (sent := block.get("input")) else ""  # without pieces, from some imitations
+            whole = json_of(block.get("input") or "")  # from imitations that send no pieces
             self._calls[index] = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")), whole)
             self.calls.append(self._calls[index])
         if block["type"] not in ("text", "thinking"):

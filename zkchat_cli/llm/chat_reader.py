@@ -42,6 +42,14 @@ class PartialToolCall:
     extra: dict[str, Any] = field(default_factory=dict)
     """Further keys with which the server needs it back."""
 
+    @property
+    def size(self) -> int:
+        return len(self.id) + len(self.name) + len(self.arguments)
+
+    @property
+    def is_whole(self) -> bool:
+        return bool(self.arguments) and parse_tool_call("", "", self.arguments).malformed is None
+
 
 @dataclass
 class ThoughtSplitter:
@@ -215,6 +223,11 @@ class ChatReader(ABC):
 def _chunk(delta: Mapping[str, str], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": {name: text for name, text in delta.items() if text}, "finish_reason": finish}
     return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+
+
+def json_of(arguments: object) -> str:
+    """A call's arguments as JSON; some servers send them as an object."""
+    return text_of(arguments) if isinstance(arguments, str | None) else json.dumps(arguments, ensure_ascii=False)
 
 
 def text_of(value: object) -> str:

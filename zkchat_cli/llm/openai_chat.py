@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from zkchat_cli.llm.base import Request, openai_message
-from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
@@ -51,16 +51,16 @@ class OpenAIReader(ChatReader):
         return text, thought + (reasoning or text_of(delta.get("reasoning")))
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
-        """A fragment continues the call of its index; another id, or without an id another name, starts a new one (Gemini)."""
+        """A fragment continues the call of its index; another id, or without an id a name after whole arguments, starts a new one."""
         function = fragment.get("function") or {}
-        added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), text_of(function.get("arguments")))
+        added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
         if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
             added.extra = {"extra_content": extra}
             self.hidden_bytes += len(str(extra))
-        self.hidden_bytes += len(added.id) + len(added.name) + len(added.arguments)
+        self.hidden_bytes += added.size
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
-        if call is None or (added.id != call.id if added.id and call.id else added.name and call.name):
+        if call is None or (added.id != call.id if added.id and call.id else added.name and call.name and call.is_whole):
             self._by_index[index] = added
             self.calls.append(added)
             if len(self.calls) > MAX_ITEMS:

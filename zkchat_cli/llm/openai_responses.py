@@ -77,7 +77,7 @@ class ResponsesReader(ChatReader):
         if item["type"] == "function_call" and index not in self._calls:
             self._calls[index] = PartialToolCall(text_of(item.get("call_id")), text_of(item.get("name")))
             self.calls.append(self._calls[index])
-            self.hidden_bytes += len(self._calls[index].id) + len(self._calls[index].name)
+            self.hidden_bytes += self._calls[index].size
 
     def _end_item(self, index: int | str, item: Mapping[str, Any]) -> str:
         """Keep a finished item; returns its text if that has not come in pieces."""

@@ -4,7 +4,6 @@ mojentic makes the calls; `prepare` or the first call loads it. Each call reques
 would otherwise silently cut a longer prompt.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 from pydantic import Field
 
 from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.remote_model import (
@@ -67,10 +66,9 @@ class OllamaReader(ChatReader):
         message = event.get("message") or {}
         for call in message.get("tool_calls") or ():
             function = call["function"]
-            arguments = function.get("arguments")
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-            self.calls.append(PartialToolCall(text_of(call.get("id")), text_of(function.get("name")), text))
-            self.hidden_bytes += len(self.calls[-1].id) + len(self.calls[-1].name) + len(text)
+            added = PartialToolCall(text_of(call.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
+            self.calls.append(added)
+            self.hidden_bytes += added.size
         if event.get("done"):
             self.finish = text_of(event.get("done_reason")) or "stop"
             self.count(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count"))
