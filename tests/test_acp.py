@@ -93,6 +93,18 @@ def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, an
     assert (zkchat.vault / "Draft.md").exists() == (answer == "yes")
 
 
+def test_the_sources_stand_below_an_answer_that_is_cut_in_a_code_block(zkchat: Program, script: Script) -> None:
+    model = script({"text": "Run:\n```sh\nls", "finish_reason": "length"})
+
+    async def talk() -> str:
+        async with editor(zkchat, "--model", model) as client:
+            created = await client.agent.new_session(cwd=str(zkchat.vault))
+            assert await client.ask(created.session_id, "What does [[Filters]] say?") == "max_tokens"
+            return client.said()
+
+    assert asyncio.run(talk()).startswith("Run:\n```sh\nls\n```\n\n```\nSources")
+
+
 def test_lines_that_are_no_messages_are_answered_with_a_sentence(zkchat: Program) -> None:
     initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
     asked_at_the_end = {"jsonrpc": "2.0", "id": 2, "method": "session/list", "params": {}}  # the editor leaves without waiting

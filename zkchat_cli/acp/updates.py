@@ -11,6 +11,7 @@ from acp import schema
 
 from zkchat_cli import slash
 from zkchat_cli.agents.loader import NO_AGENT
+from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.models import ToolCall, ToolRun, TurnReport, ZkChatMessage
 from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.sanitize import reveal_invisible
@@ -96,11 +97,11 @@ def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Update]:
 
 
 def sources_text(report: TurnReport) -> str:
-    """The sources below an answer, as the terminal lists them; empty if there are none."""
+    """The sources below an answer, as the terminal lists them; empty if there are none. They end a code block that was cut off."""
     named = [each for each in report.references if each.reference_type in ("direct", "import")]
     lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES)
     if lines:
-        return f"\n\n{code_block(plain_text(lines))}"
+        return f"\n{read_marks(report.answer).closing}\n\n{code_block(plain_text(lines))}"
     return f"\n\n{no_source_line(report)}." if report.lacks_source else ""
 
 
