@@ -164,7 +164,7 @@ def test_the_prompts_have_the_question_and_the_draft(client: NoteClient) -> None
         ("read_note", {"path": "../secret.md"}, "../secret.md leads out of the vault"),
         ("read_note", {"path": "/etc/passwd"}, "/etc/passwd leads out of the vault"),
         ("read_note", {"path": "Filter"}, "there is no note Filter. Nearest: Filters.md"),
-        ("read_note", {"path": "Filters.md", "start_line": 99}, "Filters.md has no lines 99 to 11. It has 11;"),
+        ("read_note", {"path": "Filters.md", "start_line": 99}, "Filters.md has no line 99. It has 11;"),
         ("backlinks", {"path": "Nothing"}, "there is no note Nothing. Nearest: "),
         ("list_notes", {"tag": "unknown"}, "no note has the tag unknown"),
         ("verify_quotations", {"text": "x" * 10_000_000}, "verify_quotations: text: string should have at most 1000000 characters."),

@@ -146,8 +146,9 @@ def test_a_model_calls_a_tool_that_the_user_always_allows(zkchat: Program, tmp_p
     script = tmp_path / "script.jsonl"
     script.write_text('{"tool_calls": [{"name": "x.echo", "arguments": {"text": "hi"}}]}\n{"text": "It said hi."}\n')
     settings(zkchat, "ok")
-    refused = zkchat("ask", "echo hi", "--model", f"scripted/{script}", "--json").json["tools"]
-    assert [(tool["name"], tool["ok"]) for tool in refused] == [("x.echo", False)]
+    refused = zkchat("ask", "echo hi", "--model", f"scripted/{script}", "--json")
+    assert [(tool["name"], tool["ok"]) for tool in refused.json["tools"]] == [("x.echo", False)]
+    assert "zkchat: x.echo was not called: nobody can be asked here" in refused.err
     settings(zkchat, "ok", 'always = ["echo"]\n')
     answer = zkchat("ask", "echo hi", "--model", f"scripted/{script}", "--json").json
     assert [(tool["name"], tool["ok"]) for tool in answer["tools"]] == [("x.echo", True)]

@@ -17,7 +17,7 @@ from zkchat_cli.context.tool_result_masking import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import ToolCall, ZkChatMessage
-from zkchat_cli.vault.approval import mark_memory_file
+from zkchat_cli.vault.approval import UNASKED_CALL, mark_memory_file
 from zkchat_cli.vault.edit.transaction import Change
 
 MIN_TOOL_TOKENS = 300
@@ -118,7 +118,7 @@ class ToolCallRunner:
         self.outcomes, self.notes_changed = [], False
         for call in calls:
             yield events.ToolCallStarted(call)
-            refused = self._ask_about(call, executor)  # the user's time, not the tools'
+            refused = yield from self._ask_about(call, executor)  # the user's time, not the tools'
             with self.turn.timer("tools"):
                 outcome = refused or executor.run_call(call)
             if outcome.finding.change is not None:
@@ -128,11 +128,14 @@ class ToolCallRunner:
             yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())
             yield from (events.Notice(*each) for each in self._memory.pop_notices())
 
-    def _ask_about(self, call: ToolCall, executor: ToolExecutor) -> ToolOutcome | None:
+    def _ask_about(self, call: ToolCall, executor: ToolExecutor) -> Generator[events.Event, None, ToolOutcome | None]:
         """Ask the user about the call of another program's tool; its outcome if it is refused."""
         if not executor.is_external(call.name):
             return None
         decision = self.services.approve_call(call)
+        if decision == UNASKED_CALL:
+            hint = "In a chat, the answer `always` allows it from then on."
+            yield events.Notice(f"{call.name} was not called: nobody can be asked here", hint)
         return None if decision.allowed else refuse_call(call, decision.reason)
 
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:

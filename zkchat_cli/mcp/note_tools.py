@@ -84,7 +84,8 @@ class NoteTools:
         first, last = self.vault.section(found, heading) if heading else (1, len(lines))
         first, last = start_line or first, min(end_line or last, len(lines))
         if last < first:
-            raise UsageError(f"{found} has no lines {first} to {end_line or last}", f"It has {len(lines)}; lines count from 1.")
+            wanted = f"lines {first} to {end_line}" if end_line else f"line {first}"
+            raise UsageError(f"{found} has no {wanted}", f"It has {len(lines)}; lines count from 1.")
         text = "\n".join(lines[first - 1 : last])
         more = None
         if len(text) > MOST_CHARACTERS:

@@ -26,7 +26,7 @@ Approve = Callable[["Change"], Decision]
 ALLOWED = Decision(True)
 DECLINED = Decision(False, "declined by the user: nothing was changed")
 DECLINED_CALL = Decision(False, "declined by the user: it was not called")
-UNASKED_CALL = Decision(False, "refused: nobody can be asked here; in a chat, the answer `always` allows this tool from then on")
+UNASKED_CALL = Decision(False, "refused: nobody can be asked here; in a chat, the user could allow it")
 UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
 
 
