@@ -41,7 +41,7 @@ def only(servers: McpServers) -> Tool:
     return tool
 
 
-@pytest.mark.parametrize("servers", ["garbage"], indirect=True)
+@pytest.mark.parametrize("servers", ["garbage", "noisy"], indirect=True)
 def test_a_tool_is_offered_with_its_schema_and_its_result_is_text(servers: McpServers) -> None:
     tool = only(servers)
     assert tool.descriptor["function"]["name"] == "x.echo"
@@ -58,6 +58,7 @@ def test_a_tool_is_offered_with_its_schema_and_its_result_is_text(servers: McpSe
         ("nonsense", "x.echo answered with something that is not the result of a tool"),
         ("dies", "x.echo failed: Connection closed"),
         ("floods", "x.echo failed: Connection closed"),
+        ("wrong ids", "x.echo failed: "),
     ],
     indirect=["servers"],
 )

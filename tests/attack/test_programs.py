@@ -20,7 +20,6 @@ from model_server import ModelServer
 from pytest_httpserver import HTTPServer as PytestServer
 from terminal_screen import Script
 from test_agent_logs import NOW, claude
-from test_mcp_client import refusal, started
 from werkzeug import Response
 
 from zkchat_cli.acp.agent import LONGEST_ERROR, NoteAgent
@@ -33,6 +32,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.importers import claude_code, codex
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.tools.base import ToolArgumentError
 from zkchat_cli.vault.vault import Vault
 
 # texts to verify
@@ -203,18 +203,6 @@ def test_links_in_a_circle_and_names_with_brackets_are_no_notes(vault: Path) -> 
 # servers of tools
 
 
-def test_a_server_that_floods_its_errors_is_used_as_any_other() -> None:
-    with closing(started("noisy")) as servers:
-        [tool] = servers.tools()
-        assert tool.call({"text": "hi"}, None).data == {"result": ["echo: hi␛[31m"]}  # type: ignore[arg-type]
-
-
-def test_answers_with_wrong_ids_are_no_answers() -> None:
-    with closing(started("wrong ids")) as servers:
-        [tool] = servers.tools()
-        assert refusal(tool).startswith("x.echo failed: ")
-
-
 class ToolServer(BaseHTTPRequestHandler):
     """An MCP server over HTTP that answers a call in the way that `answer` names."""
 
@@ -282,7 +270,8 @@ def test_a_server_that_never_ends_its_answer_costs_one_call(answer: str, problem
         with closing(McpServers({"x": settings}, start_seconds=10, call_seconds=0.5)) as servers:
             [tool] = servers.tools()
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            assert refusal(tool).startswith("x.echo failed: ")
+            with pytest.raises(ToolArgumentError, match=r"^x\.echo failed: "):
+                tool.call({"text": "hi"}, None)  # type: ignore[arg-type]
             assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
             if problem:
                 servers._connections[0]._task.result(10)  # type: ignore[union-attr]
