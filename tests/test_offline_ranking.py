@@ -71,9 +71,9 @@ def test_passage_without_a_rare_word_or_the_meaning_of_the_question_is_left_out(
     assert quotes(rank_passages(question("Does a heap need thistles?"), [note(text)])) == ["A heap needs thistles."]
 
 
-def test_opening_of_a_section_follows_its_heading() -> None:
-    ranked = rank_passages(question("thistles"), [note(GARDEN)], meaning(Thistles=0.8))
-    assert quotes(ranked)[0] == "They hate shade."
+def test_opening_of_a_section_follows_its_heading_and_then_the_rest() -> None:
+    ranked = rank_passages(question("thistles"), [note(GARDEN + "\n- Cut them in June.")], meaning(Thistles=0.8))
+    assert quotes(ranked) == ["They hate shade.", "Cut them in June."]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ MIN_KNOWN = 0.75
 """From this share of the words of its subject on, the notes are about the question, even if their passages are unlike it: of 70 questions
 about two small vaults 3 instead of 5 are denied, and of 12 that these do not answer still 2."""
 MIN_PASSAGE_SIMILARITY = 0.35
-"""Below this, a passage without a rare word of the question is off its topic."""
+"""Below this, a passage is off the topic of a question if neither it nor the headings above it have a rare word of the question."""
 RARE_SHARE = 0.25
 """A word is rare if at most this share of the passages has it, or at most twice as many as the question's rarest word."""
 CHARACTER_WEIGHT = 0.5
@@ -206,7 +206,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         by_meaning = similar + HEADING_WEIGHT * heading + opening
         value = (WORDS_WEIGHT * lexical[i] + by_meaning + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality
         ranked.append(c._replace(value=value))
-        if similar >= MIN_PASSAGE_SIMILARITY or not rare.isdisjoint(c.words) or (opening and not rare.isdisjoint(c.above)):
+        if similar >= MIN_PASSAGE_SIMILARITY or not rare.isdisjoint(c.words | c.above):
             on_topic.append(i)
     best_first = sorted(ranked, key=lambda q: (-q.value, q.order))
     return RankedPassages(
