@@ -402,7 +402,7 @@ def test_any_markdown_with_citations_anywhere_is_a_valid_page(text: str, spans: 
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(archives())
+@given(archives().filter(lambda archive: bool(archive.messages and archive.conversation.head_id)))
 def test_any_conversation_is_a_valid_page(archive: ConversationArchive) -> None:
     check(archive)
 

@@ -6,17 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from factories import (
-    NOON,
-    AppFixture,
-    CountingIds,
-    DeltaModel,
-    compact_session,
-    find_call,
-    make_compaction,
-    reply,
-    tool_reply,
-)
+from factories import NOON, AppFixture, CountingIds, DeltaModel, compact_session, find_call, make_compaction, reply, tool_reply
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 

@@ -11,14 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.context.recall.index import MAX_MISFITS, RecallIndex, recall_passages
-from zkchat_cli.context.recall.passages import (
-    MAX_WHOLE,
-    PART_SIZE,
-    RecallPassage,
-    format_passages,
-    split_into_passages,
-    split_message,
-)
+from zkchat_cli.context.recall.passages import MAX_WHOLE, PART_SIZE, RecallPassage, format_passages, split_into_passages, split_message
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 

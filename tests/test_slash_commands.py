@@ -52,7 +52,7 @@ def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
 def test_after_clear_the_lossless_export_has_the_log(session: ZkChatSession) -> None:
     asked = len(session.history)
     slash_output("/clear", session)
-    assert "/export json" in slash_error("/export", session).hint
+    assert "json has the whole log" in slash_error("/export", session).hint
     slash_output("/export json log.json", session)
     assert len(json.loads(Path("log.json").read_text())["messages"]) == asked
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from zkchat_cli import models
 from zkchat_cli.citations.marks import read_marks
+from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.numbers import line_range, plural
@@ -47,8 +48,10 @@ class Exporter(NamedTuple):
 
 
 def current_branch(archive: ConversationArchive) -> tuple[ZkChatMessage, ...]:
-    """The messages of the branch in use, without answers that ended before their first word."""
+    """The messages of the branch in use, without answers that ended before their first word. Raises UsageError if there are none."""
     branch = models.branch_to(archive.messages, archive.conversation.head_id)
+    if not branch:
+        raise UsageError("there is nothing to export yet", "Ask something first; after /undo or /clear, the format json has the whole log.")
     return tuple(m for m in branch if m.role != "assistant" or m.content or m.tool_calls)
 
 

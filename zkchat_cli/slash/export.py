@@ -17,9 +17,6 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 def _export(session: ZkChatSession, argument: str) -> CommandResult:
     format_, _, name = argument.partition(" ")
     exporter = exporters.exporter(format_ or "md")
-    if not session.history and not (exporter.prompts and session.is_stored):
-        hint = "After /undo or /clear, /export json has the whole log." if session.is_stored else "Ask something first."
-        raise UsageError("there is nothing to export yet", hint)
     file = Path(name.strip()) if name.strip() else _default_folder(session) / f"zkchat-{session.conversation.id}{exporter.suffix}"
     if exporter.of == "call":
         text = exporter.export(session.request())

@@ -9,6 +9,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 
 COMMAND = command_group("Stored conversations.")
@@ -52,6 +53,7 @@ def show(
         overview = store.overview(store.find(id_, root).id)
         newest = limit if not (first or end) else None
         history = store.history(overview.id) if newest is None else store.latest(overview.id, newest)
+    others = overview.messages - sum(m.role == "user" or (m.role == "assistant" and bool(m.content) and not m.tool_calls) for m in history)
     if first or end:
         history = tuple(
             m for m in history if (not first or first <= _parse_time(m.timestamp)) and (not end or _parse_time(m.timestamp) < end)
@@ -59,6 +61,8 @@ def show(
     history = history[-limit:] if limit else history
     document = {**overview.model_dump(mode="json"), "history": history}
     ctx.print_result(document, conversation_list.transcript_lines(overview, history, MAX_SOURCES))
+    if others > 0 and not (limit or first or end):
+        ctx.screen.remark(f"{plural(others, 'message')} on other branches: zkchat chat --resume {overview.id}, then /branches")
 
 
 def _moment(option: str, written: str) -> datetime | None:
