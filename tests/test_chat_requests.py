@@ -90,6 +90,7 @@ def test_a_server_that_was_started_late_is_asked_for_the_window_again(server: Mo
         (OPENAI, {"data": [{"id": "m", "meta": {"n_ctx": 4096}}]}, 4096),
         (OPENAI, {"data": [{"id": "m", "context_length": "4096"}]}, None),
         (OPENAI, {"data": [{"id": "m"}]}, None),
+        (OPENAI, {"data": [{"id": "m", "owned_by": "organization_owner"}]}, 7424),
         (OLLAMA, {"model_info": {"general.architecture": "llama", "llama.context_length": 8192}}, 8192),
         (OLLAMA, {"model_info": {"general.architecture": "llama", "llama.context_length": 131072}}, 32768),
         (OLLAMA, {"model_info": {"general.architecture": "llama", "llama.context_length": 131072}, "parameters": "num_ctx 65536"}, 65536),
@@ -99,12 +100,12 @@ def test_a_server_that_was_started_late_is_asked_for_the_window_again(server: Mo
     ],
 )
 def test_window_is_asked_for_once(server: ModelServer, protocol: Protocol, answer: Any, tokens: int | None) -> None:
-    server.gets |= {"/v1/models": answer, "/api/show": answer}
+    server.gets |= {"/v1/models": answer, "/api/show": answer, "/api/v0/models": {"data": [{"id": "m", "loaded_context_length": 7424}]}}
     model = open_model(protocol.name, protocol.address(server))
     model.prepare()
     model.prepare()
     assert (model.window and model.window.tokens) == tokens
-    assert len(server.everything) == 1
+    assert len(server.everything) == 1 + (tokens == 7424)  # LM Studio has it in a list of its own
 
 
 @BOTH

@@ -36,8 +36,8 @@ from zkchat_cli.text.numbers import whole_number
 COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
 FIRST_DELAY = 1.0
 """Seconds before the second attempt if the server names none; twice as long before the third."""
-LLAMA_CPP = "llamacpp"
-"""The owner of its models, as llama.cpp lists them."""
+LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"
+"""The owner of their models, as llama.cpp and LM Studio list them."""
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
 

@@ -23,6 +23,7 @@ from zkchat_cli.llm.known_models import calls_no_tools, openai_input
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
     LLAMA_CPP,
+    LM_STUDIO,
     ONE_SYSTEM_MESSAGE,
     OPENAI,
     ROLES_REFUSAL,
@@ -120,6 +121,8 @@ class OpenAIModel(RemoteModel):
         size = found.window if found else None
         if found in llama:
             size = self._read_properties() or size
+        elif found and found.server == LM_STUDIO and size is None:
+            size = self._read_loaded_window(found.name)
         self._look_up_family(found.name if found else self.model)
         return Window(size, "the server's list of models") if size else None
 
@@ -142,6 +145,15 @@ class OpenAIModel(RemoteModel):
                 default = "tools" in template if isinstance(template, str) else None
                 self.calls_tools = known.get("supports_tools", default)
                 return whole_number((properties.get("default_generation_settings") or {}).get("n_ctx"), least=1)
+            except (ProviderError, *UNREADABLE):
+                return None
+
+    def _read_loaded_window(self, name: str) -> int | None:
+        """The window with which LM Studio has loaded a model, in its own list of models."""
+        with closing(self._root) as root:
+            try:
+                rows = root.fetch("/api/v0/models")["data"]
+                return whole_number({row["id"]: row.get("loaded_context_length") for row in rows}.get(name), least=1)
             except (ProviderError, *UNREADABLE):
                 return None
 
