@@ -54,6 +54,17 @@ def test_ctrl_z_suspends_and_fg_continues_at_the_prompt_but_not_in_an_answer(zkc
     assert stored_conversations(zkchat)[0]["content"] == "talk on"
 
 
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell with job control")
+def test_ctrl_z_suspends_at_the_prompt_of_a_plain_terminal_too(zkchat: Program) -> None:
+    with InShell(zkchat, TERM="dumb") as chat:
+        chat.start()
+        chat.wait_for("you ›")
+        chat.type(SUSPEND)
+        chat.wait_for_shell()
+        chat.type(f"fg{ENTER}/model{ENTER}")
+        chat.wait_for("offline, context window")
+
+
 @pytest.mark.parametrize(("columns", "rows"), [(40, 15), (200, 50)])
 def test_a_long_paste_is_shown_by_its_size_and_sent_in_full(zkchat: Program, script: Script, columns: int, rows: int) -> None:
     poem = "\n".join(f"line {n} of a long poem" for n in range(120))

@@ -82,9 +82,10 @@ def cooked_mode(*, translate_enter: bool = True) -> Iterator[None]:
     state = None
     if termios is not None and sys.stdin.isatty():
         state = termios.tcgetattr(sys.stdin.fileno())
-        usual = [*state]
+        usual = [*state[:6], [*state[6]]]
         usual[0] |= termios.ICRNL if translate_enter else 0
         usual[3] |= termios.ECHO | termios.ICANON | termios.ISIG
+        usual[6][termios.VSUSP] = usual[6][termios.VSUSP].strip(b"\0") or b"\x1a"  # Ctrl-Z: see buffered_type_ahead
         termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, usual)
     try:
         yield
