@@ -15,6 +15,7 @@ from conftest import Program, write_notes
 from fake_embedders import EmbeddingServers, SynonymEmbedder
 from notes_folder import NotesFolder
 from slow_hour import LINKED, SHARE, embed_for_an_hour
+from test_doctor import checks
 from turn_killer import start
 
 from zkchat_cli.config.schema import Config
@@ -521,7 +522,7 @@ def test_a_missing_server_is_one_warning_per_run(program: Program, embedding_ser
 
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
-    check = lambda: next(c for c in program("doctor", "--json").json["checks"] if c["name"] == "semantic")  # noqa: E731
+    check = lambda: checks(program)[1]["semantic"]  # noqa: E731
     assert check()["detail"] == ("ollama/nomic-embed-text, 0% done: zkchat vault index --semantic computes the rest; 64 dimensions")
     program("vault", "index", "--semantic")
     assert check()["detail"] == "ollama/nomic-embed-text, complete; 64 dimensions"

@@ -1,11 +1,11 @@
 """`vault`, `config`, `tokens`, `doctor`: the commands around the conversation."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
+from test_doctor import checks
 
 
 def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
@@ -84,7 +84,7 @@ def test_a_vault_is_chosen_by_flag_then_environment_then_settings_then_folder(zk
     for name in ("flag", "environment", "settings"):
         shutil.copytree(zkchat.vault, tmp_path / name)
         (tmp_path / name / f"{name}.md").write_text(name)
-    where = lambda *more: json.loads(zkchat("doctor", "--json", *more).out)["checks"][1]["detail"]  # noqa: E731
+    where = lambda *more: checks(zkchat, *more)[1]["vault"]["detail"]  # noqa: E731
     assert where() == str(zkchat.vault)
     zkchat("config", "set", "vault.path", tmp_path / "settings")
     assert where().endswith("settings")
@@ -108,10 +108,8 @@ def test_with_a_damaged_vocabulary_figures_are_marked_as_estimates(zkchat: Progr
     (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").touch()
     zkchat.env["TIKTOKEN_CACHE_DIR"] = str(tmp_path)
     assert zkchat("tokens", "-", stdin="twelve bytes").out == "~4\n"
-    done = zkchat("doctor", "--json")
-    vocabulary = next(c for c in done.json["checks"] if c["name"] == "vocabulary")
-    assert vocabulary["ok"] is False
-    assert vocabulary["next_step"]
+    vocabulary = checks(zkchat)[1]["vocabulary"]
+    assert (vocabulary["ok"], bool(vocabulary["next_step"])) == (False, True)
     assert zkchat("ask", "How are filters joined?", "--json").json["context"]["estimated"] is True
 
 

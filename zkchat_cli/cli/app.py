@@ -279,6 +279,7 @@ def _print_usage_error(e: Any, arguments: list[str]) -> int:
         known |= set(ROOT_OPTIONS) - {e.option_name} if context.command.name == "chat" else set()
         message = f"no such option {e.option_name}{_did_you_mean(get_close_matches(e.option_name, sorted(known), n=2))}"
     message = re.sub("Input should be a valid integer.*", "it must be a whole number", message).replace("Input should", "it must")
+    message = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"unexpected argument: \1", message)
     path = context.command_path if context else "zkchat"
     return _print_error(UsageError(message[:1].lower() + message[1:].rstrip("."), f"See {path} --help"), arguments)
 
