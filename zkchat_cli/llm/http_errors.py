@@ -28,7 +28,7 @@ MAX_LISTED_MODELS = 8
 PROXY_HINT = "Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or name the host in NO_PROXY."
 CONTEXT_LENGTH = re.compile(
     r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|n_ctx|request too large"
-    r"|maximum (model|prompt) length|input token count|tokens .*must be <=|exceeds? max length|model token limit",
+    r"|maximum (model|prompt) length|input token count|inputs` tokens|exceeds? max length|model token limit",
     re.IGNORECASE,
 )
 """The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama, Anthropic, Gemini, Groq and others for a prompt that is too long."""
