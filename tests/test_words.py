@@ -79,6 +79,7 @@ def test_inflected_forms_have_one_stem(words: str, common: str, languages: tuple
         ("One is here. Two is there! Three? Yes.", "One is here.|Two is there!|Three?|Yes."),
         ("\n\nA sentence that\ngoes on here.", "A sentence that goes on here."),
         ("See e.g. Smith et al. by Dr. Jones. Then stop.", "See e.g. Smith et al. by Dr. Jones.|Then stop."),
+        ("I am 42. Am 3. Mai waren ca. 50 da (s. Nr. 7). Gut.", "I am 42.|Am 3. Mai waren ca. 50 da (s. Nr. 7).|Gut."),
         ("J. R. R. Tolkien wrote it. I read it.", "J. R. R. Tolkien wrote it.|I read it."),
         ("It is the best. Not the worst.", "It is the best.|Not the worst."),
         ("He said “Stop.” Then he left.", "He said “Stop.”|Then he left."),

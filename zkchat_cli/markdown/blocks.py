@@ -27,7 +27,12 @@ _NO_PROSE = lazy_pattern(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\
 _NO_PROSE_BEGINS = frozenset("^!<")
 _SENTENCE_END = lazy_pattern(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|(?<=[。！？])["”’）」]*""")
 _LONGEST_ABBREVIATION = 10
-_ABBREVIATION = lazy_pattern(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig)|\b[A-Z])\.$", re.IGNORECASE)
+_ABBREVIATION = lazy_pattern(
+    r"\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig|pp|vol|et al|env|ca|Nr|Tel|Abb|Kap|bzw|evtl|ggf|inkl|sog|vgl|zzgl|[A-Z]"
+    r"|(?:(?<!\bI )am|im|vom|zum|beim|de[mnrs]|das|die) \d\d?)\.$",
+    re.IGNORECASE,
+)
+"""The last are German ordinals, such as in dates: "am 3. Oktober"."""
 
 
 class MarkdownBlock(NamedTuple):
