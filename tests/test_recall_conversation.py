@@ -71,13 +71,13 @@ def test_words_are_found_in_their_other_forms(store: ChatSessionStore) -> None:
     assert found_texts(store, "Ordner", languages=("english", "german")) == ["b"]
 
 
-def test_search_covers_tool_results_and_other_branches_but_not_the_current_question(store: ChatSessionStore) -> None:
+def test_search_covers_tool_results_other_branches_and_the_question_of_a_killed_process(store: ChatSessionStore) -> None:
     store_conversation(
         store, "c1", message("user", "What of slate?", "q"), message("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1")
     )
     store.move_head("c1", "q")
     store.add("c1", message("user", "slate, pending", "p", parent_id="q", status="pending"))
-    assert set(found_texts(store, "slate")) == {"q", "t"}
+    assert set(found_texts(store, "slate")) == {"q", "t", "p"}
 
 
 def test_new_messages_are_found_by_the_next_search(store: ChatSessionStore) -> None:
@@ -162,7 +162,8 @@ def test_recall_finds_folded_messages(app: AppFixture) -> None:
     assert len(result["said"]) == 5
 
 
-def test_recall_finds_earlier_conversations_by_title(app: AppFixture) -> None:
+def test_recall_finds_earlier_conversations_by_title_and_not_its_own_question(app: AppFixture) -> None:
+    assert "said" not in recall_result(app, "what did we say")
     report_of(app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")])).send("What does compost need?"))
     first = next(entry for entry in recall_result(app, "compost air")["said"] if entry["who"] == "assistant")
     assert first["conversation"] == "What does compost need?"

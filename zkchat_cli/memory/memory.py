@@ -349,11 +349,12 @@ class Memory:
     # earlier messages
 
     def search_conversations(self, query: str, limit: int) -> list[dict[str, object]]:
-        """Messages of this conversation and, with memory on, of earlier ones with this vault, best first."""
+        """Messages of this conversation and, with memory on, of earlier ones with this vault, best first; not the question of this turn."""
         only, languages = None if self.enabled else self.conversation_id or "", self._vault.languages()
         by_words = self._store.search(self._vault_key, query, conversation_id=only, limit=MAX_RECALLED_MESSAGES, languages=languages)
-        found = self._add_similar_messages(query, by_words, only, languages)[: min(limit, MAX_RECALLED_MESSAGES)]
-        return [describe_message(each, query, same_conversation=each.conversation_id == self.conversation_id) for each in found]
+        found = self._add_similar_messages(query, by_words, only, languages)
+        others = [each for each in found if each.message.id != self.message_id][: min(limit, MAX_RECALLED_MESSAGES)]
+        return [describe_message(each, query, same_conversation=each.conversation_id == self.conversation_id) for each in others]
 
     def _add_similar_messages(
         self, query: str, by_words: Sequence[FoundMessage], only: str | None, languages: tuple[str, ...]

@@ -34,9 +34,7 @@ _FOUND = f"""
     FROM message CROSS JOIN conversation ON conversation.id = message.conversation_id
     WHERE message.{{}} = :message AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
         AND (:tool_results OR message.role <> 'tool')
-        AND message.status <> 'pending'
 """
-"""Without the question that is being answered now."""
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_vocabulary USING fts5vocab(main, message_index, row)"
 _SAME_BEGINNING = "SELECT term FROM temp.message_vocabulary WHERE term >= :prefix AND term < :prefix || char(0x10ffff) LIMIT :most"
 
