@@ -103,11 +103,7 @@ def test_a_terminal_that_wraps_its_rows_again_shows_the_line_once_and_what_is_ab
     output = Vt100_Output(seen, lambda: Size(seen.terminal.lines, seen.terminal.columns), enable_cpr=False)  # type: ignore[arg-type]
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=output):
         at = At(keyboard)
-
-        def make_narrower() -> None:
-            seen.terminal.resize(columns=40)
-            at.prompt._session.app._on_resize()
-
+        make_narrower = lambda: (seen.terminal.resize(columns=40), at.prompt._session.app._on_resize())  # type: ignore  # noqa: E731
         keyboard.send_text("words " * 10 + "last!")
         at.says_when(lambda: "!" in seen.raw and not at.prompt.call_soon(make_narrower), ENTER)
     assert seen.terminal.rows() == ["the answer", "you ›" + " words" * 5 + " word", "      s words words words words last!"]
