@@ -108,6 +108,8 @@ def test_a_stopped_retry_keeps_both_branches(app: AppFixture) -> None:
 
 def test_a_summary_of_undone_turns_is_not_used(app: AppFixture) -> None:
     session = resume(app, exchanges(*[(f"On day {i} I moved thing {i} to shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 13)]))
+    slash_output("/compact preview keep day 3", session)
+    assert session.compaction is None
     session.compact()
     assert session.compaction is not None
     slash_output("/undo 11", session)

@@ -203,6 +203,7 @@ def test_context_show_of_a_past_turn(zkchat: Program, script: Callable[..., str]
         (("show", "--turn", 1, "--call", 2), "turn 1 has no call 2"),
         (("show", "--call", 1), "--call needs --turn"),
         (("show", "--turn", 1, "--next", "x"), "--turn and --next cannot be combined"),
+        (("compact", "--undo", "--preview"), "--undo cannot be combined"),
         (("diff", 1, 9), "there is no turn 9"),
     ):
         refused = zkchat("context", *wrong)

@@ -16,8 +16,9 @@ def _compact(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
         return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
-    preview = argument == "preview"
-    request = CompactionRequest(instructions=None if preview else argument or None, preview=preview)
+    word, _, rest = argument.partition(" ")
+    preview = word == "preview"
+    request = CompactionRequest(instructions=(rest.strip() if preview else argument) or None, preview=preview)
     if session.runtime.summary_model.can_summarize:
         return CommandResult(turn=_compaction_events(session, request))
     return CommandResult(describe_compaction(session.compact(instructions=request.instructions, preview=preview)))
@@ -37,5 +38,5 @@ def _compaction_events(session: ZkChatSession, request: CompactionRequest) -> Ge
 
 
 COMMAND = SlashCommand(
-    _compact, "[instructions | preview | undo]", lambda _: {"preview": "show what it would do", "undo": "undo the last compaction"}
+    _compact, "[[preview] [instructions] | undo]", lambda _: {"preview": "show what it would do", "undo": "undo the last compaction"}
 )

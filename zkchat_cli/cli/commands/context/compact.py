@@ -33,6 +33,8 @@ def compact(
     from zkchat_cli.views.command_hints import IN_SHELL
     from zkchat_cli.views.compaction import describe_compaction
 
+    if undo and (preview or instructions is not None or target is not None or keep is not None):
+        raise UsageError("--undo cannot be combined with another option", "zkchat context summary shows what --undo takes back.")
     with ctx.open_session(id_) as session:
         if undo:
             undone = session.undo_compaction()
