@@ -9,7 +9,8 @@ from zkchat_cli.views.memory import fact_update_text
 
 
 def _remember(session: ZkChatSession, argument: str) -> CommandResult:
-    return CommandResult(fact_update_text(session.memory.remember(argument)))
+    lost = "" if session.store.persistent else "\nIt is lost when you quit: this chat is not stored."
+    return CommandResult(fact_update_text(session.memory.remember(argument)) + lost)
 
 
 COMMAND = SlashCommand(_remember, "TEXT")
