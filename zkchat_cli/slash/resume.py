@@ -17,10 +17,8 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 def _resume(session: ZkChatSession, argument: str) -> CommandResult:
     others = _other_conversations(session, session.store)
     if not argument:
-        none = "There is no other conversation with these notes" + (
-            "." if session.store.persistent else " in this chat, which is not stored."
-        )
-        return CommandResult(lines=_numbered_lines(others) or [styled_line(none)])
+        where = "" if session.store.persistent else " in this chat, which is not stored"
+        return CommandResult(lines=_numbered_lines(others) or [styled_line(f"There is no other conversation with these notes{where}.")])
     row = (parse_number(argument) or 0) - 1
     is_listed = 0 <= row < len(others)
     if not is_listed and argument.isdecimal() and len(argument) < 3:  # no id: one would hardly be typed so short
