@@ -100,6 +100,7 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
         ("See [`run()`](run.md) and [[Api#`run`]].", "See `run()` and Api › `run`."),
         ("Use [[Run#`run (a) => b;`|the API]] now.", "Use the API now."),
         ('A <span class="x">red</span> heap<br>grows.', "A red heap grows."),
+        ('It comes from <a href="x">`run`</a>.', "It comes from `run`."),
         ("A ==marked== word &amp; more[^1].", "A marked word & more."),
         ("- [[Beans]] need 2 * 3 poles.", "Beans need 2 * 3 poles."),
     ],

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row, split_sentences
-from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.markdown.plain_text import remove_tags, to_plain_text
 from zkchat_cli.markdown.scanner import LIST_MARKER
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
@@ -172,6 +172,7 @@ def quotable_chunk(text: str) -> QuotableChunk:
 
 def _render(text: str) -> str:
     """Plain text with the spaces at its ends, which separate it from the code around it."""
+    text = remove_tags(text)
     begin, end = " " * text[:1].isspace(), " " * text[-1:].isspace()
     return begin + to_plain_text(text) + end
 
