@@ -213,7 +213,7 @@ class Endpoint:
             hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
             return self.error("context_length", f"finds the prompt too long{quoted}", hint)
         if status in (0, 400, 404, 422, 500) and TOOLS_REFUSED.search(text):
-            hint = "To send it passages of your notes instead: zkchat config set retrieval.mode before"
+            hint = "It gets passages of your notes instead. To begin with them: zkchat config set retrieval.mode before"
             return self.error("no_tools", f"takes no tools{quoted}", hint)
         if status in (400, 500) and ROLES_REFUSED.search(text):
             return self.error("bad_request", f"rejects the request{code}{quoted}", "Choose another model, or another chat template.")
