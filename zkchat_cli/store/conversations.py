@@ -7,6 +7,7 @@ from typing import Any
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, ConversationArchive, ConversationOverview
 from zkchat_cli.store import rows
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 
 _COLUMNS = (*rows.CONVERSATION, "messages", "tokens", "question", "checksum")
@@ -136,5 +137,5 @@ def _recent_hint(connection: sqlite3.Connection) -> str:
 
 
 def _format_list(conversations: Sequence[Conversation]) -> str:
-    names = [f"{c.id} ({c.title or 'untitled'}, {c.updated_at[:10]})" for c in conversations[:5]]
+    names = [f"{c.id} ({truncate(c.title or 'untitled', 60)}, {c.updated_at[:10]})" for c in conversations[:5]]
     return ", ".join(names) + (f" and {len(conversations) - 5} more" if len(conversations) > 5 else "")
