@@ -71,9 +71,10 @@ def test_a_number_opens_a_source_and_a_link_the_note_of_that_name(session: ZkCha
     assert opened.file.stem == name
 
 
-def test_opening_a_source_of_a_vault_that_is_gone_names_the_vault(session: ZkChatSession) -> None:
+def test_of_a_vault_that_is_gone_the_vault_is_named_and_no_note_is_said_to_be_deleted(session: ZkChatSession) -> None:
     session.vault.root.rename(session.vault.root.with_name("away"))
     assert {slash_error(f"/open {name}", session).message for name in ("1", "Compost")} == {f"there is no folder {session.vault.root}"}
+    assert "deleted" not in slash_output("/refs", session) + slash_output("/why Compost", session) + slash_output("/context", session)
 
 
 # /sources
@@ -112,7 +113,7 @@ def test_an_excerpt_that_has_moved_is_shown_where_it_is_now(session: ZkChatSessi
 
 @pytest.mark.parametrize(
     ("today", "told"),
-    [("# Compost\n\nIt is never ready.\n", "edited and no longer contains this text"), (None, "The note no longer exists")],
+    [("# Compost\n\nIt is never ready.\n", "edited and no longer contains this text"), (None, "The note is deleted or cannot be read")],
 )
 def test_of_an_edited_or_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession, today: str | None, told: str) -> None:
     compost(session).unlink()
@@ -141,7 +142,7 @@ def test_a_path_out_of_the_vault_in_an_imported_log_reads_nothing(app: AppFixtur
     (app.vault.root.parent / "secret.md").write_text("secret words")
     one = a_log(app, message("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "secret", relative_path="../secret.md")]))
     text = slash_output("/sources 1", one)
-    assert "The note no longer exists" in text
+    assert "The note is deleted or cannot be read" in text
     assert "words" not in text
 
 

@@ -202,8 +202,9 @@ class Vault:
         return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))
 
     def has_file(self, path: str) -> bool:
-        """Whether a file that was at this path is still there; a path of an import may lead out of the vault."""
-        return os.path.lexists(self.root / path)
+        """Whether a file that was at this path is still there, as far as is known: the vault's disk may not be mounted. A path of an import
+        may lead out of the vault."""
+        return os.path.lexists(self.root / path) or not self.root.is_dir()
 
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text` in order, as if it were in the note `source`, or in the vault's root; without those that mean no note."""

@@ -30,7 +30,7 @@ class SourceLocation(NamedTuple):
 def locate_chunk(chunk: ContentChunk, note: str | None) -> SourceLocation:
     """Find an excerpt in the text of its note, None if that is gone; of several occurrences, the one nearest to the old place."""
     if note is None:
-        return SourceLocation(chunk.start_line, chunk.end_line, change="The note no longer exists. This is what the model saw:")
+        return SourceLocation(chunk.start_line, chunk.end_line, change="The note is deleted or cannot be read. This is what the model saw:")
     words = chunk.text.removesuffix(CUT_MARK)
     lines = note.split("\n")
     old = sum(len(line) + 1 for line in lines[: chunk.start_line - 1])
