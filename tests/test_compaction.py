@@ -100,7 +100,8 @@ def test_a_summary_never_takes_more_than_its_share_whatever_the_target(app: AppF
 
 
 def test_the_discard_strategy_compacts_nothing(app: AppFixture) -> None:
-    assert resume(app, exchanges(*MOVES), strategy="discard").compact().mode == "none"
+    done = resume(app, exchanges(*MOVES), strategy="discard", model=DeltaModel([reply("So.")])).compact()
+    assert (done.mode, done.model_calls) == ("none", 0) and "the strategy discard sends no summaries" in str(done.problem)
 
 
 def test_failed_turns_are_neither_folded_nor_counted(app: AppFixture) -> None:

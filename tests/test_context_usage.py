@@ -193,7 +193,8 @@ def compaction(**more: object) -> Compaction:
         (compaction(preview=True), "Nothing was changed.", "600"),
         (compaction(mode="truncated", messages_folded=1), "Dropped 1 message.", "dropped 1 message, 600 tokens saved"),
         (compaction(mode="none", messages_folded=0), "Nothing to compact: there are no messages yet.", "nothing to compact"),
-        (compaction(mode="none", messages_folded=0, made_after="m", problem="slow"), "no older turns that", "nothing to compact: slow"),
+        (compaction(mode="none", messages_folded=0, made_after="m", problem="slow"), "Nothing to compact: slow.", "nothing to compact: sl"),
+        (compaction(mode="none", model_calls=1, made_after="m", problem="slow"), "no older turns that", "compacted 8 messages"),
     ],
 )
 def test_a_compaction_is_described(done: Compaction, text: str, line: str) -> None:

@@ -49,6 +49,10 @@ class CompactionRun:
     timer: PhaseTimer
 
     def run(self) -> Generator[events.Event, None, Compaction]:
+        strategy = self.runtime.strategy
+        if not strategy.summarizes:
+            problem = f"the strategy {strategy.name} sends no summaries; hybrid and summarize do"
+            return self._unchanged.model_copy(update={"problem": problem})
         with self.timer("prepare"):
             kept = self._kept_preview()
             masking, fold = self._plan() if kept is None else (None, None)

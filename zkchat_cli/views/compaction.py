@@ -12,8 +12,10 @@ def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -
     """What a compaction did, or would do, in sentences."""
     failure = f" T{_failure_text(compaction)[1:].rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
-        older = "there are no older turns that a summary would make smaller"
-        return f"Nothing to compact: {'there are no messages yet' if compaction.made_after is None else older}.{failure}"
+        why = "there are no older turns that a summary would make smaller"
+        if compaction.problem and not compaction.model_calls:
+            why, failure = compaction.problem, ""
+        return f"Nothing to compact: {'there are no messages yet' if compaction.made_after is None else why}.{failure}"
     text = _actions_text(compaction)
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
     outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
