@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import AppFixture, DeltaModel, chunk, find_call, message, reply, report_of, resume, tool_reply
+from factories import AppFixture, DeltaModel, chunk, find_call, make_compaction, message, reply, report_of, resume, tool_reply
 from slash_results import slash_error, slash_output
 
 from zkchat_cli import slash
@@ -209,11 +209,12 @@ def named(kind: str, **more: object) -> DocumentReference:
     ],
 )
 def test_why_tells_how_a_named_document_was_delivered(app: AppFixture, reference: DocumentReference, told: str) -> None:
-    one = a_log(app, message("user", "What?", "u", references=[reference], chunks=[chunk(4)]), message("assistant", "So.", "a"))
+    numbered = reference.model_copy(update={"numbers": (4,)})
+    one = a_log(app, message("user", "What?", "u", references=[numbered], chunks=[chunk(4)]), message("assistant", "So.", "a"))
     text = slash_output("/why Filters", one)
-    assert told in text
-    assert "[4] lines 5" in text
-    assert "in the prompt now" in text
+    assert told in text and "[4] lines 5" in text and "\n      in the prompt now" in text
+    one.store.compact(one.conversation.id, make_compaction("They spoke.", "a"))
+    assert "not in the prompt now: in the summary" in slash_output("/why Filters", app.reopen(one))
 
 
 def test_why_of_project_memory(app: AppFixture) -> None:

@@ -22,7 +22,7 @@ from zkchat_cli.views.context_usage import sent_source_numbers
 from zkchat_cli.views.prompts import prompt_status
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-_NO_LONGER_SENT = "its text is not in the prompt now: it was summarized or shortened"
+_NO_LONGER_SENT = "its text is not in the prompt now: it was shortened, or its turn is not sent"
 MAX_ARGUMENTS = 80
 MAX_EXCERPTS = 10
 """Excerpts of one tool call that are listed."""
@@ -66,8 +66,9 @@ def _provenance_lines(
     if in_memory:
         yield styled_line("  project memory: included in every prompt")
     sent = sent_source_numbers(prompt) if prompt else set()
+    dropped = {each.id for each in prompt.dropped} if prompt else set()
     for named in document.named:
-        missing = prompt is not None and not sent.issuperset(named.reference.numbers)
+        missing = prompt is not None and named.message_id not in dropped and not sent.issuperset(named.reference.numbers)
         yield from _named_lines(named, _NO_LONGER_SENT if missing else describe(named.message_id))
     for turn, reference in document.remembered:
         text = f": {reference.context_snippet}" if reference.context_snippet else ""
