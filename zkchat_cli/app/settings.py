@@ -166,6 +166,6 @@ def required_vault_folder(loaded: LoadedConfig) -> Path:
     if folder is None:
         raise VaultError(
             f"no vault: {loaded.cwd} has no Markdown files, and no vault is set",
-            "Use --vault DIR, ZKCHAT_VAULT, vault.path, a folder of .md files, or `zkchat chat --demo`.",
+            "Use --vault DIR, ZKCHAT_VAULT, a folder of .md files, `config set vault.path DIR`, or `chat --demo`.",
         )
     return folder

@@ -74,10 +74,11 @@ class InterruptHandler:
 
 
 @contextmanager
-def cooked_mode(*, translate_enter: bool = True) -> Iterator[None]:
+def cooked_mode(*, translate_enter: bool = True, suspends: bool = False) -> Iterator[None]:
     """The terminal in the mode in which a shell gives it to a program, whatever the chat has set.
 
-    An Enter that is translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line.
+    An Enter that is translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line. Ctrl-Z only `suspends`
+    where that is wanted: less as we run it (LESSSECURE) would not stop with us.
     """
     state = None
     if termios is not None and sys.stdin.isatty():
@@ -85,7 +86,8 @@ def cooked_mode(*, translate_enter: bool = True) -> Iterator[None]:
         usual = [*state[:6], [*state[6]]]
         usual[0] |= termios.ICRNL if translate_enter else 0
         usual[3] |= termios.ECHO | termios.ICANON | termios.ISIG
-        usual[6][termios.VSUSP] = usual[6][termios.VSUSP].strip(b"\0") or b"\x1a"  # Ctrl-Z: see buffered_type_ahead
+        if suspends:
+            usual[6][termios.VSUSP] = usual[6][termios.VSUSP].strip(b"\0") or b"\x1a"  # see buffered_type_ahead
         termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, usual)
     try:
         yield

@@ -137,7 +137,7 @@ def interruptible() -> Iterator[None]:
     """Where lines are read: Ctrl-C raises KeyboardInterrupt, and the terminal shows what is typed."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with cooked_mode():
+        with cooked_mode(suspends=True):
             yield
     finally:
         signal.signal(signal.SIGINT, before)
