@@ -59,9 +59,15 @@ def test_ctrl_z_suspends_at_the_prompt_of_a_plain_terminal_too(zkchat: Program) 
     with InShell(zkchat, TERM="dumb") as chat:
         chat.start()
         chat.wait_for("you ›")
+        chat.type("/mo")
+        chat.wait_for("you › /mo")
         chat.type(SUSPEND)
         chat.wait_for_shell()
-        chat.type(f"fg{ENTER}/model{ENTER}")
+        chat.type(f"fg{ENTER}")
+        chat.wait_until(lambda: chat.screen_text().endswith("you › /mo"), "the line as it was")
+        chat.type(TAB)
+        chat.wait_for("you › /model")
+        chat.type(ENTER)
         chat.wait_for("offline, context window")
 
 

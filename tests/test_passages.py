@@ -56,7 +56,7 @@ def test_a_command_over_several_lines_is_one_piece_of_code() -> None:
 
 
 def test_what_rows_and_code_are_is_said_above_them() -> None:
-    text = "| part | price |\n| - | - |\n| chain | 40 |\n\nSee the lag\n\n```\ngroups\n```\n\nDone.\n\nIt rained."
+    text = "| part | price |\n| - | - |\n| chain | 40 |\n\nSee the lag\n\n```\ngroups\n```\n\nIt rained.\n\n#sh\n\n```\nls\n```"
     labels = {piece.text: piece.label for piece in quotable_passages(text) if piece.label}
     assert labels == {"| chain | 40 |": "| part | price |", "groups": "See the lag"}
 

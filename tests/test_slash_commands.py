@@ -77,8 +77,9 @@ def test_export_to_where_nothing_can_be_written_is_refused(session: ZkChatSessio
     assert "cannot be written" in slash_error(f"/export md {name}", session).message
 
 
-def test_before_the_first_message_there_is_nothing_to_copy(app: AppFixture) -> None:
+def test_before_the_first_message_there_is_nothing_to_copy_or_export(app: AppFixture) -> None:
     assert slash_error("/copy all", app.session()).message == "there are no messages yet"
+    assert slash_error("/export json", app.session()).message == "there is nothing to export yet"
 
 
 # models

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from prompt_toolkit.completion import CompleteEvent, Completer
@@ -18,7 +18,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import to_plain_text
 
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.interrupts import cooked_mode
+from zkchat_cli.terminal.interrupts import cooked_mode, termios
 from zkchat_cli.terminal.toolbar import Toolbar
 
 readline: ModuleType | None
@@ -123,13 +123,39 @@ class PlainInputLine:
 
 def read_line(prompt: str, default: str = "") -> str:
     """A line that is edited as in a shell."""
-    if readline is None or not default:
-        return input(prompt)
-    readline.set_startup_hook(lambda: readline.insert_text(default))
+    with _suspendable(prompt):
+        if readline is None or not default:
+            return input(prompt)
+        readline.set_startup_hook(lambda: readline.insert_text(default))
+        try:
+            return input(prompt)
+        finally:
+            readline.set_startup_hook(None)
+
+
+@contextmanager
+def _suspendable(prompt: str) -> Iterator[None]:
+    """Where Ctrl-Z suspends: after `fg`, readline gets its mode of the terminal back, which not every shell restores, and its line."""
+    if termios is None or readline is None or not sys.stdin.isatty():
+        yield
+        return
+
+    def suspend(number: int, _: FrameType | None) -> None:
+        assert termios is not None
+        assert readline is not None
+        mode = termios.tcgetattr(sys.stdin.fileno())
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+        signal.signal(number, suspend)
+        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, mode)
+        sys.stdout.write(f"{prompt}{readline.get_line_buffer()}")
+        sys.stdout.flush()
+
+    before = signal.signal(signal.SIGTSTP, suspend)
     try:
-        return input(prompt)
+        yield
     finally:
-        readline.set_startup_hook(None)
+        signal.signal(signal.SIGTSTP, before)
 
 
 @contextmanager

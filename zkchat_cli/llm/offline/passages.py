@@ -76,6 +76,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
             position = 0
             continue
+        before = len(found)
         for piece, kind in _pieces(block, max_group):
             has_words = kind == "code" or _WORD.search(_LINK.sub("", piece))
             if not has_words or (len(piece) < 10 and _NUMBERED.search(piece)):
@@ -84,7 +85,8 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), position, _label(block, above)))
             position += 1
         lead = _extend_lead(found, lead, block)
-        above = found[-1].text if found and (_is_label(block) or (block.kind == "paragraph" and found[-1].text.endswith(COLONS))) else ""
+        last = found[-1].text if len(found) > before else ""
+        above = last if _is_label(block) or (block.kind == "paragraph" and last.endswith(COLONS)) else ""
     return found
 
 
