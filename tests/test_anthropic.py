@@ -91,8 +91,9 @@ def test_tool_calls(server: ModelServer) -> None:
     answer = call(server, Reply(anthropic_calls(*calls)))
     assert (list(answer.calls), answer.end.reason) == ([*found, ToolCall(id="b", name="list", malformed='{"cut": ')], "tool_calls")
     assert list(call(server, Reply(anthropic_calls(*calls, finish="max_tokens"))).calls) == found
-    whole = anthropic_block(0, {"type": "tool_use", "id": "a", "name": "find", "input": {"query": "filters"}})  # as imitations send them
-    assert call(server, Reply([anthropic_events(anthropic_start(), *whole, *anthropic_end("tool_use"))])).calls == tuple(found[:1])
+    block = {"type": "tool_use", "id": "a", "name": "find", "input": {"query": "filters"}}  # as imitations send it, also with a piece
+    whole = *anthropic_block(0, block), *anthropic_block(1, block, {"type": "input_json_delta", "partial_json": '{"query": "filters"}'})
+    assert call(server, Reply([anthropic_events(anthropic_start(), *whole, *anthropic_end("tool_use"))])).calls == (found[0], found[0])
 
 
 def test_thinking_with_calls_is_shown_and_kept_in_its_signed_form(server: ModelServer) -> None:

@@ -96,7 +96,7 @@ def test_reasoning_has_three_forms(server: ModelServer, name: str) -> None:
         ("\n<think>\nLet me </see.\n</think>\n\n <th", "<th", "\nLet me </see.\n"),
         ("<think></think> A <think> b </think>", "A <think> b </think>", ""),
         ("  <thin", "  <thin", ""),
-        ("<think>Hm</thi", "", "Hm</thi"),
+        ("<think> is a tag, </", "<think> is a tag, </", " is a tag, "),
     ],
 )
 def test_thoughts_in_a_tag_are_reasoning(server: ModelServer, protocol: Protocol, sent: str, text: str, reasoning: str) -> None:
@@ -162,7 +162,7 @@ def test_arguments_are_parsed_or_kept_as_malformed(server: ModelServer, argument
     [
         [fragment('{"n":', id="a", name="f"), fragment(" 1}", id="a", name="f"), fragment('{"n": 2}', id="b", name="f")],
         [fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n": 2}', 0, id="b", name="f")],
-        [fragment('{"n": 1}', 0, id="", name="f"), fragment('{"n": 2}', 0, id="", name="f")],
+        [fragment('{"n": 1}', 0, id="", name="f"), fragment('{"n": 2}', 0, id="", name="f"), fragment("", 0, name="f")],
         [fragment('{"n":', 0, name="f"), fragment("1}", 0, id="a"), fragment('{"n": 2}', 1, id="b", name="f")],
         [fragment('{"n":', 0, name="f"), fragment("1}", 0, name="f"), fragment({"n": 2}, 1, name="f")],
     ],
@@ -194,7 +194,8 @@ def test_what_servers_want_back_with_a_call_goes_back_with_it(server: ModelServe
     assert sent["tool_calls"][0]["extra_content"] == {"google": {"thought_signature": "s"}}
 
 
-def test_call_without_a_name(server: ModelServer) -> None:
+def test_calls_without_a_name_or_arguments(server: ModelServer) -> None:
+    assert [call.name for call in read_stream(server, fragment("", 0, name="f"), fragment("", 0, name="g")).calls] == ["f", "g"]
     assert [call.name for call in read_stream(server, fragment("{}", 0, id="a")).calls] == ["unnamed"]
     assert [call.name for call in OLLAMA.ask(server, ollama_reply(None, {})).calls] == ["unnamed"]
 

@@ -34,7 +34,7 @@ def test_anything_that_looks_like_a_key_is_removed() -> None:
         (408, {"error": {"message": "Request timeout"}}, "server", "Request timeout"),
         (400, [{"error": {"message": "API key not valid."}}], "bad_request", "API key not valid."),
         (422, {"detail": [{"loc": ["body", "options"], "msg": "not permitted"}]}, "bad_request", "body.options: not permitted"),
-        (422, {"object": "error", "message": {"detail": [{"loc": ["n"], "msg": "too large"}]}}, "bad_request", "n: too large"),
+        (422, {"object": "error", "message": {"detail": [{"loc": ["n"], "msg": "big", "input": "n_ctx"}]}}, "bad_request", "n: big"),
         (422, {"detail": "no such thing"}, "bad_request", "no such thing"),
         (400, {"success": False, "errors": [{"code": 5021, "message": "no such thing"}]}, "bad_request", "no such thing"),
         (400, {"error": {"message": "Failed", "metadata": {"raw": '{"error": "too hot"}'}}}, "bad_request", "Failed: too hot"),

@@ -192,6 +192,8 @@ def test_a_prompt_that_the_server_cut_silently_is_reported(app: AppFixture, serv
     for times, notices in ((300, []), (1000, ["openai/m: its server has cut the prompt: it "])):
         events, _ = run_turn(session.send(LONG[:30] * times))
         assert [event.message[:44] for event in events if isinstance(event, Notice)] == notices
+    assert any(isinstance(event, Notice) for event in session.send(LONG[:30] * 1000))  # stopped there
+    assert (usage := session.history[-1].usage) and (usage.prompt_tokens, usage.estimated) == (2050, False)
 
 
 # what is left of a turn that failed

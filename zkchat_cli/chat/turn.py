@@ -156,10 +156,11 @@ class TurnInProgress:
     @contextmanager
     def count_broken_call(self, prompt: Prompt) -> Iterator[None]:
         """Add the cost of a model call that fails or is stopped after its first word: its server counts that, too."""
+        before = self.usage
         try:
             yield
         except BaseException:
-            if self.text or self.reasoning:
+            if self.usage is before and (self.text or self.reasoning):
                 self.add_usage(None, prompt, ())
             raise
 

@@ -50,6 +50,8 @@ class AnthropicReader(ChatReader):
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
         self._message: Any = None
         self._calls: dict[Any, PartialToolCall] = {}
+        self._whole: set[Any] = set()
+        """Indexes of the calls that began with all their arguments."""
         self._citations: dict[Any, list[Mapping[str, Any]]] = {}
         """Of the blocks of text that are not complete."""
 
@@ -66,7 +68,11 @@ class AnthropicReader(ChatReader):
                 return self._start_block(event["index"], event["content_block"])
             case "content_block_delta" if event["delta"]["type"] == "input_json_delta":
                 arguments = text_of(event["delta"].get("partial_json"))
-                self._calls[event["index"]].arguments += arguments
+                call = self._calls[event["index"]]
+                if arguments and event["index"] in self._whole:
+                    self._whole.discard(event["index"])
+                    call.arguments = ""
+                call.arguments += arguments
                 self.hidden_bytes += len(arguments)
             case "content_block_delta" if (delta := event["delta"])["type"] in _DELTAS:
                 self._accumulate(event=event, current_snapshot=self._message)
@@ -100,9 +106,10 @@ class AnthropicReader(ChatReader):
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
         if block["type"] == "tool_use":
-            whole = json_of(block.get("input") or "")  # from imitations that send no pieces
+            whole = json_of(block.get("input") or "")  # from imitations, which may send it again in pieces
             self._calls[index] = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")), whole)
             self.calls.append(self._calls[index])
+            self._whole |= {index} if whole else set()
         if block["type"] not in ("text", "thinking"):
             self.hidden_bytes += len(str(block))
             return "", ""

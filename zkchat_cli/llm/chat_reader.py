@@ -47,8 +47,16 @@ class PartialToolCall:
         return len(self.id) + len(self.name) + len(self.arguments)
 
     @property
-    def is_whole(self) -> bool:
+    def _is_whole(self) -> bool:
         return bool(self.arguments) and parse_tool_call("", "", self.arguments).malformed is None
+
+    def ends_before(self, piece: "PartialToolCall") -> bool:
+        """Whether a piece begins another call: with another id or, without ids, another name, or the same name with further arguments."""
+        if piece.id and self.id:
+            return piece.id != self.id
+        if not piece.name or not self.name:
+            return False
+        return piece.name != self.name or (bool(piece.arguments) and self._is_whole)
 
 
 @dataclass
@@ -60,6 +68,8 @@ class ThoughtSplitter:
     """Whether a thought has ended; the blanks after it are left out."""
     held: str | None = ""
     """What may belong to a tag; None from the first word of the answer on."""
+    open: str = ""
+    """The thought that has not ended, with its tag."""
 
     def split(self, text: str) -> tuple[str, str]:
         """The text and the thoughts of a piece."""
@@ -72,7 +82,7 @@ class ThoughtSplitter:
             self.held = text if THOUGHT.startswith(begun) else None
             if not begun.startswith(THOUGHT):
                 return (text if self.held is None else ""), ""
-            self.thinks, text = True, begun.removeprefix(THOUGHT)
+            self.thinks, self.open, text = True, THOUGHT, begun.removeprefix(THOUGHT)
         thought, end, rest = text.partition(THOUGHT_END)
         if end:
             self.thinks, self.ended, self.held = False, True, ""
@@ -80,6 +90,7 @@ class ThoughtSplitter:
             return answer, thought + more
         size = next((n for n in range(len(THOUGHT_END), 0, -1) if text.endswith(THOUGHT_END[:n])), 0)
         self.held = text[len(text) - size :]
+        self.open += text[: len(text) - size]
         return "", text[: len(text) - size]
 
 
@@ -192,10 +203,10 @@ class ChatReader(ABC):
             if not isinstance(event, dict):
                 raise TypeError(event)
             sent, reasoning = self.read_event(event)
+            text, thought = self._splitter.split(sent)
         except UNREADABLE as e:
             raise (self.endpoint.garbled_answer() if self.started else self.endpoint.not_an_answer(line)) from e
         self.started = self.started or bool(sent or reasoning or self.calls)
-        text, thought = self._splitter.split(sent)
         return _chunk({"content": text, "reasoning_content": thought + reasoning}) if text or thought or reasoning else b""
 
     def end(self, rest: bytes = b"") -> bytes:
@@ -216,8 +227,10 @@ class ChatReader(ABC):
             raise self.endpoint.content_filtered()
         if self.finish in ERROR_REASONS:
             raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
-        held = {"reasoning_content" if self._splitter.thinks else "content": self._splitter.held or ""}
-        return _chunk(held, "stop") + b"data: [DONE]\n\n"
+        thinks, held = self._splitter.thinks, self._splitter.held or ""
+        if thinks and not self.calls and self.finish_reason == "stop":  # an answer that begins with the word
+            thinks, held = False, self._splitter.open + held
+        return _chunk({"reasoning_content" if thinks else "content": held}, "stop") + b"data: [DONE]\n\n"
 
 
 def _chunk(delta: Mapping[str, str], finish: str | None = None) -> bytes:

@@ -203,8 +203,7 @@ class Endpoint:
         self, status: int, body: bytes, *, model: str = "", models: Collection[str] = (), retry_after: float | None = None
     ) -> ProviderError:
         """The error for a response with an error status, or 0 if that is unknown. `models`: the names that the server offers."""
-        text = body.decode("utf-8", "replace")
-        message = self._server_message(text)
+        message, text = self._server_message(body.decode("utf-8", "replace")), _without_request(body)
         if "Unexpected endpoint" in message:  # LM Studio's answer to a wrong path, with status 200
             status = 404
         quoted = _quoted(message)
@@ -262,8 +261,18 @@ def _quoted(message: str) -> str:
 
 def is_permanent(body: bytes) -> bool:
     """Whether the same call would fail again: the quota is used up, the prompt is too long, or the template refuses a part of it."""
-    text = body.decode("utf-8", "replace")
+    text = _without_request(body)
     return QUOTA in text or any(wording.search(text) for wording in (CONTEXT_LENGTH, TOOLS_REFUSED, ROLES_REFUSED))
+
+
+def _without_request(body: bytes) -> str:
+    """The body of an error without what FastAPI repeats of the request (`input`), which may speak of anything."""
+    text = body.decode("utf-8", "replace")
+    try:
+        kept = json.loads(text, object_hook=lambda found: {name: value for name, value in found.items() if name != "input"})
+        return json.dumps(kept, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
 
 
 def find_error(answer: object) -> object:

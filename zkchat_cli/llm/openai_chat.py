@@ -51,7 +51,7 @@ class OpenAIReader(ChatReader):
         return text, thought + (reasoning or text_of(delta.get("reasoning")))
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
-        """A fragment continues the call of its index; another id, or without an id a name after whole arguments, starts a new one."""
+        """A fragment continues the call of its index, unless it begins another."""
         function = fragment.get("function") or {}
         added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
         if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
@@ -60,7 +60,7 @@ class OpenAIReader(ChatReader):
         self.hidden_bytes += added.size
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
-        if call is None or (added.id != call.id if added.id and call.id else added.name and call.name and call.is_whole):
+        if call is None or call.ends_before(added):
             self._by_index[index] = added
             self.calls.append(added)
             if len(self.calls) > MAX_ITEMS:
