@@ -101,6 +101,7 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
         ("Use [[Run#`run (a) => b;`|the API]] now.", "Use the API now."),
         ('A <span class="x">red</span> heap<br>grows.', "A red heap grows."),
         ('It comes from <a href="x">`run`</a>.', "It comes from `run`."),
+        ("If $a<b$ and $c>d$ then `run`.", "If $a<b$ and $c>d$ then `run`."),
         ("A ==marked== word &amp; more[^1].", "A marked word & more."),
         ("- [[Beans]] need 2 * 3 poles.", "Beans need 2 * 3 poles."),
     ],

@@ -174,8 +174,8 @@ def quotable_chunk(text: str) -> QuotableChunk:
 
 def _render(text: str) -> str:
     """Plain text with the spaces at its ends, which separate it from the code around it."""
-    text = remove_tags(text)
-    begin, end = " " * text[:1].isspace(), " " * text[-1:].isspace()
+    bare = remove_tags(text)  # for its spaces only: addresses in angle brackets and formulas with < and > are not tags
+    begin, end = " " * bare[:1].isspace(), " " * bare[-1:].isspace()
     return begin + to_plain_text(text) + end
 
 
