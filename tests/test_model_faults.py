@@ -206,7 +206,7 @@ TOO_LONG: list[tuple[int, Any, int | None, int | None]] = [
     (400, "prompt is too long: 212000 tokens > 200000 maximum", 200_000, 212_000),
     (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length", 200_000, None),
     (400, {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}, None, None),
-    (413, "Request exceeds the maximum size", None, None),
+    (413, "Request exceeds the limit of 131,072 tokens", None, None),
 ]
 
 

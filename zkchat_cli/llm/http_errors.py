@@ -60,7 +60,7 @@ QUOTA = "insufficient_quota"
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 _CONTEXT_LIMIT = re.compile(
     r"(?:(?:context (?:length|size|window)|tokens allowed|maximum prompt length)(?:(?!\bby\b|n_keep)\D){0,40}|n_ctx\W{1,3}|<= ?"
-    r"|maximum model length of |limit(?: of| is|:)? |> ?)(\d{3,8})\b(?! \+)|(\d{3,8}) maximum context",
+    r"|maximum model length of |limit(?: of| is|:)? |> ?)(\d{3,8})\b(?! \+|,\d)|(\d{3,8}) maximum context",
     re.IGNORECASE,
 )
 _PROMPT_TOKENS = re.compile(
