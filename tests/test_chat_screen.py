@@ -76,8 +76,8 @@ def test_hostile_text_is_visible_and_harmless(zkchat: Program, script: Script) -
     look = {"name": "find_excerpts", "arguments": {"query": "unicorn \x1b]0;owned\x07"}}
     model = script({"tool_calls": [look]}, {"text": f"Answer {HOSTILE} [1] “says {HOSTILE}” [1]\n"})
     with Chat(hostile, "--model", model, columns=200, rows=50) as chat:
+        chat.wait_for("no␛]0;owned␇tes␊fake [bold]")  # the greeting may come after the prompt
         chat.wait_for_prompt()
-        assert "no␛]0;owned␇tes␊fake [bold]" in chat.screen_text().split("\n")[0]
         chat.ask("/verbose", "Details are on")
         chat.paste(f"typed {HOSTILE.replace(chr(7), '')}")
         chat.wait_for("<|endoftext|>")
