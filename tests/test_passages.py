@@ -116,4 +116,4 @@ def test_passage_is_shown_as_a_reader_sees_it_and_can_be_verified(written: str, 
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
 def test_every_piece_is_verbatim(text: str) -> None:
     for piece in quotable_passages(text, "H"):
-        assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(" \n.…*`:>1"), json.dumps(text)
+        assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(" \n.…*`"), json.dumps(text)
