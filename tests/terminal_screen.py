@@ -214,10 +214,14 @@ class Chat:
 
     # waiting
 
-    def wait_until(self, true: Callable[[], bool], what: str = "it") -> None:
-        end = time.monotonic() + PATIENCE
+    def wait_until(self, true: Callable[[], bool], what: str = "it", *, pressed: str = "") -> None:
+        """`pressed` are keys that send a signal, pressed now and each second: see `wait_for_end`."""
+        begin, sent = time.monotonic(), 0
         while not true():
-            if time.monotonic() > end:
+            if pressed and time.monotonic() >= begin + sent:
+                self.type(pressed)
+                sent += 1
+            if time.monotonic() > begin + PATIENCE:
                 raise AssertionError(f"waited in vain for {what}; the screen:\n{self.everything()}")
             if not self._read() and not true():
                 raise AssertionError(f"the chat ended before {what}; the screen:\n{self.everything()}")
@@ -231,14 +235,13 @@ class Chat:
     def wait_for_end(self, signalled: Callable[[], None] = lambda: None) -> int:
         """The exit code. `signalled` sends a signal, now and each second: Python misses one that comes just before it reads."""
         begin, sent = time.monotonic(), 0
-        end = begin + PATIENCE
         while (code := self._child.exit_code()) is None:
             if time.monotonic() >= begin + sent:
                 signalled()
                 sent += 1
             if self._child.closed or not self._read():
                 time.sleep(0.01)
-            if time.monotonic() > end:
+            if time.monotonic() > begin + PATIENCE:
                 raise AssertionError(f"the chat does not end; the screen:\n{self.everything()}")
         while not self._child.closed and self._read():
             pass

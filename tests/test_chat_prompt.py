@@ -26,8 +26,8 @@ class InShell(Chat):
         self.wait_for_shell()
         self.type(f"clear; {self._line}{ENTER}")
 
-    def wait_for_shell(self) -> None:
-        self.wait_until(lambda: self.screen_text().endswith(self.PROMPT), "the shell")
+    def wait_for_shell(self, *, pressed: str = "") -> None:
+        self.wait_until(lambda: self.screen_text().endswith(self.PROMPT), "the shell", pressed=pressed)
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell with job control")
@@ -37,11 +37,9 @@ def test_ctrl_z_suspends_and_fg_continues_at_the_prompt_but_not_in_an_answer(zkc
         chat.wait_for_prompt()
         chat.type("talk")
         chat.wait_for("you › talk")
-        chat.type(SUSPEND)
-        chat.wait_for_shell()
+        chat.wait_for_shell(pressed=SUSPEND)
         chat.type(f"fg{ENTER}")
-        chat.wait_until(lambda: chat.at_prompt() and "you › talk" in chat.screen_text(), "the line as it was")
-        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
+        chat.wait_until(lambda: chat.at_prompt() and "you › talk" in chat.screen_text() and len(chat.toolbars()) == 1, "the line as it was")
         chat.type(f" on{ENTER}")
         chat.wait_for("then word 1,")
         chat.type(SUSPEND)
@@ -61,8 +59,7 @@ def test_ctrl_z_suspends_at_the_prompt_of_a_plain_terminal_too(zkchat: Program) 
         chat.wait_for("you ›")
         chat.type("/mo")
         chat.wait_for("you › /mo")
-        chat.type(SUSPEND)
-        chat.wait_for_shell()
+        chat.wait_for_shell(pressed=SUSPEND)
         chat.type(f"fg{ENTER}")
         chat.wait_until(lambda: chat.screen_text().endswith("you › /mo"), "the line as it was")
         chat.type(TAB)
