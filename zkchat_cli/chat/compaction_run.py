@@ -117,6 +117,7 @@ class CompactionRun:
         return Compaction(
             id=self.services.new_id(), created_at=self.services.now(), tokens_before=tokens, tokens_after=tokens, messages_folded=0,
             mode="none", instructions=self.request.instructions, preview=self.request.preview, made_after=self.state.head,
+            requested=not self.request.reason,
         )  # fmt: skip
 
     @cached_property

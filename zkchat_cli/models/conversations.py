@@ -38,6 +38,8 @@ class Compaction(Value):
     """The model that was asked for the summary."""
     usage: TokenUsage | None = None
     """Of its model calls."""
+    requested: bool = False
+    """The user asked for it; `usage` is part of no answer's usage then."""
     problem: str | None = None
     """Why the first requested summary was not used."""
     state: str | None = None

@@ -15,7 +15,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event
 from zkchat_cli.exporters.base import UNSUPPORTED
-from zkchat_cli.models import ContentChunk, TokenUsage, ZkChatMessage
+from zkchat_cli.models import ContentChunk, ZkChatMessage
 from zkchat_cli.references.provenance import CitedInAnswer, Exchange, last_exchange
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
@@ -113,11 +113,6 @@ def last_answer(session: ZkChatSession, purpose: str = "") -> Exchange:
 def model_text(runtime: Runtime) -> str:
     """`ollama/qwen3, context window 32,768 tokens (reported by the server)`"""
     return f"{runtime.model.name}, context window {runtime.window.tokens:,} tokens ({runtime.window.source})"
-
-
-def cost_text(usage: TokenUsage) -> str:
-    """`about 1,904 tokens in, 88 out.`"""
-    return f"{'about ' if usage.estimated else ''}{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out."
 
 
 def complete_questions(session: ZkChatSession) -> dict[str, str]:

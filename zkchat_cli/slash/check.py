@@ -14,6 +14,7 @@ from zkchat_cli.models import Support
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.views.compaction import usage_text
 
 _REFUTED: dict[Support, str] = {"does_not_support": "✗"}
 _MARKS: dict[Support, str] = {"supports": "✓ supported:", "does_not_support": "✗ not supported:", "unclear": "○ unclear:"}
@@ -37,7 +38,7 @@ def _check_events(session: ZkChatSession, sentences: Sequence[CitedSentence], pa
     """The call as events: the screen shows delays, and Ctrl-C stops it."""
     runtime = session.runtime
     checked, usage = yield from judge_by_model(runtime, sentences, passages)
-    yield TextDelta(f"{_verdict_text(checked, sentences, _REFUTED)} {runtime.model.name}: {base.cost_text(usage)}")
+    yield TextDelta(f"{_verdict_text(checked, sentences, _REFUTED)} {runtime.model.name}: {usage_text(usage)}.")
 
 
 def _verdict_text(checked: Sequence[CitedSentence], sentences: Sequence[CitedSentence], marks: Mapping[Support, str]) -> str:

@@ -2,9 +2,9 @@
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import sum_usage
-from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.views.compaction import usage_text
 
 
 def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
@@ -15,9 +15,11 @@ def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
     usage = session.usage
     mark = "~" if usage.estimated else ""
     text = f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, without your message."
-    costs = [message.usage for message in session.archive().messages if message.usage is not None]
-    if costs:
-        text += f"\n{plural(len(costs), 'answer')}: {base.cost_text(sum_usage(costs))}"
+    stored = session.store.compactions(session.conversation.id, undone=True) if session.is_stored else ()
+    requested = [each for each in stored if each.requested]
+    for paid, one, many in ((session.archive().messages, "answer", "answers"), (requested, "summary", "summaries")):
+        if costs := [each.usage for each in paid if each.usage is not None]:
+            text += f"\n{plural(len(costs), one, many)}: {usage_text(sum_usage(costs))}."
     return CommandResult(text)
 
 

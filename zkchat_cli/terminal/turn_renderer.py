@@ -1,12 +1,12 @@
 """One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
-from zkchat_cli.models import TokenUsage, ToolRun, TurnReport
+from zkchat_cli.models import ToolRun, TurnReport
 from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_view import PlainTurnView, RemarkPrinter
@@ -16,7 +16,7 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
-from zkchat_cli.views.compaction import compaction_line
+from zkchat_cli.views.compaction import compaction_line, usage_text
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.tool_calls import tool_line, tools_line
 
@@ -147,13 +147,7 @@ def cost_line(report: TurnReport) -> str:
     """The time of a turn and the tokens of all its calls."""
     timings = report.timings_ms
     seconds = (timings.prepare + timings.model + timings.tools + timings.store) / 1000
-    return f"  {seconds:.1f} s, {_usage_text(report.usage, short_count)}"
-
-
-def _usage_text(usage: TokenUsage, number: Callable[[int], str]) -> str:
-    mark = "~" if usage.estimated else ""
-    cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
-    return f"{mark}{number(usage.prompt_tokens)} tokens in{cached}, {mark}{number(usage.completion_tokens)} out"
+    return f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}"
 
 
 def detail_lines(report: TurnReport) -> list[str]:
@@ -165,7 +159,7 @@ def detail_lines(report: TurnReport) -> list[str]:
     lines = [
         f"  {report.model}, {report.strategy}, finished with {report.finish_reason}",
         f"  prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms",
-        f"  {_usage_text(usage, '{:,}'.format)}{reasoning}",
+        f"  {usage_text(usage)}{reasoning}",
         f"  prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens ({breakdown})",
     ]
     lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]

@@ -1,7 +1,9 @@
-"""What a compaction did, in words."""
+"""What a compaction did, in words, and what it cost."""
+
+from collections.abc import Callable
 
 from zkchat_cli.context.compaction_policy import SummaryCoverage
-from zkchat_cli.models import Compaction
+from zkchat_cli.models import Compaction, TokenUsage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 
@@ -11,15 +13,23 @@ _METHODS = {"full": "by the model", "simple": "by the model, in a simpler reques
 def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
     """What a compaction did, or would do, in sentences."""
     failure = f" T{_failure_text(compaction)[1:].rstrip('.')}." if compaction.problem else ""
+    cost = f" Cost: {usage_text(compaction.usage)}." if compaction.usage else ""
     if compaction.mode == "none":
         why = "there are no older turns that a summary would make smaller"
         if compaction.problem and not compaction.model_calls:
             why, failure = compaction.problem, ""
-        return f"Nothing to compact: {'there are no messages yet' if compaction.made_after is None else why}.{failure}"
+        return f"Nothing to compact: {'there are no messages yet' if compaction.made_after is None else why}.{failure}{cost}"
     text = _actions_text(compaction)
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
     outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
-    return f"{text}. Prompt: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens.{failure} {outcome}"
+    return f"{text}. Prompt: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens.{failure}{cost} {outcome}"
+
+
+def usage_text(usage: TokenUsage, number: Callable[[int], str] = "{:,}".format) -> str:
+    """`~1,904 tokens in (812 cached), 88 out`"""
+    mark = "~" if usage.estimated else ""
+    cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    return f"{mark}{number(usage.prompt_tokens)} tokens in{cached}, {mark}{number(usage.completion_tokens)} out"
 
 
 def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
