@@ -1,8 +1,8 @@
 """Markdown on a terminal while it streams.
 
 `StreamingMarkdown.render` returns rows that are final, once, and the rows of the block that is still open. markdown-it-py parses only the
-text behind the last finished block; rich draws text, tables and code. `rich.live` with `rich.markdown` parses and draws the whole answer
-for each delta: 460 ms for 4.7 kB, against 4 ms for the open block.
+text behind the last finished block; rich styles text and highlights code. `rich.live` with `rich.markdown` parses and draws all of an
+answer for each delta: 460 ms for 4.7 kB, against 4 ms for the open block.
 
 The reading is lenient because models are: line breaks stay, four spaces do not make code, HTML and link definitions are text.
 """
