@@ -6,7 +6,7 @@ a word in common. On sentences of two vaults, with numbers, names and negations 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -66,19 +66,14 @@ class Evidence:
         return _all_numbers(self._text)
 
     @cached_property
-    def _paragraphs(self) -> list[tuple[str, frozenset[str]]]:
-        """The paragraphs, list items, rows and headings, each on one line, with their words."""
+    def sentences(self) -> list[tuple[str, frozenset[str]]]:
+        """The sentences of the paragraphs, list items, rows and headings, with their words."""
         texts = [" ".join(part.split()) for part in BLOCK_BORDER.split(self.chunk.text)]
-        return [(text, _stems(text)) for text in texts if len(text) > _SHORTEST]
+        return [(sentence, _stems(sentence)) for text in texts if len(text) > _SHORTEST for sentence in split_sentences(text)]
 
-    def sentences_with(self, wanted: frozenset[str], count: int) -> Iterator[tuple[str, frozenset[str]]]:
-        """The sentences that have at least `count` of the words, with their words."""
-        for paragraph, its_words in self._paragraphs:
-            if len(wanted & its_words) >= count:
-                for sentence in split_sentences(paragraph):
-                    words = _stems(sentence)
-                    if len(wanted & words) >= count:
-                        yield sentence, words
+    @cached_property
+    def is_english(self) -> bool:
+        return len(STOPWORDS.intersection(terms(self.chunk.text[:2000]))) >= 3
 
 
 def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
@@ -87,13 +82,13 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     wanted = _stems(plain)
     if not wanted or not sources or plain.rstrip().endswith(("?", "？")):
         return "unclear"
-    words = sources[0].words if len(sources) == 1 else frozenset().union(*(source.words for source in sources))
-    shared = len(wanted & words) / len(wanted)
+    known = [source.words for source in sources]
+    shared = (len(wanted) - len(wanted.difference(*known))) / len(wanted)
     unknown = [n for n in _stated_numbers(plain) if not any(n in source.numbers for source in sources)]
     if not all(map(may_count, unknown)):
         return "does_not_support"
     every_name = _names(plain)
-    names = [name for name in every_name if not words.issuperset(map(stem, terms(name)))]
+    names = [name for name in every_name if frozenset(map(stem, terms(name))).difference(*known)]
     if shared <= HARDLY:
         is_other = len(wanted) >= _FEW_WORDS and len(names) == len(every_name) and _same_language(plain, sources)
         return "does_not_support" if is_other else "unclear"
@@ -126,7 +121,8 @@ def _is_contrary(
 
 def _similar_sentences(wanted: frozenset[str], sources: Iterable[Evidence]) -> list[tuple[str, frozenset[str]]]:
     """The sentences that have enough of the wanted words, the one with most of them first."""
-    found = [each for source in sources for each in source.sentences_with(wanted, ceil(SAME * len(wanted)))]
+    count = ceil(SAME * len(wanted))
+    found = [each for source in sources for each in source.sentences if len(wanted & each[1]) >= count]
     found.sort(key=lambda each: (-len(wanted & each[1]), len(each[1])))
     return [(to_plain_text(text), words) for text, words in found[:_MOST_SIMILAR]]
 
@@ -150,8 +146,7 @@ def _same_language(sentence: str, sources: Iterable[Evidence]) -> bool:
     """Whether a sentence and a source are both in English or in Chinese or Japanese; others are not known to be comparable."""
     if find_cjk(sentence):
         return any(find_cjk(source.chunk.text) for source in sources)
-    own = STOPWORDS.intersection(terms(sentence))
-    return bool(own) and any(len(STOPWORDS.intersection(terms(source.chunk.text[:2000]))) >= 3 for source in sources)
+    return not STOPWORDS.isdisjoint(terms(sentence)) and any(source.is_english for source in sources)
 
 
 def _stems(text: str) -> frozenset[str]:

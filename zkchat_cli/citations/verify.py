@@ -4,7 +4,7 @@ Deterministic and cheap: one reading of the answer and one search per quotation,
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.citations import marks
@@ -158,9 +158,9 @@ def _marked_sentences(written: Sequence[CitationMark], text: str) -> Iterator[tu
         yield _REPLACED.sub("", sentence), [int(index) for index in _REPLACED.findall(sentence)]
 
 
-def _sentence_support(sentence: str, quoted: Iterable[str], numbers: Iterable[int], sources: CitableSources) -> Support:
+def _sentence_support(sentence: str, quoted: Collection[str], numbers: Iterable[int], sources: CitableSources) -> Support:
     """The verdict on a sentence. One that is itself a verified quotation, apart from a few words, needs no judgement."""
-    if _count_words(sentence) - sum(map(_count_words, quoted)) <= FEW_WORDS:
+    if quoted and _count_words(sentence) - sum(map(_count_words, quoted)) <= FEW_WORDS:
         return "supports"
     return judge_support(sentence, [sources.evidence(number) for number in numbers])
 

@@ -25,8 +25,9 @@ _DELIMITER = lazy_pattern(r"[\s:|-]++")
 _NO_PROSE = lazy_pattern(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$")
 """Lines with only a block id, an image or a tag."""
 _NO_PROSE_BEGINS = frozenset("^!<")
-_SENTENCE_END = lazy_pattern(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|(?<=[。！？])["”’）」]*""")
-_LONGEST_ABBREVIATION = 10
+_SENTENCE_END = lazy_pattern(r"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」]*""")
+_LONGEST_ABBREVIATION = 9
+"""Characters before its point."""
 _ABBREVIATION = lazy_pattern(
     r"\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig|pp|vol|et al|env|ca|Nr|Tel|Abb|Kap|bzw|evtl|ggf|inkl|sog|vgl|zzgl|[A-Z]"
     r"|(?:(?<!\bI )am|im|vom|zum|beim|de[mnrs]|das|die) \d\d?)\.$",
@@ -229,4 +230,4 @@ def split_sentences(paragraph: str) -> list[str]:
             pieces.append(paragraph[begin : end.end()].strip())
             begin = end.end()
     pieces.append(paragraph[begin:].strip())
-    return [piece for piece in pieces if any(c.isalnum() for c in piece)]
+    return [piece for piece in pieces if piece[:1].isalnum() or any(c.isalnum() for c in piece)]

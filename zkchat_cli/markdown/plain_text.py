@@ -32,7 +32,7 @@ def to_plain_text(markdown: str) -> str:
         literals.append(text)
         return f"\0{len(literals) - 1}\0"
 
-    text = markdown.translate(_CONTROLS)
+    text = markdown if markdown.isprintable() else markdown.translate(_CONTROLS)
     if "`" in text:
         text = _protect_code(text, protect)
     if "[" in text:
