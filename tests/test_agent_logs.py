@@ -134,11 +134,7 @@ def test_a_session_of_codex_becomes_a_conversation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        (b'{"type": 1}\n[]\n{}', "line 2 is not a JSON record but \\[\\]"),
-        (b"", "it has no messages"),
-    ],
+    ("data", "problem"), [(b'{"type": 1}\n[]\n{}', "line 2 is not a JSON record but \\[\\]"), (b"", "it has no messages")]
 )
 def test_a_wrong_log_is_refused(data: bytes, problem: str) -> None:
     for read in (claude_code.read_session, codex.read_session):

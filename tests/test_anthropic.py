@@ -23,15 +23,7 @@ from model_server import (
     anthropic_thinking,
 )
 
-from zkchat_cli.llm.base import (
-    ModelConfig,
-    ReasoningPart,
-    Request,
-    StreamFinished,
-    TextPart,
-    ThinkingPart,
-    Window,
-)
+from zkchat_cli.llm.base import ModelConfig, ReasoningPart, Request, StreamFinished, TextPart, ThinkingPart, Window
 from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicSettings
 from zkchat_cli.models import TokenUsage, ToolCall
 
@@ -219,10 +211,7 @@ def test_thinking_goes_back_during_its_turn_only(vault: Path, tmp_path: Path, se
     report_of(session.send("thanks"))
     second, third = server.bodies[1]["messages"], server.bodies[2]["messages"]
     assert [m["role"] for m in second] == ["user", "assistant", "user"]
-    assert second[1]["content"] == [
-        thought,
-        {"type": "tool_use", "id": "toolu_1", "name": "find_excerpts", "input": {"query": "filter"}},
-    ]
+    assert second[1]["content"] == [thought, {"type": "tool_use", "id": "toolu_1", "name": "find_excerpts", "input": {"query": "filter"}}]
     assert (second[2]["content"][0]["type"], second[2]["content"][0]["tool_use_id"]) == ("tool_result", "toolu_1")
     assert [m["role"] for m in third] == ["user", "assistant", "user", "assistant", "user"]
     assert "thinking" not in json.dumps(third)

@@ -6,15 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from model_server import (
-    ModelServer,
-    Reply,
-    ollama_text,
-    openai_delta,
-    openai_error,
-    openai_text,
-    sse,
-)
+from model_server import ModelServer, Reply, ollama_text, openai_delta, openai_error, openai_text, sse
 from terminal_screen import CTRL_C, TAB, Chat, stored_conversations
 
 KEY = "sk-this-is-a-secret-4711"

@@ -169,11 +169,7 @@ def compaction(**more: object) -> Compaction:
 @pytest.mark.parametrize(
     ("done", "text", "line"),
     [
-        (
-            compaction(),
-            "Summarized 8 messages in 2 tokens (extractive). Prompt: 1,000 → 400 tokens.",
-            "compacted 8 messages, 600",
-        ),
+        (compaction(), "Summarized 8 messages in 2 tokens (extractive). Prompt: 1,000 → 400 tokens.", "compacted 8 messages, 600"),
         (
             compaction(mode="full", model_calls=1, usage=TokenUsage(prompt_tokens=90, completion_tokens=9)),
             "Cost: ~90 tokens in, ~9 out. Nothing is deleted.",

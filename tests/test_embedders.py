@@ -128,13 +128,7 @@ def test_the_server_and_its_key_are_those_of_the_providers_settings(tmp_path: Pa
     ],
 )
 def test_faulty_answer_is_an_error_with_a_hint(
-    opened: Any,
-    embedding_servers: EmbeddingServers,
-    name: str,
-    status: int,
-    body: object,
-    kind: str,
-    said: str,
+    opened: Any, embedding_servers: EmbeddingServers, name: str, status: int, body: object, kind: str, said: str
 ) -> None:
     embedder = opened(name)
     embedding_servers.says(status, body)

@@ -79,10 +79,7 @@ def test_names_in_an_imported_log_replace_the_role() -> None:
         message("user", "Zoe: Then the chisel stays with me.", "3"),
         message("assistant", "Max Lind: That is fair enough, the chisel was always yours.", "4"),
     ]
-    assert of(*history).splitlines()[:2] == [
-        "- 8 May 2025, Zoe: I moved the anvil to Lyon.",
-        "- Max Lind: I sold the bellows to Otto.",
-    ]
+    assert of(*history).splitlines()[:2] == ["- 8 May 2025, Zoe: I moved the anvil to Lyon.", "- Max Lind: I sold the bellows to Otto."]
 
 
 # what belongs together

@@ -109,14 +109,7 @@ INDEX = {
     "seconds": NUMBER,
     "semantic": None,
 }
-REMEMBERED = {
-    "key": str,
-    "content": str,
-    "kind": str,
-    "score": NUMBER,
-    "relative_path": (path, None),
-    "last_accessed": (time, None),
-}
+REMEMBERED = {"key": str, "content": str, "kind": str, "score": NUMBER, "relative_path": (path, None), "last_accessed": (time, None)}
 CONVERSATION = {"id": str, "title": TEXT_OR_NULL, "created_at": time, "updated_at": time, "head_id": TEXT_OR_NULL}
 FACT = {"key": str, "content": str, "kind": str, "created_at": time}
 

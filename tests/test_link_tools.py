@@ -48,9 +48,7 @@ def lines_of(document: dict[str, Any]) -> list[tuple[int, str, str]]:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *("Roof.md", "./Roof.md", " Roof.md ", "Roof", "roof", "ROOF.MD", "[[Roof]]", "![[Roof|the roof]]", "The old roof", "the OLD roof"),
-    ],
+    [*("Roof.md", "./Roof.md", " Roof.md ", "Roof", "roof", "ROOF.MD", "[[Roof]]", "![[Roof|the roof]]", "The old roof", "the OLD roof")],
 )
 def test_a_note_is_found_by_name_title_or_link(notes: Vault, name: str) -> None:
     assert answer(notes, "find_backlinks", relative_path=name)["path"] == "Roof.md"
@@ -66,12 +64,7 @@ def test_a_name_of_several_notes_is_answered_with_their_paths(notes: Vault) -> N
 
 @pytest.mark.parametrize(
     ("link", "lines"),
-    [
-        ("Roof#How to mend it?", (8, 10)),
-        ("[[Roof#how-to-mend-it]]", (8, 10)),
-        ("[[Roof#Costs]]", (12, 14)),
-        ("[[Roof#^slate]]", (10, 10)),
-    ],
+    [("Roof#How to mend it?", (8, 10)), ("[[Roof#how-to-mend-it]]", (8, 10)), ("[[Roof#Costs]]", (12, 14)), ("[[Roof#^slate]]", (10, 10))],
 )
 def test_a_section_is_read_by_its_link(notes: Vault, link: str, lines: tuple[int, int]) -> None:
     chunks = run(notes, "read_zk_document", relative_path=link).chunks

@@ -256,8 +256,7 @@ def test_the_users_own_file_comes_first_and_imports_nothing(app: AppFixture, tmp
 
 
 @pytest.mark.parametrize(
-    ("key", "left"),
-    [("memory.user", ["file", "file"]), ("memory.project", ["user"]), ("memory.agent", ["user", "file", "file"])],
+    ("key", "left"), [("memory.user", ["file", "file"]), ("memory.project", ["user"]), ("memory.agent", ["user", "file", "file"])]
 )
 def test_each_level_has_its_switch(app: AppFixture, tmp_path: Path, key: str, left: list[str]) -> None:
     session = level_session(app, tmp_path)

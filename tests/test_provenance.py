@@ -50,16 +50,7 @@ TALK = (
 
 
 def test_a_document_matches_by_path_name_title_or_link() -> None:
-    for text in (
-        FILTERS,
-        "queries/filters",
-        "Filters.md",
-        "filters",
-        "[[Filters]]",
-        "[[Filters#Dates]]",
-        "![[Filters|a]]",
-        " Filters ",
-    ):
+    for text in (FILTERS, "queries/filters", "Filters.md", "filters", "[[Filters]]", "[[Filters#Dates]]", "![[Filters|a]]", " Filters "):
         assert matching_documents(text, TALK) == (FILTERS,), text
     assert matching_documents("Filtrs", TALK) == matching_documents("[[Filtrs]]", TALK) == ("[[Filtrs]]",)
     assert matching_documents("nothing like it", TALK) == ()

@@ -58,11 +58,7 @@ def test_the_heading_above_a_line():
 
 @pytest.mark.parametrize(
     ("heading", "text", "lines"),
-    [
-        ("Same", "# Same\na\n# Same\nb", (1, 2)),
-        ("See Note shown", "# See [[Note|shown]]", (1, 1)),
-        ("Code", "```\n# Code\n```", None),
-    ],
+    [("Same", "# Same\na\n# Same\nb", (1, 2)), ("See Note shown", "# See [[Note|shown]]", (1, 1)), ("Code", "```\n# Code\n```", None)],
 )
 def test_the_first_heading_with_these_words_outside_of_code_counts(heading, text, lines):
     assert lines_of(heading, text) == lines

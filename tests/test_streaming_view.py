@@ -171,12 +171,7 @@ def test_the_status_line_shows_progress_and_disappears() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "line"),
-    [
-        (60, "scripted · 5 s · Ctrl-C stops · ~100 tokens"),
-        (40, "scripted · 5 s · Ctrl-C stops"),
-        (16, "scripted · 5 s"),
-        (6, "scri"),
-    ],
+    [(60, "scripted · 5 s · Ctrl-C stops · ~100 tokens"), (40, "scripted · 5 s · Ctrl-C stops"), (16, "scripted · 5 s"), (6, "scri")],
 )
 def test_a_narrow_status_line_drops_the_least_important_parts(columns: int, line: str) -> None:
     status = StatusLine(0.0)

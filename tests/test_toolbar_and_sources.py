@@ -51,11 +51,7 @@ def toolbar_text(toolbar: Toolbar, width: int) -> str:
             80,
             " m │ v │ ██████████░░░░ 71% │ next message: ~1.0k │ compacts at 80%",
         ),
-        (
-            Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"),
-            45,
-            " loading │ a-long-name-of-a-model │ ██░░ 41%",
-        ),
+        (Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"), 45, " loading │ a-long-name-of-a-model │ ██░░ 41%"),
         (Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"), 30, " loading │ ██░░ 41%"),
         (Toolbar(state="loading"), 80, " loading"),
         (Toolbar("scripted//tmp/a/long/path/replies.jsonl", "a\nb\x1b"), 80, " scripted//t…plies.jsonl │ a␊b␛"),

@@ -77,8 +77,7 @@ def test_text_is_appended(notes: Callable[..., Vault], note: str, heading: str |
 
 
 @pytest.mark.parametrize(
-    ("heading", "text", "after"),
-    [("E", "x", "# E\n\nx\n\n# F\n\n\n"), ("F", "x", "# E\n# F\n\nx\n\n"), ("F", "", "# E\n# F\n\n\n")],
+    ("heading", "text", "after"), [("E", "x", "# E\n\nx\n\n# F\n\n\n"), ("F", "x", "# E\n# F\n\nx\n\n"), ("F", "", "# E\n# F\n\n\n")]
 )
 def test_an_empty_section_can_be_edited(notes: Callable[..., Vault], heading: str, text: str, after: str) -> None:
     vault = notes(A="# E\n# F\n\n\n")
@@ -91,10 +90,7 @@ def test_an_empty_section_can_be_edited(notes: Callable[..., Vault], heading: st
 
 @pytest.mark.parametrize(
     ("raw", "after"),
-    [
-        (b"\xef\xbb\xbf# A\r\n\r\nold\r\n", b"\xef\xbb\xbf# A\r\n\r\nnew\r\nlines\r\n"),
-        (b"nul\0\n# A\nold\n", b"nul\0\n# A\nnew\nlines\n"),
-    ],
+    [(b"\xef\xbb\xbf# A\r\n\r\nold\r\n", b"\xef\xbb\xbf# A\r\n\r\nnew\r\nlines\r\n"), (b"nul\0\n# A\nold\n", b"nul\0\n# A\nnew\nlines\n")],
 )
 def test_byte_order_mark_and_line_ends_stay(notes: Callable[..., Vault], raw: bytes, after: bytes) -> None:
     vault = notes(N=raw)
@@ -125,14 +121,7 @@ def test_links_of_every_form_follow_a_rename(notes: Callable[..., Vault]) -> Non
         '| [[Old note\\|cell]] |\n[m](F/Old%20note.md#H) [n](<F/Old note.md> "t") [o](Other.md)\n'
     )
     own = "---\naliases: Nick\n---\n[[#H]] [s](./Sib.md) [[Sib]] [[S]]"
-    vault = notes(
-        {
-            "S.md": source,
-            "F/Old note.md": own,
-            "F/Sib.md": "",
-            "Other.md": "[[Sib]]",
-        }
-    )
+    vault = notes({"S.md": source, "F/Old note.md": own, "F/Sib.md": "", "Other.md": "[[Sib]]"})
     change = vault.editor.rename("F/Old note.md", "G/New name")
     assert change.summary == "rename F/Old note.md to G/New name.md, 9 links in 2 notes rewritten"
     vault.editor.apply(change)

@@ -7,6 +7,7 @@
     │   ├── IndexDamaged     the search index cannot be used and could not be rebuilt
     │   └── IndexUnwritable  the search index cannot be stored; it is made in memory
     ├── StoreError       a conversation cannot be found, read or written
+    │   ├── UnknownConversation   there is none with that id
     │   ├── StoreUnwritable   nothing can be written
     │   └── StoreDamaged      the file is damaged
     ├── PromptTooLarge   the prompt does not fit the model's context window
@@ -83,6 +84,10 @@ class IndexUnwritable(VaultError):
 
 class StoreError(ZkchatError):
     code = "store"
+
+
+class UnknownConversation(StoreError):
+    """There is no conversation with that id: it is wrong, or another program has deleted the conversation."""
 
 
 class StoreUnwritable(StoreError):

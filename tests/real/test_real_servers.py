@@ -18,10 +18,7 @@ from zkchat_cli.llm.base import ModelConfig, Options, Request, ServerModel, Stre
 from zkchat_cli.llm.http_errors import parse_context_limit
 from zkchat_cli.models import PromptMessage
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.timeout(1800),
-]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(1800)]
 SHORT = Options(max_output_tokens=24, temperature=0)
 WINDOW = Window(1024, "these tests")
 """Of the conversations' window: on a processor, a small model reads 40 tokens a second."""

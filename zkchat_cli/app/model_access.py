@@ -35,11 +35,7 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
 
 
 def open_model(
-    loaded: LoadedConfig,
-    agent: Agent | None = None,
-    *,
-    unsafe: bool = False,
-    similarities: Similarities | None = None,
+    loaded: LoadedConfig, agent: Agent | None = None, *, unsafe: bool = False, similarities: Similarities | None = None
 ) -> OpenedModel:
     """The model that the settings name, with the tools that it can call and the agent may call; tools that write only with `unsafe`.
 

@@ -5,7 +5,7 @@ rendered) is cached and only extended.
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from zkchat_cli.chat.runtime import SessionServices
@@ -13,7 +13,16 @@ from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, Store
 from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
 from zkchat_cli.context.turns import make_turns
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, ContextUsage, Conversation, SpokenMessage, ZkChatMessage, branch_to, split_into_exchanges
+from zkchat_cli.models import (
+    Compaction,
+    ContextUsage,
+    Conversation,
+    ConversationArchive,
+    SpokenMessage,
+    ZkChatMessage,
+    branch_to,
+    split_into_exchanges,
+)
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -187,6 +196,12 @@ class ConversationState:
         if not self.is_stored:
             self._store.start(self.conversation)
             self.is_stored = True
+
+    def store_again(self, without: Collection[str]) -> None:
+        """Another program has deleted the conversation: store what this branch has, but not those messages. Raises StoreError."""
+        messages = tuple(message for message in self.history if message.id not in without)
+        conversation = self.conversation.model_copy(update={"head_id": messages[-1].id if messages else None})
+        self._store.merge(ConversationArchive(conversation=conversation, messages=messages, compactions=self.compactions))
 
     def rename(self, title: str) -> None:
         """Give the conversation a title. Raises StoreError."""

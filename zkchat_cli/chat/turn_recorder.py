@@ -1,15 +1,17 @@
 """Stores the questions and turns of a conversation. What cannot be stored (a full disk) is kept in memory and stored with the next turn."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import CompletedTurn
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, UnknownConversation
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.truncate import truncate
 
+T = TypeVar("T")
 TITLE_LENGTH = 60
 
 
@@ -23,6 +25,7 @@ class TurnRecorder:
         self._store, self._state, self._now = store, state, now
         self._pending_turns: list[CompletedTurn] = []
         self._pending_questions: set[str] = set()
+        self._stored_again = False
         self.problem: StoreError | None = None
         """Why nothing is stored for now, as reported."""
 
@@ -36,9 +39,7 @@ class TurnRecorder:
         self._pending_questions.add(question.id)
         known = (self._state.head, *self._state.take_undone())
         try:
-            self._state.store_conversation()
-            self.store_pending()
-            head = self._store_question(question)
+            head = self._store_again_if_deleted(lambda: self._begin(question))
         except StoreError as e:
             return self.report_problem(e)
         if head is None or head in known:
@@ -54,10 +55,28 @@ class TurnRecorder:
             return self.report_problem(e)
         return self._report_recovery()
 
+    def _begin(self, question: ZkChatMessage) -> str | None:
+        self._state.store_conversation()
+        self.store_pending()
+        return self._store_question(question)
+
     def store_pending(self, *finished: CompletedTurn) -> None:
         """Store the turns that could not be stored when they ended, then these. Raises StoreError."""
         late = bool(self._pending_turns)
         self._pending_turns += finished
+        self._store_again_if_deleted(lambda: self._store_pending(late))
+
+    def _store_again_if_deleted(self, store: Callable[[], T]) -> T:
+        """What `store` returns. If another program has deleted the conversation, it is stored again first: it goes on here."""
+        try:
+            return store()
+        except UnknownConversation:
+            self._state.store_again({message.id for message in self.unstored})
+            self._pending_questions |= {turn.user.id for turn in self._pending_turns}
+            self._stored_again = True
+            return store()
+
+    def _store_pending(self, late: bool) -> None:
         stored = {message.id for message in self._state.log()} if late else set()
         while self._pending_turns:
             turn = self._pending_turns[0]
@@ -99,4 +118,7 @@ class TurnRecorder:
 
     def _report_recovery(self) -> list[Notice]:
         reported, self.problem = self.problem, None
+        stored_again, self._stored_again = self._stored_again, False
+        if stored_again:
+            return [Notice("another program has deleted this conversation; as you go on with it, it is stored again")]
         return [Notice("everything is stored again")] if reported is not None else []

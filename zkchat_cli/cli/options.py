@@ -21,8 +21,7 @@ ModelOption = Annotated[
 ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 StrategyOption = Annotated[
-    str | None,
-    typer.Option("--strategy", metavar="S", help="What to send when the window is full: hybrid, summarize, discard."),
+    str | None, typer.Option("--strategy", metavar="S", help="What to send when the window is full: hybrid, summarize, discard.")
 ]
 MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]
 AgentOption = Annotated[
@@ -35,26 +34,21 @@ LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, m
 ConversationArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[ID]",
-        help="Conversation id or a unique prefix; the latest if left out.",
-        autocompletion=completion.complete_conversations,
+        metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", autocompletion=completion.complete_conversations
     ),
 ]
 IdArgument = Annotated[
-    str,
-    typer.Argument(metavar="ID", help="Conversation id or a unique prefix.", autocompletion=completion.complete_conversations),
+    str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.", autocompletion=completion.complete_conversations)
 ]
 IdsArgument = Annotated[
     list[str],
     typer.Argument(metavar="ID...", help="Conversation ids or unique prefixes.", autocompletion=completion.complete_conversations),
 ]
 ResumeOption = Annotated[
-    str | None,
-    typer.Option("--resume", metavar="ID", help="Continue this conversation.", autocompletion=completion.complete_conversations),
+    str | None, typer.Option("--resume", metavar="ID", help="Continue this conversation.", autocompletion=completion.complete_conversations)
 ]
 ConversationOption = Annotated[
-    str | None,
-    typer.Option("--cid", metavar="ID", help="Continue this conversation.", autocompletion=completion.complete_conversations),
+    str | None, typer.Option("--cid", metavar="ID", help="Continue this conversation.", autocompletion=completion.complete_conversations)
 ]
 DemoOption = Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")]
 UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown and needs your approval.")]

@@ -52,10 +52,7 @@ class ContextSettings(Section):
     system_budget_ratio: float = Field(0.1, ge=0, le=1, description="share of the window for instructions")
     auto_summarize: bool = Field(True, description="summarize older turns when the window is full")
     summarization_threshold: float = Field(
-        0.8,
-        gt=0,
-        le=1,
-        description="share of the limit from where older turns are summarized; sooner if the message budget is used up",
+        0.8, gt=0, le=1, description="share of the limit from where older turns are summarized; sooner if the message budget is used up"
     )
     summary_model: str = Field("", description="model that writes summaries, such as qwen3; empty: the one that answers")
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that are never summarized")
@@ -98,8 +95,7 @@ class ReferenceSettings(Section):
 
 class RetrievalSettings(Section):
     mode: Literal["auto", "tools", "before", "both"] = Field(
-        "auto",
-        description="who searches the notes: the model (tools), zkchat (before), both, or auto (by the model)",
+        "auto", description="who searches the notes: the model (tools), zkchat (before), both, or auto (by the model)"
     )
     ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
     follow_ups: Literal["words", "model"] = Field(

@@ -108,9 +108,7 @@ def measure_usage(
         estimated=estimated,
         message_breakdown=MessageBreakdown(**breakdown),
         budget_status=BudgetStatuses(
-            system=_status(system, budget.system),
-            tools=_status(tool_tokens, budget.tools),
-            messages=_status(message_tokens, room),
+            system=_status(system, budget.system), tools=_status(tool_tokens, budget.tools), messages=_status(message_tokens, room)
         ),
         components=PromptComponents(tools=tool_tokens, tool_calls=calls, reasoning=thinking, overhead=overhead, content=content),
         calibration=calibration,

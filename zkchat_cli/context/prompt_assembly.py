@@ -103,10 +103,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         usage=measure_usage(
             messages, layout.tools.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction
         ),
-        dropped=(
-            *(_dropped_messages(layout, selection) if explain else ()),
-            *_dropped_tools_and_memory(inputs, layout),
-        ),
+        dropped=(*(_dropped_messages(layout, selection) if explain else ()), *_dropped_tools_and_memory(inputs, layout)),
         documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,

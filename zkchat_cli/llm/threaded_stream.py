@@ -50,10 +50,7 @@ _LIMITED: dict[type, str] = {TextPart: "the answer", ReasoningPart: "the reasoni
 
 
 def stream_in_thread(
-    call: Call,
-    endpoint: Endpoint,
-    timeouts: Timeouts,
-    max_bytes: int = DEFAULT_MAX_ANSWER,
+    call: Call, endpoint: Endpoint, timeouts: Timeouts, max_bytes: int = DEFAULT_MAX_ANSWER
 ) -> Generator[Delta, None, None]:
     """The deltas that `call` emits. Closing the generator cancels the call.
 

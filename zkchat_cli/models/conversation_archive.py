@@ -20,8 +20,7 @@ class ArchivedCall(Value):
     model: str = Field(description="The model's name.")
     usage: TokenUsage | None = Field(default=None, description="The usage that the provider reported; null if it reported none or failed.")
     request: dict[str, Any] | None = Field(
-        default=None,
-        description="The body of the call, null for each part made of the prompt; null for a model without a server.",
+        default=None, description="The body of the call, null for each part made of the prompt; null for a model without a server."
     )
     strategy: str = Field(description="The context strategy.")
     dropped: tuple[DroppedItem, ...] = Field(default=(), description="Tools (`tool:NAME`) and memories that were left out.")

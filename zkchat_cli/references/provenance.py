@@ -166,9 +166,7 @@ def _with_turns(messages: Iterable[ZkChatMessage]) -> Sequence[tuple[int, ZkChat
 
 
 def aggregate_documents(
-    chunks: Iterable[ContentChunk],
-    summary: Callable[[str], str | None] = lambda _: None,
-    link_name: Callable[[str], str] = strip_suffix,
+    chunks: Iterable[ContentChunk], summary: Callable[[str], str | None] = lambda _: None, link_name: Callable[[str], str] = strip_suffix
 ) -> tuple[DocumentReference, ...]:
     """The documents of `chunks`, each with the text of its first chunk; `summary` describes a path, `link_name` is its name in links."""
     firsts: dict[str, ContentChunk] = {}

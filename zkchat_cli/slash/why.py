@@ -81,10 +81,9 @@ def _provenance_lines(
 
 def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
     reference = named.reference
-    how = {
-        "import": f"imported by {reference.wikilink} in turn {named.turn}",
-        "memory": f"came from memory in turn {named.turn}",
-    }.get(reference.reference_type, f"you named it in turn {named.turn}: {reference.wikilink}")
+    how = {"import": f"imported by {reference.wikilink} in turn {named.turn}", "memory": f"came from memory in turn {named.turn}"}.get(
+        reference.reference_type, f"you named it in turn {named.turn}: {reference.wikilink}"
+    )
     if reference.relative_path is None:
         near = reference.candidate_links
         yield styled_line(f"  {how}, not found{f'; did you mean {near}?' if near else ''}", "yellow")

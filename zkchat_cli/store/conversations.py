@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, UnknownConversation
 from zkchat_cli.models import Conversation, ConversationArchive, ConversationOverview
 from zkchat_cli.store import rows
 from zkchat_cli.text.truncate import truncate
@@ -100,7 +100,7 @@ def _store_checksum(connection: sqlite3.Connection, conversation_id: str) -> Non
 def _select_one(connection: sqlite3.Connection, conversation_id: str) -> Sequence[Any]:
     row: Sequence[Any] | None = connection.execute(f"{_SELECT} WHERE id = ?", (replace_surrogates(conversation_id),)).fetchone()
     if row is None:
-        raise StoreError(f"there is no conversation {conversation_id}", _recent_hint(connection))
+        raise UnknownConversation(f"there is no conversation {conversation_id}", _recent_hint(connection))
     return row
 
 

@@ -25,8 +25,7 @@ class _Cause(NamedTuple):
 
 _FULL = _Cause("the disk is full", "Free some space and try again; what was stored before is safe.")
 _UNWRITABLE = _Cause(
-    "it may not be written",
-    "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or use --no-store.",
+    "it may not be written", "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or use --no-store."
 )
 _LOCKED = _Cause(
     "another program keeps it locked", "Close that program (a backup, a sync or a database browser) and try again.", StoreError

@@ -32,10 +32,7 @@ _LABEL = re.compile(
     r"[ \t]*(?:#{1,6}[ \t]+.*|(?:[-*+][ \t]+|\d{1,2}[.)][ \t]+)?(?:\*\*)?(?:[^\d.\n:：]{1,60}[:：]|[^\d.\n:：]{1,60}$)(?:\*\*)?)"
 )
 """A heading, or what comes before the colon of a line: words of the section, not of the conversation."""
-_NUMBER_OF = {
-    **{word: str(n) for n, month in enumerate(MONTHS, 1) for word in (month.lower(), month[:3].lower())},
-    **NUMBER_WORDS,
-}
+_NUMBER_OF = {**{word: str(n) for n, month in enumerate(MONTHS, 1) for word in (month.lower(), month[:3].lower())}, **NUMBER_WORDS}
 _TITLES = frozenset("mr mrs ms dr prof".split())
 _CALENDAR = frozenset((*MONTHS, *(m[:3] for m in MONTHS), *WEEKDAYS))
 _DECISION = re.compile(

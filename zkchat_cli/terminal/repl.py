@@ -51,13 +51,7 @@ class Repl:
     """Set once the chat `_has_session`."""
 
     def __init__(
-        self,
-        start_session: StartSession,
-        screen: Screen,
-        *,
-        keep_history: bool = True,
-        unsafe: bool = False,
-        yes: bool = False,
+        self, start_session: StartSession, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, yes: bool = False
     ) -> None:
         """Raises UsageError for contradictory flags."""
         self._keep_history = keep_history
@@ -288,11 +282,7 @@ class Repl:
         self._history.set_file(history_file(app.loaded.paths.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
-        self._prompt.update(
-            model=self.session.runtime.speaker_label,
-            vault=app.vault.name,
-            show_tokens=settings.context.show_token_count,
-        )
+        self._prompt.update(model=self.session.runtime.speaker_label, vault=app.vault.name, show_tokens=settings.context.show_token_count)
 
     def _measure(self) -> None:
         if (session := self.current()) is not None:

@@ -115,12 +115,7 @@ class StreamingView:
     """
 
     def __init__(
-        self,
-        screen: Screen,
-        links: LinkTargets = NO_LINKS,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        ticking: bool = True,
+        self, screen: Screen, links: LinkTargets = NO_LINKS, *, clock: Callable[[], float] = time.monotonic, ticking: bool = True
     ) -> None:
         assert screen.columns is not None
         self._screen = screen

@@ -10,9 +10,7 @@ DEFAULT_LIMIT = 5
 
 
 def recall_conversation(
-    memory: Memory,
-    query: WordsToSearch,
-    limit: Annotated[int, f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT,
+    memory: Memory, query: WordsToSearch, limit: Annotated[int, f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT
 ) -> ToolOutput:
     """Search everything said in this conversation, including what was summarized, and in earlier ones."""
     found = memory.search_conversations(query, min(max(limit, 1), MAX_RECALLED_MESSAGES))

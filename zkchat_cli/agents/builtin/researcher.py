@@ -8,6 +8,5 @@ Every sentence that states something ends with its citation; what you cannot cit
 your own conclusion, and what the notes leave open."""
 
 AGENT = Agent(
-    "researcher",
-    {"description": "searches first, in several ways, and cites every statement", "temperature": 0.2, "system_prompt": PROMPT},
+    "researcher", {"description": "searches first, in several ways, and cites every statement", "temperature": 0.2, "system_prompt": PROMPT}
 )

@@ -116,10 +116,7 @@ def create(
 def config_(
     ctx: CommandContext,
     name: NameArgument,
-    key: Annotated[
-        str,
-        typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens."),
-    ],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens.")],
     value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="The new value.")] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Remove the key, so that the settings apply again.")] = False,
 ) -> None:

@@ -14,8 +14,7 @@ COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the va
 PATH_KEYS = ("vault.path", "semantic.path")
 
 KeyArgument = Annotated[
-    str,
-    typer.Argument(metavar="KEY", help="For example context.strategy; zkchat config show lists all.", autocompletion=complete_settings),
+    str, typer.Argument(metavar="KEY", help="For example context.strategy; zkchat config show lists all.", autocompletion=complete_settings)
 ]
 
 

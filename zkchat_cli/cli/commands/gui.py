@@ -19,10 +19,7 @@ COMMAND = command_group()
 
 @command(COMMAND, *options.CHAT, epilog=examples("zkchat gui --vault ~/notes", "zkchat gui --demo"))
 def gui(
-    ctx: CommandContext,
-    resume: options.ResumeOption = None,
-    demo: options.DemoOption = False,
-    unsafe: options.UnsafeOption = False,
+    ctx: CommandContext, resume: options.ResumeOption = None, demo: options.DemoOption = False, unsafe: options.UnsafeOption = False
 ) -> None:
     """Chat with your notes in a window.
 

@@ -60,8 +60,7 @@ def add(
 
 @command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat memory import @facts.md"))
 def import_(
-    ctx: CommandContext,
-    path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")],
+    ctx: CommandContext, path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")]
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.chat.user_message import import_roots

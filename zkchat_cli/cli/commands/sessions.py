@@ -104,9 +104,7 @@ def search(
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions rename 3f2a "The roof"'))
 def rename(
-    ctx: CommandContext,
-    id_: options.IdArgument,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")],
+    ctx: CommandContext, id_: options.IdArgument, title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")]
 ) -> None:
     """Change a conversation's title."""
     from zkchat_cli.text.words import replace_surrogates

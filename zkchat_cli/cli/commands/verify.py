@@ -15,8 +15,7 @@ NOT_VERIFIED = 1
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'))
 def verify(
-    ctx: CommandContext,
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")],
+    ctx: CommandContext, file: Annotated[str, typer.Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")]
 ) -> None:
     """Verify the quotations of a text: exit code 1 if one is not what a note says.
 

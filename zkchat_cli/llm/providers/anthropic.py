@@ -13,16 +13,7 @@ from pydantic import Field
 from zkchat_cli.llm import anthropic_chat
 from zkchat_cli.llm.anthropic_citations import SEARCH_RESULTS_REFUSED
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
-from zkchat_cli.llm.remote_model import (
-    ANTHROPIC,
-    COUNT_LIMITS,
-    KeyedSettings,
-    Refusal,
-    RemoteModel,
-    bearer,
-    fetch_models,
-    remote_provider,
-)
+from zkchat_cli.llm.remote_model import ANTHROPIC, COUNT_LIMITS, KeyedSettings, Refusal, RemoteModel, bearer, fetch_models, remote_provider
 from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"

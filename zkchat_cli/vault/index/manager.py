@@ -153,8 +153,7 @@ class IndexManager:
                     self._release()
                     delete_database(self.file)  # no trace of deleted notes stays in it
                 raise VaultError(
-                    f"there are no Markdown notes in {self.root}",
-                    "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path.",
+                    f"there are no Markdown notes in {self.root}", "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path."
                 )
             self._has_seen_notes = True
             if not anew and indexer.is_current(index, files):

@@ -31,10 +31,7 @@ MAX_IMPORT = 500_000_000
 def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    format_: Annotated[
-        str,
-        typer.Option("--format", metavar="F", help="md, html, json or context (the next call)."),
-    ] = "md",
+    format_: Annotated[str, typer.Option("--format", metavar="F", help="md, html, json or context (the next call).")] = "md",
     next_: Annotated[
         str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the request for this message.")
     ] = None,
