@@ -80,12 +80,17 @@ def test_refusal_is_shown_as_text(server: ModelServer) -> None:
     assert read_stream(server, openai_delta(refusal="I cannot "), openai_delta(refusal="say that.")).text == "I cannot say that."
 
 
-@pytest.mark.parametrize("name", ["reasoning", "reasoning_content", "content"])
-def test_reasoning_has_three_forms(server: ModelServer, name: str) -> None:
-    thoughts = ([{"type": "thinking", "thinking": [{"type": "text", "text": t}]}] if name == "content" else t for t in ("Let me ", "see."))
-    answer = read_stream(
-        server, *(openai_delta(**{name: t}) for t in thoughts), openai_delta(content=[{"type": "text", "text": "A filter"}])
-    )
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("reasoning", "Let me see."),
+        ("reasoning_content", "Let me see."),
+        ("content", [{"type": "thinking", "thinking": [{"type": "text", "text": "Let me see."}]}]),
+        ("content", [{"type": "thinking", "thinking": "Let me see."}]),
+    ],
+)
+def test_reasoning_has_four_forms(server: ModelServer, name: str, sent: object) -> None:
+    answer = read_stream(server, openai_delta(**{name: sent}), openai_delta(content=[{"type": "text", "text": "A filter"}]))
     assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
 
 

@@ -38,6 +38,7 @@ def test_anything_that_looks_like_a_key_is_removed() -> None:
         (422, {"detail": "no such thing"}, "bad_request", "no such thing"),
         (400, {"success": False, "errors": [{"code": 5021, "message": "no such thing"}]}, "bad_request", "no such thing"),
         (400, {"error": {"message": "Failed", "metadata": {"raw": '{"error": "too hot"}'}}}, "bad_request", "Failed: too hot"),
+        (400, {"error": "Parallel function calling is not supported"}, "bad_request", "Parallel function calling"),
         (502, "no healthy upstream", "server", "failed (502): no healthy upstream"),
         (0, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}, "unknown_model", "no such model or address (404)"),
     ],

@@ -34,7 +34,7 @@ CONTEXT_LENGTH = re.compile(
 """The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama, Anthropic, Gemini, Groq and others for a prompt that is too long."""
 TOOLS_REFUSED = re.compile(
     r"support (tools?|function) ?(use|call)|does not support tools|tools param requires|tool choice requires|unsupported parameter: .?tools"
-    r"|(tools?|tool (use|calling)|function calling)\W{1,3}(is|are) not (supported|enabled)",
+    r"|(?<!parallel )(tools?|tool (use|calling)|function calling)\W{1,3}(is|are) not (supported|enabled)",
     re.IGNORECASE,
 )
 """The wordings of Ollama, OpenAI, OpenRouter, llama.cpp, vLLM, Groq and Gemini for a model, or its template, that takes no tools."""
@@ -284,7 +284,8 @@ def find_error(answer: object) -> object:
         return None
     if answer.get("error") is not None:
         return answer["error"]
-    return answer if isinstance(answer.get("message"), str) else find_error(answer.get("errors"))
+    listed = answer.get("errors")
+    return answer if isinstance(answer.get("message"), str) or not listed else listed[0] if isinstance(listed, list) else listed
 
 
 def _find_message(body: str) -> str:

@@ -95,11 +95,15 @@ class OpenAIReader(ChatReader):
 
 
 def _split_content(content: object) -> tuple[str, str]:
-    """A text, or the texts and thoughts in Mistral's list of both."""
+    """A text, or the texts and thoughts in Mistral's list of both. A thought is a text, too, or a list of texts."""
     if not isinstance(content, list):
         return text_of(content), ""
-    thoughts = (part for each in content for part in each.get("thinking") or ())
-    return "".join(text_of(each.get("text")) for each in content), "".join(text_of(part.get("text")) for part in thoughts)
+    thoughts = (each.get("thinking") or "" for each in content)
+    return _join_texts(content), "".join(each if isinstance(each, str) else _join_texts(each) for each in thoughts)
+
+
+def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(text_of(part.get("text")) for part in parts)
 
 
 def add_reasoning(body: dict[str, Any]) -> None:

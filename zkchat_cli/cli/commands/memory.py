@@ -9,7 +9,7 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 
@@ -65,14 +65,20 @@ def import_(
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.chat.user_message import import_roots
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
-    from zkchat_cli.references.file_imports import find_imports, read_import
+    from zkchat_cli.references.file_imports import find_imports, read_import, similar_paths
     from zkchat_cli.views.memory import fact_update_text
 
     imports = find_imports(f'@"{path.removeprefix("@")}"')
     if not imports:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
-        file = read_import(imports[0], import_roots(session.services, session.runtime))
+        roots = import_roots(session.services, session.runtime)
+        try:
+            file = read_import(imports[0], roots)
+        except VaultError as e:
+            near = ", ".join(f"@{path}" for path in similar_paths(imports[0], roots))
+            e.hint = e.hint or (f"Nearest: {near}" if near else "No file of your notes or of the current folder has a similar name.")
+            raise
         facts = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         short_facts = [fact for fact in facts if len(fact) <= MAX_FACT]
         if not short_facts:
