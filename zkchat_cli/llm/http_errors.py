@@ -284,8 +284,10 @@ def find_error(answer: object) -> object:
         return None
     if answer.get("error") is not None:
         return answer["error"]
+    if isinstance(answer.get("message"), str):
+        return answer
     listed = answer.get("errors")
-    return answer if isinstance(answer.get("message"), str) or not listed else listed[0] if isinstance(listed, list) else listed
+    return next(iter(listed), None) if isinstance(listed, list) else listed or None
 
 
 def _find_message(body: str) -> str:
