@@ -76,7 +76,7 @@ def test_a_key_is_set_listed_and_removed_for_the_server_that_is_configured(zkcha
         return {row["provider"]: row["ends_with"] for row in zkchat("keys", "list", "--json").json}["openai"]
 
     zkchat("keys", "set", "openai", stdin=KEY)
-    zkchat.env["OPENAI_BASE_URL"] = "http://127.0.0.1:9/v1/"
+    zkchat.env["OPENAI_BASE_URL"] = "http://127.0.0.1:9/v1/chat/completions/"
     assert listed() is None
     assert "for openai at http://127.0.0.1:9/v1 in" in zkchat("keys", "set", "openai", stdin=OTHER).out
     assert listed() == OTHER[-4:]

@@ -322,9 +322,10 @@ class KeyedProvider(NamedTuple):
         self, config: ModelConfig, settings: KeyedSettings, headers: Callable[[str, bool], dict[str, str]], suffix: str = ""
     ) -> JsonClient:
         """Its server, or the one that the user has configured. `headers` makes those for a key, and gets whether it is the company's own
-        server; `suffix` is an end of addresses to leave out."""
+        server; `suffix` is an end of addresses to leave out, as is the path of the calls, which some people copy with them."""
         from_environment = config.env.get(self.address_variable, "").strip()
-        address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(suffix) or self.address
+        given_address = (from_environment or settings.base_url.strip()).rstrip("/")
+        address = given_address.removesuffix("/chat/completions").removesuffix(suffix) or self.address
         official = address == self.address
         given = config.key.for_address("" if official else address)
         key = given.value or config.env.get(settings.key_variable, "").strip()
