@@ -1,7 +1,7 @@
 """Dates in words and figures: which period a question names, and which notes have a date in it."""
 
 import os
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
@@ -121,6 +121,18 @@ def test_search_takes_dates(dated: Vault, query: str, found: set[str]) -> None:
 
 def test_without_other_words_the_newest_notes_of_the_period_come_first(dated: Vault) -> None:
     assert next(chunk.title for chunk in dated.search("on:2026-11")) == "2026-11-20"
+
+
+def test_a_guessed_day_on_which_all_notes_were_copied_is_no_date(tmp_path: Path) -> None:
+    folder = write_notes(
+        tmp_path / "notes", {f"Week {n}.md": f"Chores of week {n}." for n in range(30)} | {"Daily.md": "Chores yesterday."}
+    )
+    for path in folder.iterdir():
+        os.utime(path, (yesterday := datetime.combine(TODAY - timedelta(days=1), time(12)).timestamp(), yesterday))
+    vault = Vault(folder, tmp_path / "index.db", today=lambda: TODAY)
+    vault.refresh()
+    assert vault.search("What were the chores yesterday?")[0].title == "Daily"
+    assert len(vault.search("chores on:yesterday", limit=40)) == 31
 
 
 def test_notes_are_listed_by_date(dated: Vault) -> None:

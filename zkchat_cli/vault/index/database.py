@@ -99,6 +99,8 @@ INDEXES = (
 
 MAX_SNIPPET = 200
 """Characters of the line around a link."""
+MOST_WRITTEN = 20
+"""Notes that a person may write in one minute."""
 _FTS_TABLES = ("words", "note_words", "name_pairs")
 _HASH_BYTES = 16 << 20
 """FTS5's write buffer: with the default of 1 MB a build takes twice as long."""
@@ -327,12 +329,17 @@ class IndexDatabase:
         return found
 
 
-def in_period(period: Period, values: list[object]) -> str:
-    """A condition on `notes`: one of the note's dates, or the day it was changed if it has none, is in the period. Adds its `values`."""
+def in_period(period: Period, values: list[object], *, also_copies: bool = True) -> str:
+    """A condition on `notes`: one of the note's dates, or the day it was changed if it has none, is in the period. Adds its `values`.
+
+    Without `also_copies`, that day does not count for notes that were written with many others in one minute: they were copied.
+    """
     end = period.last if period.last == date.max else period.last + timedelta(days=1)
     values += [period.last.isoformat(), period.first.isoformat(), _nanoseconds(period.first), _nanoseconds(end)]
     dated = "SELECT note_id FROM dates"
-    return f"(id IN ({dated} WHERE first <= ? AND last >= ?) OR (id NOT IN ({dated}) AND mtime_ns >= ? AND mtime_ns < ?))"
+    minute = "mtime_ns / 60000000000"
+    own = f"AND {minute} NOT IN (SELECT {minute} FROM notes GROUP BY 1 HAVING COUNT(*) > {MOST_WRITTEN})" if not also_copies else ""
+    return f"(id IN ({dated} WHERE first <= ? AND last >= ?) OR (id NOT IN ({dated}) AND mtime_ns >= ? AND mtime_ns < ? {own}))"
 
 
 def has_tag(tag: str, values: list[object]) -> str:

@@ -92,7 +92,7 @@ class _Search:
         conditions: list[str] = []
         values: list[object] = []
         if query.period:
-            conditions.append(in_period(query.period, values))
+            conditions.append(in_period(query.period, values, also_copies=query.undated is None))
         folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
         for negation, tags, paths in (("", query.tags, query.paths), ("NOT ", query.without_tags, query.without_paths)):
             conditions += [negation + has_tag(tag, values) for tag in tags]
