@@ -122,7 +122,7 @@ MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches
 MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(MOVES), max_size=14))
 @example(steps=["send", "compact", "pin 1"])
 def test_random_navigation_never_loses_messages_or_breaks_prompts(app: AppFixture, steps: list[str]) -> None:

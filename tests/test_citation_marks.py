@@ -56,7 +56,7 @@ def streamed(*parts: str) -> list[CitationMark]:
     return [mark for part in parts for mark in reader.feed(part)] + reader.close()
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(awkward, st.data())
 @example("x " + "[1" + ", 1" * 200 + "] y", None)
 def test_a_text_in_pieces_has_the_same_marks(text: str, data: st.DataObject | None) -> None:
@@ -101,7 +101,6 @@ def test_marks_of_citations_by_span() -> None:
     assert [m.defines for m in found] == [False] * 4 + [True]
 
 
-@settings(deadline=None)
 @given(awkward, st.lists(st.tuples(st.integers(0, 9), st.tuples(st.integers(0, 50), st.integers(0, 50))), max_size=5))
 def test_any_imported_spans_leave_the_text_unchanged(text: str, spans: list[tuple[int, tuple[int, int]]]) -> None:
     found = cited_marks(text, [citation(number, span) for number, span in spans])

@@ -195,7 +195,7 @@ pieces = st.sampled_from([*WORDS.split(), "[text](url)", ". ", ", ", "\n", "\n\n
 written = st.lists(pieces, min_size=1, max_size=40).map(" ".join).filter(words_of)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(written, st.data())
 def test_verified_words_are_a_run_of_the_notes_words(note: str, data: st.DataObject) -> None:
     words = note.split()

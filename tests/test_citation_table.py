@@ -303,7 +303,7 @@ awkward = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(awkward.map("".join), st.data())
 def test_words_of_a_note_are_found_in_it(text: str, data: st.DataObject) -> None:
     text = re.sub(r"[\d¹²³]", "", text)  # a number and its unit are one word

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from factories import COUNTER, AppFixture, DeltaModel, exchanges, message, reply, report_of, resume, split_into_turns, turns
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -37,7 +37,6 @@ some_turns = st.lists(st.integers(1, 4), max_size=12).map(
 )
 
 
-@settings(deadline=None)
 @given(some_turns, st.integers(-1, 30), st.none() | st.integers(0, 60), st.data())
 def test_the_oldest_turns_are_folded_whole(cut: Any, keep: int, room: int | None, data: st.DataObject) -> None:
     covered = data.draw(st.integers(0, len(cut)))

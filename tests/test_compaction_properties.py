@@ -42,7 +42,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
     ],
 )
 def test_what_holds_of_every_conversation(workspace: AppFixture, check: Callable[[AppFixture], None], examples: int) -> None:
-    settings(deadline=None, max_examples=examples)(check)(workspace)
+    settings(max_examples=examples)(check)(workspace)
 
 
 @pytest.mark.untraced

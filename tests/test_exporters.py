@@ -115,7 +115,7 @@ def archives(draw: st.DrawFn) -> ConversationArchive:
     return ConversationArchive(conversation=draw(talk), messages=tuple(messages), compactions=tuple(summaries))
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(archives())
 def test_any_conversation_survives_export_and_import_unchanged(archive: ConversationArchive) -> None:
     text = exporter("json").export(archive)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from factories import COUNTER, exchanges, message, split_into_turns, turns
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.context.turns import Turn
@@ -147,7 +147,6 @@ texts = st.lists(st.tuples(phrases, st.sampled_from([".", "?", "!", ":", " [3]."
 talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: split_into_turns(exchanges(*pairs), COUNTER))
 
 
-@settings(deadline=None)
 @given(talks, st.integers(-5, 300), st.sampled_from(["", "anvil", 'keep "the anvil"', "漢字"]), st.sampled_from([1.0, 1.7]))
 def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: int, wanted: str, factor: float) -> None:
     counter = COUNTER.calibrated(Calibration(text=factor))

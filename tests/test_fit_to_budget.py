@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from factories import COUNTER, TickingClock, chunk, takes_less_than
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
@@ -67,7 +67,6 @@ def original_id(cut: ContentChunk) -> str:
     return cut.id.partition(":")[0]
 
 
-@settings(deadline=None)
 @given(replies(), st.integers(-10, 900), st.integers(0, 300))
 def test_less_room_gives_a_subset(calls: Calls, room: int, more: int) -> None:
     small, large = (reduce_to_fit(calls, r, COUNT) for r in (room, room + more))
@@ -78,7 +77,6 @@ def test_less_room_gives_a_subset(calls: Calls, room: int, more: int) -> None:
             assert by_id[original_id(kept)].text.removesuffix(CUT_MARK).startswith(kept.text.removesuffix(CUT_MARK))
 
 
-@settings(deadline=None)
 @given(replies(), st.integers(20, 900))
 @example([[chunk(None, "word " * 900, id="0")]] * 5, 500)
 def test_the_result_fits_whatever_its_numbers(calls: Calls, room: int) -> None:
@@ -87,7 +85,6 @@ def test_the_result_fits_whatever_its_numbers(calls: Calls, room: int) -> None:
     assert sum(COUNT(format_tool_result(chunks, {})) for chunks in numbered if chunks) <= max(room, 0)
 
 
-@settings(deadline=None)
 @given(replies(), st.integers(-10, 900))
 def test_chunks_are_verbatim_or_marked_as_cut(calls: Calls, room: int) -> None:
     for chunks, kept in zip(calls, reduce_to_fit(calls, room, COUNT), strict=True):
@@ -102,7 +99,6 @@ def test_chunks_are_verbatim_or_marked_as_cut(calls: Calls, room: int) -> None:
                 assert one.end_line == one.start_line + one.text.removesuffix(CUT_MARK).count("\n") <= original.end_line
 
 
-@settings(deadline=None)
 @given(replies(), st.integers(-10, 900))
 def test_each_call_keeps_its_best_chunk_if_a_few_words_of_each_fit(calls: Calls, room: int) -> None:
     kept = reduce_to_fit(calls, room, COUNT)
@@ -183,7 +179,6 @@ def findings_of(calls: Calls, lists: Sequence[int]) -> list[ToolOutput]:
 LISTS = st.lists(st.sampled_from([0, 0, 3, 80]), min_size=5, max_size=5)
 
 
-@settings(deadline=None)
 @given(replies(), LISTS, st.integers(0, 1500))
 def test_results_fit_their_room(calls: Calls, lists: list[int], room: int) -> None:
     findings = findings_of(calls, lists)

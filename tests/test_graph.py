@@ -48,7 +48,7 @@ def test_a_path_may_not_exist_and_leads_over_no_picture(notes: Vault) -> None:
     assert way(notes, "A.md", "Picture.md") is None
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 10**6))
 def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     dice = random.Random(seed)

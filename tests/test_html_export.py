@@ -395,13 +395,13 @@ def test_the_policy_allows_this_style_and_nothing_else() -> None:
 anything = st.text(st.sampled_from("ab 1[]()<>!&#;:/\\`*_~|-+\n\t\"'=\ufdd0\u202e3^【】") | st.characters(), max_size=60)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(anything, st.lists(st.tuples(st.integers(0, 62), st.integers(0, 62)), max_size=4).map(tuple))
 def test_any_markdown_with_citations_anywhere_is_a_valid_page(text: str, spans: tuple[tuple[int, int], ...]) -> None:
     page_of(*a_turn(text, cite(spans=spans), cite(9, relative_path=None, verdict="missing", spans=spans[:1])))
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(archives().filter(lambda archive: bool(archive.messages and archive.conversation.head_id)))
 def test_any_conversation_is_a_valid_page(archive: ConversationArchive) -> None:
     check(archive)

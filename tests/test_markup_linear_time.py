@@ -46,7 +46,7 @@ def test_a_mark_over_and_over_takes_linear_time(piece):
     assert is_linear(piece)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(PIECES), min_size=2, max_size=5).map("".join))
 def test_any_few_marks_over_and_over_take_linear_time(piece):
     assert is_linear(piece)

@@ -112,7 +112,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_every_line_is_in_exactly_one_chunk(lines):
     note = parse("\n".join(lines))
@@ -124,7 +124,7 @@ def test_every_line_is_in_exactly_one_chunk(lines):
     assert set(covered) >= {n for n, line in enumerate(lines, 1) if line.strip() and n > note.front_matter.lines}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from([*LINES, "word " * 3000, "x" * (5 * MAX_LINE_TOKENS), "é " * 4000]), min_size=1, max_size=8))
 def test_only_a_very_long_line_is_in_several_chunks(lines):
     note = parse("\n".join(lines))
@@ -137,7 +137,7 @@ def test_only_a_very_long_line_is_in_several_chunks(lines):
     assert all(text == lines[line - 1] for line, text in pieces.items())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_a_chunk_has_every_heading_above_or_inside(lines):
     note = parse("\n".join(lines))

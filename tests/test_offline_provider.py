@@ -201,7 +201,7 @@ def test_result_without_excerpts_is_no_answer(result: str, answer: str) -> None:
     assert said.strip() == answer
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.text(st.sampled_from('ab c.?!\n“”"[]1漢。`#-|'), max_size=200), st.text(max_size=40))
 def test_every_quote_is_in_the_note(text: str, question: str) -> None:
     source = QuoteSource(1, "T.md", "T", None, text)

@@ -67,7 +67,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(history=histories(), window=st.integers(300, 3000), data=st.data())
 def test_pinned_messages_are_in_every_prompt_verbatim(
     strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject

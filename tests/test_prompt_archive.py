@@ -77,7 +77,7 @@ STEPS += ["another process"]
 BRANCHES = [*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", "/undo", "another process", *LOOKS[5:]]
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=st.lists(st.sampled_from(STEPS), min_size=3, max_size=14))
 @example(steps=BRANCHES)
 def test_the_prompts_of_any_conversation_come_back_unchanged(app: AppFixture, steps: list[str]) -> None:

@@ -182,4 +182,4 @@ def test_the_newest_turn_is_sent_even_above_the_share_of_history() -> None:
 @pytest.mark.untraced
 def test_any_history_makes_a_prompt_that_keeps_all_promises() -> None:
     """`tests/bench/properties.py` tries more histories."""
-    settings(max_examples=75, deadline=None)(any_history_makes_a_prompt_that_keeps_all_promises)()
+    settings(max_examples=75)(any_history_makes_a_prompt_that_keeps_all_promises)()

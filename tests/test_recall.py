@@ -136,7 +136,7 @@ def test_a_paragraph_is_quoted_on_one_line(content: str, quoted: str) -> None:
     assert passage.text_with_speaker == f"user: {quoted}"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(st.sampled_from("ab漢😀 \n\t\ud800."), max_size=200), st.integers(1, 60))
 def test_parts_hold_everything_that_is_not_blank(text: str, times: int) -> None:
     found = split_message(text * times)
@@ -160,7 +160,7 @@ def state(index: RecallIndex, question: str) -> list[tuple[str, str]]:
     return [(p.message.id, p.text) for p in recall_passages(index, question, 10**6, 1000, COUNTER).passages]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.lists(st.sampled_from("anvil anchor apple adopt adoption".split()), max_size=4)), max_size=8)
 )
@@ -188,7 +188,7 @@ def test_an_index_that_was_updated_takes_the_same_of_many_related_words_as_a_new
 
 
 @pytest.mark.parametrize("longest", [5, 40, 150])
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 25), data=st.data())
 def test_a_fact_with_a_unique_word_is_always_found(longest: int, seed: int, size: int, data: st.DataObject) -> None:
     """In a message of up to `longest` words among others like it."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from factories import AppFixture, DeltaModel, chunk, find_call, message, reply, report_of, tool_reply
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.models import ContentChunk, DocumentReference, ToolCall, ZkChatMessage
@@ -66,7 +66,6 @@ hostile_chunks = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("12"), st.lists(hostile_chunks, max_size=4)), max_size=6), st.lists(hostile_chunks, max_size=6))
 def test_in_any_log_a_number_means_one_chunk(log: list[tuple[str, list[ContentChunk]]], new: list[ContentChunk]) -> None:
     manager = ReferenceManager.from_log(tool_message(call_id, *chunks) for call_id, chunks in log)

@@ -106,7 +106,7 @@ FRAGMENTS = st.sampled_from([*MARKS, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J"
 TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TEXTS, st.lists(st.integers(1, 12), min_size=1, max_size=8), st.sampled_from([(20, 6), (40, 15), (80, 24)]))
 def test_the_deltas_of_an_answer_do_not_matter(text: str, sizes: list[int], screen: tuple[int, int]) -> None:
     deltas, at, n = [], 0, 0

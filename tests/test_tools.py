@@ -133,7 +133,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(sorted(TOOLS)), st.data())
 def test_any_arguments_get_an_answer(notes: Vault, tool: str, data: st.DataObject) -> None:
     names = st.sampled_from([*TOOLS[tool].parameters, "other"])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from factories import COUNTER, message, split_into_turns
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, StoredMessages, read_spoken
@@ -40,7 +40,6 @@ def check_totals(history: TurnHistory, known: Sequence[Turn]) -> None:
     assert history.count_through(None) == history.count_through("elsewhere") == 0
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("fts"), max_size=12), st.lists(st.integers(0, 3), max_size=4))
 def test_totals_are_right_while_a_history_grows(kinds: list[str], pieces: list[int]) -> None:
     known = make_turns(*kinds)

@@ -274,7 +274,7 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]
         yield app
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(replies=REPLIES, turns=st.integers(1, 3))
 def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_app: AppFixture, replies: list[list[Delta]], turns: int) -> None:
     session = shared_app.session(DeltaModel(replies), tools=(*shared_app.session().runtime.tools, Counting().tool))

@@ -127,7 +127,7 @@ def test_nothing_outside_the_vault_is_read(root, path):
     vault.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.sampled_from(["..", ".", "", "a", "b.md", "out", "\0", "~", "/", "\\", "é", "…", "CON"]), max_size=6).map("/".join)
     | st.text(max_size=30)

@@ -59,7 +59,7 @@ bodies = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(paths, bodies, min_size=1, max_size=6), st.data())
 def test_every_link_keeps_its_target_after_a_rename(notes: dict[str, str], data: st.DataObject) -> None:
     move = Move(data.draw(st.sampled_from(sorted(notes))), data.draw(paths.filter(lambda path: path not in notes)))

@@ -99,7 +99,7 @@ class Edits(RuleBasedStateMachine):
             self.notes.check()
 
 
-Edits.TestCase.settings = settings(max_examples=8, stateful_step_count=12, deadline=None)
+Edits.TestCase.settings = settings(max_examples=8, stateful_step_count=12)
 TestEdits = Edits.TestCase
 
 

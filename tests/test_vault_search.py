@@ -309,7 +309,7 @@ def workspace(tmp_path_factory):
     notes.vault.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(OPERATORS, min_size=1, max_size=4).map(" ".join))
 def test_results_match_the_query(workspace, query):
     asked = parse_query(query)

@@ -229,7 +229,7 @@ def test_a_markdown_link_to_no_note_is_ignored_unless_it_ends_in_md():
     assert outcome([], "[x](#part)", source=None).status is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(st.sampled_from("[]()|#!`$%<>-~\\ \n\tab^\"'*1.=:/"), max_size=200))
 def test_any_text_is_scanned_and_links_are_on_their_lines(text):
     found = read_markup(text)

@@ -99,7 +99,6 @@ def test_sentences_of_a_text(text: str, expected: str) -> None:
     assert sentences(text) == expected.split("|")
 
 
-@settings(deadline=None)
 @given(nasty)
 def test_every_sentence_has_a_letter_or_digit(text: str) -> None:
     for sentence in sentences(text):
@@ -143,7 +142,6 @@ def test_truncation_never_splits_a_character(text: str, limit: int, shown: str) 
     assert truncate(text, limit) == shown
 
 
-@settings(deadline=None)
 @given(nasty, st.integers(1, 50))
 def test_a_truncated_text_is_a_prefix_that_fits(text: str, limit: int) -> None:
     shown = truncate(text, limit)
@@ -167,7 +165,7 @@ def expected_words(text: str) -> list[str]:
     return [*found, *sorted({run[-1] for run in runs})]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.one_of(
         st.text(st.characters(exclude_categories=["Cs"]), max_size=60),
