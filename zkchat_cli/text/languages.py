@@ -26,7 +26,7 @@ def _languages_by_frequent_word() -> dict[str, list[str]]:
 def detect_language(text: str) -> str | None:
     """The language with the most frequent words in `text`; None if it has too few of any."""
     by_word = _languages_by_frequent_word()
-    counts = Counter(language for word in fold(text).split() for language in by_word.get(word, ()))
+    counts = Counter(language for word in fold(text).split() if word in by_word for language in by_word[word])
     best = max(LANGUAGES, key=lambda language: counts[language])
     return best if counts[best] >= MIN_WORDS else None
 

@@ -161,7 +161,7 @@ def _filler_stems(language: str) -> frozenset[str]:
 def _stemmer(language: str) -> "Stemmer":
     from Stemmer import Stemmer  # not on the way to the prompt
 
-    return Stemmer(language)
+    return Stemmer(language, 0)
 
 
 LONGEST_STEMMED = 100

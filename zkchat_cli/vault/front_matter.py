@@ -31,7 +31,7 @@ class FrontMatter:
 
     def texts(self, *names: str) -> tuple[str, ...]:
         """The different values of those properties, in that order, without empty ones and with single spaces."""
-        found = (" ".join(text.split()) for name in names for text in self.written.get(name, ()))
+        found = (" ".join(text.split()) for name in names if name in self.written for text in self.written[name])
         return tuple(dict.fromkeys(text for text in found if text not in _EMPTY_VALUES))
 
     def text(self, *names: str) -> str | None:

@@ -43,7 +43,7 @@ class ParsedNote:
     def title(self) -> str:
         return self.front_matter.text("title") or note_name(self.relative_path)
 
-    @property
+    @cached_property
     def aliases(self) -> tuple[str, ...]:
         return self.front_matter.texts("aliases", "alias")
 

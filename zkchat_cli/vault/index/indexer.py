@@ -8,7 +8,7 @@ Notes are indexed oldest change first, so that chunk ids ascend with time: searc
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -40,13 +40,6 @@ LINK_BATCH = 20_000
 def _digest(note: NoteBytes) -> bytes | None:
     """The hash of a note's bytes; None if they cannot be read."""
     return None if note.problem else blake2b(note.raw, digest_size=16).digest()
-
-
-def _title(note: ParsedNote) -> Iterator[LinkName]:
-    """The title in a note's front matter as a name of it, unless that is its name already."""
-    names = {fold_name(name) for name in (note_name(note.relative_path), *note.aliases)}
-    if fold_name(note.title) not in names:
-        yield LinkName(note.relative_path, "title", note.title)
 
 
 class _IndexedNote(NamedTuple):
@@ -123,7 +116,7 @@ class _IndexUpdate:
                 if path in self.known:
                     gone.append(path)
             elif path not in self.known:
-                self._add(path, note)
+                self._insert_content(None, path, note)
                 added += 1
             else:
                 changed += self._change(path, note)
@@ -148,13 +141,6 @@ class _IndexUpdate:
         listed = ((stamp, path, self.known.get(path)) for path, stamp in self.files.stamps.items())
         return [path for _, path in sorted((stamp, path) for stamp, path, old in listed if not old or not old.hash or old.stamp != stamp)]
 
-    def _add(self, path: str, note: NoteBytes) -> None:
-        # Not RETURNING: SQLite opens a savepoint for it, which flushes FTS5's buffer, 0.3 ms each time.
-        sql = "INSERT INTO notes (path, mtime_ns, ctime_ns, size, title, aliases, tags) VALUES (?, 0, 0, 0, '', '', '')"
-        inserted = self.connection.execute(sql, (path,))
-        assert inserted.lastrowid
-        self._insert_content(inserted.lastrowid, path, note)
-
     def _change(self, path: str, note: NoteBytes) -> bool:
         old = self.known[path]
         if old.hash == _digest(note):
@@ -172,15 +158,18 @@ class _IndexUpdate:
         self.connection.execute("DELETE FROM notes WHERE id = ?", (note_id,))
         self._set_names(path, [])
 
-    def _insert_content(self, note_id: int, path: str, note: NoteBytes) -> None:
-        """Insert everything that can be known without other notes."""
+    def _insert_content(self, note_id: int | None, path: str, note: NoteBytes) -> None:
+        """Insert everything that can be known without other notes; for `note_id` None as a new note."""
         text, problem = filesystem.decode(note.raw)
         parsed = note_parser.parse_note(path, text)
-        names = (parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
-        self.connection.execute(
-            "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ?, hash = ?, title = ?, aliases = ?, tags = ? WHERE id = ?",
-            (*self.files.stamps[path], _digest(note), *names, note_id),
-        )
+        columns = "mtime_ns, ctime_ns, size, hash, title, aliases, tags"
+        row = (*self.files.stamps[path], _digest(note), parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
+        if note_id is None:  # not RETURNING: SQLite opens a savepoint for it, which flushes FTS5's buffer, 0.3 ms each time
+            sql = f"INSERT INTO notes ({columns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            note_id = self.connection.execute(sql, (*row, path)).lastrowid
+            assert note_id
+        else:
+            self.connection.execute(f"UPDATE notes SET ({columns}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?", (*row, note_id))
         self.connection.executemany(
             "INSERT INTO links (note_id, line, kind, raw, text, alias, embed, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [(note_id, k.line, k.kind, k.raw, k.text, k.alias, k.embed, link_key(k.text)) for k in parsed.markup.links],
@@ -190,9 +179,10 @@ class _IndexUpdate:
         dates = {(note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates}
         self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
         self._collect_chunks(note_id, parsed)
-        self._set_names(
-            path, [LinkName(path, "note", note_name(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases), *_title(parsed)]
-        )
+        names = [LinkName(path, "note", note_name(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases)]
+        if fold_name(parsed.title) not in {fold_name(name.spelled) for name in names}:
+            names.append(LinkName(path, "title", parsed.title))
+        self._set_names(path, names)
         if problem := "; ".join(filter(None, (note.problem, problem, parsed.front_matter.problem))):
             self._problem(path, problem, from_scan=False)
         self.pending_notes.add(note_id)

@@ -40,8 +40,9 @@ class WordTables:
         self._languages: set[str | None] = set()
 
     def note_language(self, opening: str) -> None:
-        """Recognize the language of a new note by its opening."""
-        self._languages.add(languages.detect_language(opening[:1000]))
+        """Recognize the language of a new note by its opening; a new index samples its chunks."""
+        if not self._is_new:
+            self._languages.add(languages.detect_language(opening[:1000]))
 
     def add_chunks(self, chunks: Iterable[tuple[int, str, str]]) -> None:
         """Add chunks: id, headings and text."""
@@ -74,38 +75,31 @@ class WordTables:
         rows = self._db.execute("SELECT value FROM meta WHERE key = 'languages'").fetchall()
         used = tuple(rows[0][0].split()) if rows else ()
         if self._is_new or (not self._languages <= {*used, None} and _sample_languages(self._db) != used):
-            self._rebuild_vocabulary()
-            return
+            used = self._start_vocabulary()
         chunks, notes = self._chunk_terms, self._name_terms
-        changed = [term for term in chunks.keys() | notes.keys() if chunks[term] or notes[term]]
+        changed = [term for term in {**chunks, **notes} if chunks[term] or notes[term]]
         for language in used:
-            stems = words.stem_words(changed, language)
-            counted = [(language, stem, term, chunks[term], notes[term]) for stem, term in zip(stems, changed, strict=True)]
+            stemmed = sorted(zip(words.stem_words(changed, language), changed, strict=True))
+            counted = [(language, stem, term, chunks[term], notes[term]) for stem, term in stemmed]
             self._db.executemany(
                 """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
                    ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes""",
                 counted,
             )
-            fewer = [row[:3] for row in counted if min(row[3:]) < 0]
-            sql = "DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0"
-            self._db.executemany(sql, fewer)
+            fewer = [row[:3] for row in counted if row[3] < 0 or row[4] < 0]
+            self._db.executemany("DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0", fewer)
 
-    def _rebuild_vocabulary(self) -> None:
-        """Make the vocabulary from the FTS5 tables, by the languages of a sample of chunks."""
+    def _start_vocabulary(self) -> tuple[str, ...]:
+        """Empty the vocabulary, so that all words of the FTS5 tables are new to it; returns the languages of a sample of chunks."""
+        self._db.execute("DELETE FROM vocabulary")
+        for table, terms in (("words", self._chunk_terms), ("note_words", self._name_terms)):
+            self._db.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
+            terms.clear()
+            terms.update(dict(self._db.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (FIRST_CJK,))))
+            self._db.execute("DROP TABLE temp.terms")
         used = _sample_languages(self._db)
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('languages', ?)", (" ".join(used),))
-        counts: dict[str, list[int]] = {}
-        for column, table in enumerate(("words", "note_words")):
-            self._db.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
-            for term, count in self._db.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (FIRST_CJK,)):
-                counts.setdefault(term, [0, 0])[column] = count
-            self._db.execute("DROP TABLE temp.terms")
-        self._db.execute("DELETE FROM vocabulary")
-        known = list(counts)
-        for language in used:
-            stemmed = sorted(zip(words.stem_words(known, language), known, strict=True))
-            rows = ((language, stem, term, *counts[term]) for stem, term in stemmed)
-            self._db.executemany("INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)", rows)
+        return used
 
 
 def _sample_languages(db: Connection) -> tuple[str, ...]:
