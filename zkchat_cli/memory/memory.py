@@ -267,7 +267,7 @@ class Memory:
         return self._rank(text, (*map(recall_fact, self.facts()), *self._often_cited(), *files), compute=True)
 
     def _rank(self, text: str, every: Sequence[StoredMemory], *, compute: bool) -> tuple[RankedMemory, ...]:
-        if not terms(text):
+        if not every or not terms(text):
             return ()
         cosines = self._stored_cosines(text, {item.key: item for item in every if item.kind == "fact"})
         others = [item for item in every if item not in cosines][:MAX_WITHOUT_VECTOR] if compute else []
