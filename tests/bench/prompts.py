@@ -109,7 +109,7 @@ def steadiness(ground: Ground, bench: factory.App, strategy: str) -> Iterator[Ro
     has kept it in vain; not across compactions.
 
     A strategy without summaries leaves turns out instead, in batches: that is its compaction, and so often due where a turn with its tool
-    results takes a quarter of the window that no strategy could leave 95 % as they were. What it changes by that is told besides.
+    results takes a quarter of the window that no strategy could leave 95 % as they were. What compactions change is told besides.
     """
     opened = bench.session()
     model, chosen = Remembering(), strategies.strategy(strategy)
@@ -121,8 +121,8 @@ def steadiness(ground: Ground, bench: factory.App, strategy: str) -> Iterator[Ro
     within = [(one, other) for one, other in pairwise(model.sent) if one[1] == other[1]]
     steady = within if chosen.summarizes else [(one, other) for one, other in within if one[2] == other[2]]
     yield Row(f"prompt changed, {strategy}", [changed(steady)], goal=Goal(5, "median"), unit="%")
-    if not chosen.summarizes:
-        yield Row("  with the turns that it leaves out", [changed(within)], unit="%")
+    besides = "compactions" if chosen.summarizes else "turns that it leaves out"
+    yield Row(f"  with the {besides}", [changed(list(pairwise(model.sent)))], unit="%")
 
 
 def changed(pairs: Sequence[tuple[tuple[str, int, tuple[str, ...]], tuple[str, int, tuple[str, ...]]]]) -> float:
