@@ -67,6 +67,9 @@ def record(home: str) -> list[tuple[float, str, str]]:
 
 
 def main() -> None:
+    render = shutil.which("termtosvg")
+    if render is None:
+        sys.exit("docs/record.py needs termtosvg, which draws the picture: pip install termtosvg")
     with tempfile.TemporaryDirectory() as home:
         record(home)  # the first start makes the index; nobody needs to see that
         events = record(home)
@@ -76,7 +79,6 @@ def main() -> None:
     lines = [json.dumps({"version": 2, "width": COLUMNS, "height": ROWS, "title": "zkchat chat --demo"})]
     lines += [json.dumps([round(at - first, 3), kind, text], ensure_ascii=False) for at, kind, text in events]
     cast.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    render = shutil.which("termtosvg") or "termtosvg"
     subprocess.run([render, "render", str(cast), str(cast.with_suffix(".svg")), "-t", "window_frame", "-m", "50", "-M", "3000"], check=True)
 
 
