@@ -99,10 +99,11 @@ class IndexManager:
         """Run a query; an index that is missing, damaged or of another version is built first."""
 
         def answer(index: IndexDatabase) -> T:
-            if not index.is_usable:
-                self._update(index, None, None)
             with index.snapshot():
-                return question(index)
+                if index.is_usable:
+                    return question(index)
+            self._update(index, None, None)
+            return answer(index)
 
         with self._lock:
             return self._run(answer)

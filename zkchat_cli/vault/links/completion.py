@@ -12,7 +12,6 @@ from zkchat_cli.vault.links.wikilinks import note_name, strip_suffix
 NEWEST_CHUNKS = 500
 """Chunks whose notes are offered before anything is typed."""
 
-
 NameKind = Literal["name", "alias", "title"]
 
 
