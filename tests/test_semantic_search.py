@@ -24,7 +24,7 @@ from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import SemanticStatus
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, RETRY_SECONDS, SemanticSearch
+from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, PAUSE_SECONDS, RETRY_SECONDS, SemanticSearch
 from zkchat_cli.vault.search.vector_math import SignTable, pack_signs
 from zkchat_cli.vault.search.vector_store import PAGE_SIZE, VectorStore
 from zkchat_cli.vault.vault import Vault
@@ -192,12 +192,27 @@ def test_a_note_too_short_to_tell_its_language_is_in_that_of_the_vault(tmp_path:
 # what is computed
 
 
-def test_a_search_computes_no_vectors_of_notes(notes: Notes) -> None:
+def test_a_search_computes_vectors_only_of_what_its_words_find(notes: Notes) -> None:
+    notes.write("Ship.md", "A vessel of three letters.\n")
     notes.many(3)
     notes.vault.refresh()
     before = len(notes.embedder.documents)
-    notes.found("car")
-    assert len(notes.embedder.documents) == before
+    assert notes.found("boat letters")[0] == "Ship.md"
+    assert notes.embedder.documents[before:] == ["Ship\nA vessel of three letters."]
+
+
+def test_a_question_waits_a_second_for_vectors(notes: Notes) -> None:
+    notes.many(60)
+    notes.vault.refresh()
+    present = [100.0]
+    embedder = SynonymEmbedder(fails=lambda: present.append(present.pop() + 0.1))
+    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._ask, lambda: present[0])
+    keys = notes.vault._ask(lambda index: [*index.chunk_keys()])
+    assert [semantic.compute_first("car", keys), semantic.compute_first("boat", keys)] == [True, False]
+    assert 20 < len(embedder.documents) < 60
+    present[0] += PAUSE_SECONDS
+    assert semantic.compute_first("another question", keys)
+    semantic.close()
 
 
 def test_a_recovered_model_is_used_and_a_new_failure_reported(notes: Notes) -> None:
@@ -447,7 +462,7 @@ def test_a_damaged_file_is_replaced(notes: Notes, damage: bytes) -> None:
     notes.vault.close()
     notes.vectors.write_bytes(damage)
     assert notes.found("oil")
-    assert notes.status.embedded == 0
+    assert notes.status.embedded == 2, "those that were found"
     notes.vault.embed()
     assert notes.status.complete
     assert notes.found("car")[0] == "Garage.md"

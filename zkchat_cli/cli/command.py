@@ -160,8 +160,9 @@ class CommandContext:
             return vault.refresh(full=full, progress=progress)
 
     def embed_for_a_moment(self, vault: "Vault", messages: "MessageEmbedder | None" = None) -> None:
-        """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting."""
-        if self.screen.out.isatty():
+        """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting, nor is a
+        person who has waited for vectors before."""
+        if self.screen.out.isatty() and not (vault.semantic and vault.semantic.has_waited):
             self.screen.out.flush()
             end = time.monotonic() + EMBEDDING_SECONDS
             with suppress(KeyboardInterrupt):

@@ -137,8 +137,8 @@ class Vault:
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. Scores are comparable within one search.
 
-        By words and, as far as there are vectors, by meaning; a query with "phrases" or -words goes by words alone. A model that fails is a
-        warning.
+        By words and by meaning: vectors that the best by words lack are computed, for about a second. A query with "phrases" or -words goes
+        by words alone. A model that fails is a warning.
         """
         from zkchat_cli.vault.search.query import parse_query
 
@@ -146,8 +146,14 @@ class Vault:
         if limit <= 0:
             return []
         by_meaning = self.semantic if parsed.has_meaning else None
-        match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
-        return self._ask(lambda index: fusion.search(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
+
+        def found() -> fusion.FoundChunks:
+            match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
+            return self._ask(lambda index: fusion.search(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
+
+        first = found()
+        computed = by_meaning is not None and by_meaning.compute_first(parsed.text, first.without_vectors)
+        return (found() if computed else first).chunks
 
     def snippet(self, chunk: ContentChunk, query: str) -> "tuple[str | None, Snippet]":
         """The heading and the lines of a chunk that show best why `query` found it."""

@@ -6,7 +6,8 @@ by equal ranks costs .11 MRR where words fit, and finds .64 instead of .77 of th
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.index.database import IndexDatabase
@@ -22,6 +23,9 @@ MOST_WEIGHT = 6.0
 EXPONENT = 1.5
 DEVIATIONS = 4
 """A cosine this many standard deviations above the mean counts like the best hit by words."""
+FIRST_BY_WORDS = 40
+"""Chunks that are worth computing their vectors before they are answered from. In a vault without any, on 90 natural questions, that finds
+.69 instead of .58 of the notes in the first five; of 20 chunks .61, of 80 .70."""
 LEAST_COSINE = 0.15
 """Of a chunk that has no word of the query: a question that the notes say nothing about finds nothing."""
 
@@ -39,8 +43,15 @@ def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverag
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
 
 
-def search(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | None, limit: int, most_of_a_note: int) -> list[ContentChunk]:
-    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores."""
+class FoundChunks(NamedTuple):
+    """The chunks with all scores, best first. `without_vectors` are the keys of the best by words that were judged by words alone."""
+
+    chunks: list[ContentChunk]
+    without_vectors: list[int]
+
+
+def search(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | None, limit: int, most_of_a_note: int) -> FoundChunks:
+    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note."""
     from zkchat_cli.vault.search import lexical  # 4 ms that the first search needs
 
     hits = lexical.search(index, query, limit)
@@ -59,4 +70,5 @@ def search(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | No
         if counts[places[id_].note_id] <= most_of_a_note and len(best) < limit:
             scores = {"score": score, "score_words": hits.scores.get(id_), "score_meaning": cosines.get(places[id_].key)}
             best[id_] = {name: value if value is None else round(value, 4) for name, value in scores.items()}
-    return [chunk.model_copy(update=best[id_]) for id_, chunk in zip(best, index.chunks(list(best)), strict=True)]
+    chunks = [chunk.model_copy(update=best[id_]) for id_, chunk in zip(best, index.chunks(list(best)), strict=True)]
+    return FoundChunks(chunks, [places[id_].key for id_ in islice(hits.scores, FIRST_BY_WORDS) if places[id_].key not in cosines])

@@ -30,6 +30,10 @@ CHUNKS_OF_CLAIM = 8
 """Chunks embedded and stored together, in a quarter of a second: what a killed process loses."""
 RETRY_SECONDS = 60.0
 """Pause after a failure: a chat must not wait for a dead server's timeout with every question."""
+FIRST_SECONDS = 1.0
+"""How long a question waits for vectors of what its words find."""
+PAUSE_SECONDS = 5.0
+"""What is searched so long after that is another question."""
 WAIT_SECONDS = 0.2
 """Pause while another process computes."""
 LONGEST_QUERY = 2_000
@@ -78,7 +82,7 @@ class SemanticSearch:
         self._ask = ask
         self._clock = clock
         self._sleep = sleep
-        self._retry_after = float("-inf")
+        self._retry_after = self._first_until = float("-inf")
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
         self._queries: dict[str, Vector] = {}
@@ -96,6 +100,11 @@ class SemanticSearch:
     def has_failed(self) -> bool:
         """Whether it pauses after a failure."""
         return self._clock() < self._retry_after
+
+    @property
+    def has_waited(self) -> bool:
+        """Whether a search had to compute vectors."""
+        return self._first_until > float("-inf")
 
     def index_stamp(self) -> object:
         """A value that changes when notes have changed."""
@@ -241,6 +250,27 @@ class SemanticSearch:
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return False
+
+    def compute_first(self, query: str, keys: Sequence[int]) -> bool:
+        """Compute the vectors that these chunks lack, in their order, if the query can be compared with them; whether any was computed.
+
+        All searches of a question together wait for about `FIRST_SECONDS`.
+        """
+        if not keys or self.has_failed or not self._can_read(query):
+            return False
+        computed = False
+        with self.failures_reported():
+            missing = self._store.missing_keys(keys)
+            if missing and self._clock() > self._first_until + PAUSE_SECONDS:
+                self._embedder.load()
+                self._first_until = self._clock() + FIRST_SECONDS
+            while missing and self._clock() <= self._first_until:
+                with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as claim:
+                    if claim is not None:  # another thread or process may write for a moment
+                        self._embed(claim)
+                        computed = True
+                        del missing[:CHUNKS_OF_CLAIM]
+        return computed
 
     def _compute(self, missing: list[int], total: int, progress: Progress | None, stopped: Callable[[], bool]) -> bool:
         """Compute vectors until all are there, the index changes or another process writes; False if stopped before."""
