@@ -32,7 +32,7 @@ RETRY_SECONDS = 60.0
 """Pause after a failure: a chat must not wait for a dead server's timeout with every question."""
 FIRST_SECONDS = 1.0
 """How long a question waits for vectors of what its words find."""
-PAUSE_SECONDS = 5.0
+PAUSE_SECONDS = 2.0
 """What is searched so long after that is another question."""
 WAIT_SECONDS = 0.2
 """Pause while another process computes."""
