@@ -166,7 +166,6 @@ def _set_pragmas(connection: sqlite3.Connection, timeout: float) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten with zeros; see secure_delete.py
     connection.execute("PRAGMA synchronous = FULL")  # acknowledged turns survive a power cut; measured at 0.3 ms a transaction
-    connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: writing 1,000 back takes 4 ms, and every twentieth turn would do it
     connection.execute("PRAGMA cache_size = -4000")  # KB; 4,000 messages are read in the same time with 16,000
     deadline = time.monotonic() + timeout
     while True:
