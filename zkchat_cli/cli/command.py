@@ -160,11 +160,11 @@ class CommandContext:
             return vault.refresh(full=full, progress=progress)
 
     def embed_for_a_moment(self, vault: "Vault", messages: "MessageEmbedder | None" = None) -> None:
-        """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting, nor is a
-        person who has waited for vectors before."""
-        if self.screen.out.isatty() and not (vault.semantic and vault.semantic.has_waited):
+        """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting. The time
+        that the answer has waited for vectors counts."""
+        if self.screen.out.isatty():
             self.screen.out.flush()
-            end = time.monotonic() + EMBEDDING_SECONDS
+            end = time.monotonic() + EMBEDDING_SECONDS - (vault.semantic.seconds_waited if vault.semantic else 0.0)
             with suppress(KeyboardInterrupt):
                 if messages:
                     with closing(messages):

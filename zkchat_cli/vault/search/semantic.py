@@ -83,6 +83,8 @@ class SemanticSearch:
         self._clock = clock
         self._sleep = sleep
         self._retry_after = self._first_until = float("-inf")
+        self.seconds_waited = 0.0
+        """The time that searches have waited for vectors."""
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
         self._queries: dict[str, Vector] = {}
@@ -100,11 +102,6 @@ class SemanticSearch:
     def has_failed(self) -> bool:
         """Whether it pauses after a failure."""
         return self._clock() < self._retry_after
-
-    @property
-    def has_waited(self) -> bool:
-        """Whether a search had to compute vectors."""
-        return self._first_until > float("-inf")
 
     def index_stamp(self) -> object:
         """A value that changes when notes have changed."""
@@ -264,12 +261,14 @@ class SemanticSearch:
             if missing and self._clock() > self._first_until + PAUSE_SECONDS:
                 self._embedder.load()
                 self._first_until = self._clock() + FIRST_SECONDS
+            begin = self._clock()
             while missing and self._clock() <= self._first_until:
                 with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as claim:
                     if claim is not None:  # another thread or process may write for a moment
                         self._embed(claim)
                         computed = True
                         del missing[:CHUNKS_OF_CLAIM]
+            self.seconds_waited += self._clock() - begin
         return computed
 
     def _compute(self, missing: list[int], total: int, progress: Progress | None, stopped: Callable[[], bool]) -> bool:
