@@ -62,27 +62,19 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
             group += [need for need in candidates[member].needs if need not in chosen and need not in group]
         return [candidates[p] for p in group] if len(group) <= _MAX_GROUP else []
 
-    def gain_alone(candidate: SummaryCandidate) -> float:
-        """`gain` of a sentence that needs no other, as most do, in less time."""
-        position, message, sentence, _, factor = candidate
-        total = sentence.weight * factor * sum(map(values.__getitem__, sentence.words))
-        bonus = NEIGHBOUR_BONUS if position in near_chosen else 1.0
-        return float(bonus * total / (1 + sentence.size + (0 if message in opened else OPENING_BYTES)) ** LENGTH_POWER)
-
     def gain(group: Sequence[SummaryCandidate]) -> float:
-        if len(group) == 1:
-            return gain_alone(group[0])
         if not group:
             return 0.0
-        position, _, sentence, _, factor = group[0]
+        position, message, sentence, _, factor = group[0]
         total = sentence.weight * factor * sum(map(values.__getitem__, sentence.words))
-        length = sentence.size + OPENING_BYTES * len({c.message for c in group} - opened)
-        counted = set(sentence.words)
-        for _, _, sentence, _, factor in group[1:]:
-            words = [word for word in sentence.words if word not in counted]
-            total += sentence.weight * factor * sum(map(values.__getitem__, words))
-            length += sentence.size
-            counted.update(words)
+        length = sentence.size + (0 if message in opened else OPENING_BYTES)
+        if len(group) > 1:
+            length += OPENING_BYTES * len({c.message for c in group} - opened - {message})
+            counted = set(sentence.words)
+            for _, _, sentence, _, factor in group[1:]:
+                total += sentence.weight * factor * sum([values[word] for word in sentence.words if word not in counted])
+                length += sentence.size
+                counted.update(sentence.words)
         bonus = NEIGHBOUR_BONUS if position in near_chosen else 1.0
         return float(bonus * total / (1 + length) ** LENGTH_POWER)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quote_ranges import quote_ranges
@@ -28,10 +28,6 @@ STATUSES: dict[CitationVerdict, StatusLabel] = {
 }
 
 MOST_BACK_LINKS = 10
-_MARK = Markup(
-    '<a id="%(id)s" href="#source-%(article)s-%(number)s" class="cite %(status)s">%(text)s'
-    '<span class="sign" aria-hidden="true">%(sign)s</span><span class="unseen"> (%(description)s)</span></a>'
-)
 
 
 class Source(NamedTuple):
@@ -72,8 +68,11 @@ class SourceListBuilder:
         status = worst_verdict(self._by_span.get((number, mark.span)) or self._statuses(number))
         ids = self._mark_ids.setdefault(number, [])
         ids.append(f"cite-{self._article}-{number}-{len(ids) + 1}")
-        values = {"id": ids[-1], "article": self._article, "number": number, "status": status, "text": text}
-        return _MARK % {**values, **STATUSES[status]._asdict()}
+        sign, description = STATUSES[status]  # ours, like all but the text; escaping them took 4 % of an export
+        return Markup(
+            f'<a id="{ids[-1]}" href="#source-{self._article}-{number}" class="cite {status}">{escape(text)}'
+            f'<span class="sign" aria-hidden="true">{sign}</span><span class="unseen"> ({description})</span></a>'
+        )
 
     def _statuses(self, number: int) -> list[CitationVerdict]:
         return [citation.verdict for citation in self._by_number[number]]
@@ -111,11 +110,11 @@ def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = N
 
 def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     """An excerpt with the quoted words that it contains highlighted."""
-    parts = Markup()
+    parts = ""
     at = 0
     for start, end in sorted(each for quote in quotes for each in quote_ranges(excerpt, quote)):
         start, end = max(start, at), max(end, at)
         if start < end:
-            parts += Markup("%s<mark>%s</mark>") % (excerpt[at:start], excerpt[start:end])
+            parts += f"{escape(excerpt[at:start])}<mark>{escape(excerpt[start:end])}</mark>"
             at = end
-    return parts + excerpt[at:]
+    return Markup(f"{parts}{escape(excerpt[at:])}")
