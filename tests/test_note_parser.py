@@ -69,6 +69,19 @@ def test_each_section_is_a_chunk_with_its_heading():
     assert chunks(text) == [(1, 1, None), (3, 4, "A"), (5, 6, "B")]
 
 
+@pytest.mark.parametrize(
+    ("properties", "found"),
+    [
+        ("author: Ada Writer\nyear: 1937\n---\nA text.", [(5, 5, None), (2, 3, None)]),
+        ("author: Ada Writer\n---", [(2, 2, None)]),
+        ("tags: [book]\nauthor:\npublish: true\n---\nA text.", [(6, 6, None)]),
+        ("date created: 2024-05-06\ntitle: A\n---\nA text.", [(5, 5, None)]),
+    ],
+)
+def test_properties_that_say_something_are_the_last_chunk(properties: str, found: list[tuple[int, int, None]]) -> None:
+    assert chunks(f"---\n{properties}") == found
+
+
 def test_a_long_section_is_split_between_paragraphs():
     text = "# A\n\n" + "\n\n".join(paragraph(100) for _ in range(6))
     found = parse(text).chunks

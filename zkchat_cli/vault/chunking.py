@@ -43,12 +43,16 @@ def estimate_size(text: str) -> int:
     return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_PER_TOKEN)
 
 
-def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, ...]:
+def chunk_note(text: str, front_lines: int, markup: Markup, *, properties: bool = False) -> tuple[NoteChunk, ...]:
+    """The chunks of a note; with `properties` its front matter is one, too, the last."""
     lines = text.split("\n")
     sizes = [*map(estimate_size, lines)]
     heading_lines = [heading.line for heading in markup.headings]
     found: list[NoteChunk] = []
-    for section in _merge_sections(_split_at_headings(lines, sizes, front_lines, markup.headings)):
+    sections = [*_merge_sections(_split_at_headings(lines, sizes, front_lines, markup.headings))]
+    if properties:
+        sections.append(_Section(2, front_lines - 1, 0, sum(sizes[1 : front_lines - 1]), bare=False))
+    for section in sections:
         for start, end in _split_section(section, lines, sizes, markup.code):
             while start <= end and not lines[start - 1].strip():
                 start += 1

@@ -11,6 +11,12 @@ _MAX_DEPTH = 20
 MAX_CHARACTERS = 64 * 1024
 """Longer front matter is text."""
 _EMPTY_VALUES = ("", "~", "null", "Null", "NULL")
+_NO_CONTENT = re.compile(
+    r"title|alias(?:es)?|description|summary|tags?|categor(?:y|ies)|(?:date )?(?:created|modified|updated|published)(?: at)?|date|day"
+    r"|u?u?id|permalink|layout|slug|cssclass(?:es)?|lang|banner.*|cover|image|icon|comments|draft|publish|position|template"
+    r"|(?:sr|dg|kanban|excalidraw)-.*"
+)
+_NO_VALUE = re.compile(r"true|false|\[\[[^\]]*\]\]", re.IGNORECASE)
 
 _PLAIN = r"\w[\w ./-]*"
 _PLAIN_LINE = re.compile(
@@ -28,6 +34,13 @@ class FrontMatter:
     written: dict[str, list[str]] = field(default_factory=dict)
     """By folded name, each value as it is written; normalized only when read, because few ever are."""
     problem: str | None = None
+
+    @property
+    def is_content(self) -> bool:
+        """Whether a property says something: no name, tag, date, description or link of the note, and not only for a program."""
+        if "conversation" in self.written:  # where zkchat itself saved the note from
+            return False
+        return any(not _NO_VALUE.fullmatch(text) for name in self.written if not _NO_CONTENT.fullmatch(name) for text in self.texts(name))
 
     def texts(self, *names: str) -> tuple[str, ...]:
         """The different values of those properties, in that order, without empty ones and with single spaces."""

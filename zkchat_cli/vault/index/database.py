@@ -27,7 +27,7 @@ from zkchat_cli.vault.search.embedding_windows import chunk_key
 
 Progress = Callable[[int, int], None]
 """Gets the number of notes that are done, and of all."""
-VERSION = 12
+VERSION = 13
 """Raise it whenever the tables, the chunks, the links or `to_index_text` change."""
 
 _SCHEMA = """
