@@ -36,7 +36,7 @@ class FrontMatter:
     problem: str | None = None
 
     @property
-    def is_content(self) -> bool:
+    def has_content(self) -> bool:
         """Whether a property says something: no name, tag, date, description or link of the note, and not only for a program."""
         if "conversation" in self.written:  # where zkchat itself saved the note from
             return False

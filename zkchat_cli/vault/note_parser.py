@@ -75,7 +75,7 @@ class ParsedNote:
     def chunks(self) -> "tuple[NoteChunk, ...]":
         from zkchat_cli.vault.chunking import chunk_note  # 3 ms
 
-        return chunk_note(self.text, self.front_matter.lines, self.markup, properties=self.front_matter.is_content)
+        return chunk_note(self.text, self.front_matter.lines, self.markup, properties=self.front_matter.has_content)
 
 
 def parse_note(relative_path: str, text: str) -> ParsedNote:
