@@ -14,7 +14,7 @@ from zkchat_cli.models import Support
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.views.compaction import usage_text
+from zkchat_cli.views.token_usage import usage_text
 
 _REFUTED: dict[Support, str] = {"does_not_support": "✗"}
 _MARKS: dict[Support, str] = {"supports": "✓ supported:", "does_not_support": "✗ not supported:", "unclear": "○ unclear:"}

@@ -1,11 +1,10 @@
 """What a compaction did, in words, and what it cost."""
 
-from collections.abc import Callable
-
 from zkchat_cli.context.compaction_policy import SummaryCoverage
-from zkchat_cli.models import Compaction, TokenUsage
+from zkchat_cli.models import Compaction
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
+from zkchat_cli.views.token_usage import usage_text
 
 _METHODS = {"full": "by the model", "simple": "by the model, in a simpler request", "extractive": "extractive"}
 
@@ -23,13 +22,6 @@ def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
     outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
     return f"{text}. Prompt: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens.{failure}{cost} {outcome}"
-
-
-def usage_text(usage: TokenUsage, number: Callable[[int], str] = "{:,}".format) -> str:
-    """`~1,904 tokens in (812 cached), 88 out`"""
-    mark = "~" if usage.estimated else ""
-    cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
-    return f"{mark}{number(usage.prompt_tokens)} tokens in{cached}, {mark}{number(usage.completion_tokens)} out"
 
 
 def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
