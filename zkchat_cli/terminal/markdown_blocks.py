@@ -50,7 +50,7 @@ class Canvas:
     def row(self, text: Text) -> Row:
         """The row of a text, which loses the spaces at its end."""
         text.rstrip()
-        return list(text.render(self.console))
+        return list(Segment.simplify(text.render(self.console)))
 
 
 @dataclass(frozen=True, slots=True)
