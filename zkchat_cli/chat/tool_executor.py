@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 MAX_OUTCOME = 80
 """Characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed."""
-OMISSION_TOKENS = 60
-"""For the note about what is left out of a result."""
+OMISSION_TOKENS, MAX_PATH = 55, 200
+"""For the note about what is left out of a result, without the path in it, and characters of that."""
 _log = logging.getLogger(__name__)
 
 
@@ -153,8 +153,10 @@ def fit_findings(findings: Sequence[ToolOutput], room: int, count: Count) -> tup
     most relevant chunks in the rest."""
     calls = tuple(finding.chunks for finding in findings)
     sizes = [count(format_tool_result((), finding.data, finding.note)) for finding in findings]
-    if reduce_to_fit(calls, room - sum(sizes), count) != calls or sum(sizes) > room:
-        room -= OMISSION_TOKENS * len(findings)
+    if reduce_to_fit(calls, room - sum(sizes), count) == calls and sum(sizes) <= room:
+        return tuple(findings)
+    paths = [{truncate(chunk.relative_path, MAX_PATH) for chunk in finding.chunks} for finding in findings]
+    room -= sum(OMISSION_TOKENS + max(map(count, its), default=0) for its in paths)
     for_data = max(0, min(sum(sizes), room // 2 if any(calls) else room))
     shares = share_evenly(sizes, for_data, [0] * len(sizes))
     kept = reduce_to_fit(calls, room - for_data, count)
@@ -178,6 +180,6 @@ def _omission_note(whole: ToolOutput, fitted: ToolOutput, shown: Collection[str]
     left = [f"{len(value) - len(rest)} {name}" for name, value, rest in lists if isinstance(rest, list) and len(rest) < len(value)]
     lost = [chunk for chunk in whole.chunks[1 if fitted.chunks else 0 :] if chunk.id not in shown]
     if lost:
-        following = f"the next in {truncate(lost[0].relative_path, 200)} from line {lost[0].start_line}"
+        following = f"the next in {truncate(lost[0].relative_path, MAX_PATH)} from line {lost[0].start_line}"
         left.append(f"{plural(len(lost), 'excerpt')}, {following}")
     return f"{NO_ROOM}: {'; '.join(left)}. Ask for less at a time." if left else ""
