@@ -70,7 +70,7 @@ def test_blocks_have_lines_and_positions() -> None:
         ("paragraph", ("a \0", "b"), 3, False),
         ("callout", ("C",), 6, True),
         ("paragraph", ("q",), 7, True),
-        ("item", ("i", "j"), 9, False),
+        ("item", ("[ ] i", "j"), 9, False),
         ("table", ("|a|", "|-|"), 12, False),
         ("code", (" c",), 15, False),
     ]

@@ -36,6 +36,8 @@ The trees are pruned in March. Das Wasser ist im Winter nicht warm. Wir trinken 
 A <b>bold</b> word, 10<sup>3</sup> &ndash; see <https://example.org>; the `<p>` tag and <date> too.
 不可以在冰上行走。如果下雨，水泵就停。サーバーをアンインストールする。
 图片在**100 KB**至**500 KB**之间。The letters have*umami*and taste.
+- [ ] paint [[the gate]]
+- [x] oil the hinges
 """
 TRUE = """\
 The house was painted red in 1950|painted red in 1950 and cost 14,200 euros|cost 14,200 euros|used 5,100 kWh
@@ -48,7 +50,8 @@ the tax is 12 million|The fee is 1\u00a0000 euros|in ~5 hours|never allowed|no b
 file notes.txt was written in 1950|twenty-five of them|The trees are pruned in March|The house … cost 14,200 euros
 Wir trinken kein Wasser|不可以在冰上行走|如果下雨，水泵就停|アンインストールする
 A bold word, 10^3 – see https://example.org|the <p> tag and <date> too
-图片在100 KB至500 KB之间|haveumamiand taste|have*umami*and taste"""
+图片在100 KB至500 KB之间|haveumamiand taste|have*umami*and taste|- [ ] paint the gate|[x] oil the hinges
+[ ] paint the gate • [x] oil the hinges|paint the gate • oil the hinges"""
 CUT = """\
 safe to walk on|The ice is|admins can delete the notes|The lid opens|the pump stops at once|it rains|toxic glue was used
 the roof leaks when it snows|like it|Walking on the lake is|beer, wine or water in the house|wine or water in the house
@@ -61,7 +64,7 @@ house was painted red in 1950 and cost 14|200 euros. It used|used 5,100 kW|used 
 000 euros; the tax|The fee is 1|was written in Then came|five of them|otes.txt was|painted red in 1905|painted blue in 1950
 cost 14,200 dollars|14,200 euros cost|used 5,100 kWh … painted red|The house … are pruned in March|unsafe to walk
 Only admins can edit the notes|インストールする|冰上不行走|bold word, 103|the tag and|tag and too
-在100 kb至|umami and taste"""
+在100 kb至|umami and taste|- [x] paint the gate|[x] paint the gate|- [ ] oil the hinges|[ ] paint the gate • [ ] oil the hinges"""
 MARKS = {"verified": TRUE, "cut": CUT, "not": FALSE}
 
 

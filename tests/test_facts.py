@@ -57,7 +57,7 @@ def test_the_key_of_a_fact_is_its_name_or_its_first_words(content: str, key: str
 def test_each_list_item_and_paragraph_of_a_file_is_a_fact() -> None:
     text = "# Facts\n\n- one\n  goes on\n* [x] two\n3. three\n> - four\n\nTwo\nlines.\nMore\n\n"
     text += "---\n````\n```\ncode\n````\n\n    - set in\n\nlast <!-- no -->"
-    assert parse_facts(text) == ["one goes on", "two", "three", "four", "Two lines. More", "set in", "last"]
+    assert parse_facts(text) == ["one goes on", "[x] two", "three", "four", "Two lines. More", "set in", "last"]
 
 
 # relevance

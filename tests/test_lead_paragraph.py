@@ -103,7 +103,7 @@ def test_first_paragraph(text: str, paragraph: str | None) -> None:
     ("text", "words"),
     [
         ("- one\n- two\n- [[three]]", "one; two"),
-        ("1. [ ] a task\n2. [x] done", "a task; done"),
+        ("1. [ ] a task\n2. [x] done", "[ ] a task; [x] done"),
         ("> A quotation that says something about it.", "A quotation that says something about it."),
         ("# First part\n## Second part\n## Comment:", "First part · Second part"),
         ("# Title", None),

@@ -21,7 +21,7 @@ def test_sentences_items_rows_and_code_are_pieces() -> None:
     assert quotable(text) == [
         ("First. Second goes on.", "prose"),
         ("an item", "item"),
-        ("a task that goes on", "item"),
+        ("[ ] a task that goes on", "item"),
         ("| one | two |", "row"),
         ("let x;", "code"),
     ]

@@ -27,13 +27,12 @@ _FRACTION = lazy_pattern("(?<=[0-9])(?=[¼-¾⅐-⅞])")
 _CASED_UNIT = lazy_pattern(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))")
 """Units that differ in case only: mW and MW, kb and kB."""
 _QUOTED_LINE = lazy_pattern(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
-_BLOCK = lazy_pattern(
-    r"^[ \t>]*+(?>(?:[-*+][ \t]++(?:\[.\][ \t]++)?|(?P<number>\d{1,9}[.)][ \t]++(?:\[.\][ \t]++)?)|#{1,6}[ \t]++){0,100})", re.MULTILINE
-)
+_BLOCK = lazy_pattern(r"^[ \t>]*+(?>(?:[-*+][ \t]++|(?P<number>\d{1,9}[.)][ \t]++)|#{1,6}[ \t]++){0,100})(?:\[.\][ \t]++)?", re.MULTILINE)
+_CHECKBOX = lazy_pattern(r"(?:^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+|•[ ])\[(.)\](?=[ \t])", re.MULTILINE)
 _ITEM = lazy_pattern(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = lazy_pattern(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
-_BULLET = lazy_pattern(r"(?<!\S)•(?!\S)")
-"""A bullet, at the start of a line or between the items of a list that is quoted on one line."""
+_BULLET = lazy_pattern(r"(?<!\S)•(?: \[.\])?(?!\S)")
+"""A bullet, at the start of a line or between the items of a list that is quoted on one line, with the checkbox of a task."""
 _TAG = lazy_pattern(
     r"`[^`\n]*+`|<(?P<address>https?://[^<>\s]*+)>|</?(?P<name>a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li"
     r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
@@ -106,6 +105,11 @@ def normalize_quoted(text: str) -> NormalizedText:
     if "*" in rendered:
         rendered = _EMPHASIS.sub(r"\2", rendered)
     return _normalize(_HIGHLIGHT.sub("", rendered) if "==" in rendered else rendered)
+
+
+def task_states(text: str) -> list[str]:
+    """What is in the checkboxes of the tasks in a text: a space, an x."""
+    return _CHECKBOX.findall(text.lower()) if "[" in text else []
 
 
 def _tag_text(tag: re.Match[str]) -> str:

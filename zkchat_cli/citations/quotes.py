@@ -10,7 +10,14 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.cut_sentences import is_cut
 from zkchat_cli.citations.nearest_wording import LEAST_SHARE, NearestWording, find_nearest, fold_in_place
-from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_quoted, normalize_rendered, normalize_source
+from zkchat_cli.citations.normalized_text import (
+    NormalizedText,
+    find_words,
+    normalize_quoted,
+    normalize_rendered,
+    normalize_source,
+    task_states,
+)
 from zkchat_cli.citations.quote_ranges import OMISSION
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
@@ -104,13 +111,15 @@ class QuotableChunk:
                 parts = _normalized_parts(quote, rendered, gaps)
                 if not parts:
                     continue
-                place = self._find(self._rendered if rendered else self._source, parts)
+                states = task_states(quote) if rendered else []
+                place = self._find(self._rendered if rendered else self._source, parts, states)
                 if place and place.verdict == "verified":
                     return place
                 cut = cut or place
         return cut
 
-    def _find(self, text: NormalizedText, parts: Sequence[str]) -> QuotedPlace | None:
+    def _find(self, text: NormalizedText, parts: Sequence[str], states: Sequence[str]) -> QuotedPlace | None:
+        """The first uncut place, else the first, among those with tasks in these `states`, which the rendered text does not have."""
         cut: tuple[list[int], int] | None = None
         if len(parts) == 1:
             places = ([at] for at in find_words(text, parts[0]))
@@ -120,6 +129,9 @@ class QuotableChunk:
             places = (found for start, end in self._sections(text) if (found := _find_in_order(text, parts, start, end)))
         for count, found in enumerate(places):
             end = found[-1] + len(parts[-1])
+            in_note = iter(task_states("\n".join(self._lines[text.line_at(found[0]) : text.line_at(end - 1) + 1])) if states else "")
+            if not all(state in in_note for state in states):
+                continue
             if not self._is_cut(text, parts, found):
                 return QuotedPlace("verified", self._note_line(text, found[0]), self._note_line(text, end - 1))
             cut = cut or (found, end)

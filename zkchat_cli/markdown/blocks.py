@@ -19,7 +19,6 @@ _HIDDEN_OR_CODE = lazy_pattern(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
 _CONTAINER = lazy_pattern(rf"[ \t>]*+(?:{LIST_MARKER}[ \t]++)?")
 _INDENT = lazy_pattern(r"[ \t>]*+")
 _CALLOUT = lazy_pattern(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
-_CHECKBOX = lazy_pattern(r"\[.\](?:[ \t]+|$)")
 _BAR = lazy_pattern(r"(?<!\\)\|")
 _DELIMITER = lazy_pattern(r"[\s:|-]++")
 _NO_PROSE = lazy_pattern(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$")
@@ -137,8 +136,7 @@ class _BlockReader:
                 yield from self._open_paragraph(text, scanned, number)
             case "item":
                 yield from self._open("item", number, scanned)
-                checkbox = _CHECKBOX.match(text)
-                self._append(text[checkbox.end() :] if checkbox else text)
+                self._append(text)
             case "heading":
                 yield from self._open("heading", number, scanned)
                 yield self._block(text[scanned.level :].strip().rstrip("# \t"), scanned.level)
