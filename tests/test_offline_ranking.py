@@ -55,6 +55,11 @@ def quotes(ranked: RankedPassages) -> list[str]:
     return [quote.text for quote in select_quotes(ranked.on_topic)]
 
 
+def test_a_row_of_figures_answers_a_question_about_its_year() -> None:
+    text = "Our harvest was poor.\n\n| Year | Harvest |\n|-|-|\n| 2022 | 31 |\n| 2023 | 44.5 |"
+    assert quotes(rank_passages(question("how large was the harvest in 2023?"), [note(text)]))[0] == "| 2023 | 44.5 |"
+
+
 def test_rare_word_decides() -> None:
     text = "- A heap needs air.\n- A heap needs water.\n- A heap hates thistles.\n- A heap needs time."
     assert quotes(rank_passages(question("Does a heap need thistles?"), [note(text)]))[0] == "A heap hates thistles."
@@ -181,9 +186,6 @@ def test_repetitions_and_much_worse_passages_are_left_out() -> None:
 
 def test_summary_starts_with_the_beginning_and_repeats_nothing() -> None:
     text = "Beans are fine, really. Beans are fine, really.\n\n# S\n\nWarm soil helps beans. Cold soil kills beans in spring.\n\n[[Link]]"
-    assert [q.text for q in summarize_excerpts([note(text)], 3)] == [
-        "Beans are fine, really.",
-        "Warm soil helps beans.",
-        "Cold soil kills beans in spring.",
-    ]
+    summary = ["Beans are fine, really.", "Warm soil helps beans.", "Cold soil kills beans in spring."]
+    assert [q.text for q in summarize_excerpts([note(text)], 3)] == summary
     assert summarize_excerpts([], 3) == []

@@ -57,8 +57,15 @@ def test_a_command_over_several_lines_is_one_piece_of_code() -> None:
 
 def test_what_rows_and_code_are_is_said_above_them() -> None:
     text = "| part | price |\n| - | - |\n| chain | 40 |\n\nSee the lag\n\n```\ngroups\n```\n\nIt rained.\n\n#sh\n\n```\nls\n```"
+    text += "\n\n1. Look:\n   ```\n   df\n   ```"
     labels = {piece.text: piece.label for piece in quotable_passages(text) if piece.label}
-    assert labels == {"| chain | 40 |": "| part | price |", "groups": "See the lag"}
+    assert labels == {"| chain | 40 |": "| part | price |", "groups": "See the lag", "df": "Look:"}
+
+
+def test_properties_and_figures_are_rows() -> None:
+    text = "aliases:\n  - Rike\nborn: 1979\nphone: 0511 55\n\n| kg | l |\n|-|-|\n| 44.5 | 3 |\n\nhive:: 4\nweight:: 2 kg"
+    rows = ["born: 1979", "phone: 0511 55", "| 44.5 | 3 |", "hive:: 4", "weight:: 2 kg"]
+    assert [piece for piece, kind in quotable(text) if kind == "row"] == rows
 
 
 @pytest.mark.parametrize(
@@ -85,17 +92,14 @@ def test_structure_is_nothing_to_quote(text: str) -> None:
 
 
 def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
-    assert quotable("> [!info] A title\n> It goes\n> on.\n> - An item.") == [
-        ("A title", "prose"),
-        ("It goes on.", "prose"),
-        ("An item.", "item"),
-    ]
+    pieces = [("A title", "prose"), ("It goes on.", "prose"), ("An item.", "item")]
+    assert quotable("> [!info] A title\n> It goes\n> on.\n> - An item.") == pieces
 
 
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
-        ("See [[Filters|the filters]] and [limits](Limiting.md).", "See the filters and limits."),
+        ("See ![[Filters|the filters]] and [limits](Limiting.md).", "See the filters and limits."),
         ("Write `[[Note|alias]]` in [[Filters#Dates]].", "Write `[[Note|alias]]` in Filters › Dates."),
         ("See [`run()`](run.md) and [[Api#`run`]].", "See `run()` and Api › `run`."),
         ("Use [[Run#`run (a) => b;`|the API]] now.", "Use the API now."),

@@ -6,7 +6,7 @@ pieces below them are about.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
@@ -34,8 +34,10 @@ FEWEST_LINES = 3
 """A paragraph with fewer lines does not show whether it is wrapped: the last line of two may be of any length."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
 _NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
+_PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
 _NUMBERED = lazy_pattern(r"\[\s*\d")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
+_WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
 _INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
 _LINK_WITH_CODE = lazy_pattern(r"(?P<code>`+(?:(?!`).)+`+)|\[\[(?P<target>[^\[\]]*`[^\[\]]*)\]\]|\[(?P<text>[^\[\]]*`[^\[\]]*)\]\([^()]*\)")
 _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
@@ -70,7 +72,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     position = 0
     lead: _LeadIn | None = None
     above = ""
-    for block in blocks(_dedent_list(text)):
+    for block in chain.from_iterable(map(_split_properties, blocks(_dedent_list(text)))):
         if block.kind == "heading":
             above, lead = "", None
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
@@ -78,7 +80,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             continue
         before = len(found)
         for piece, kind in _pieces(block, max_group):
-            has_words = kind == "code" or _WORD.search(_LINK.sub("", piece))
+            has_words = kind == "code" or (_WORD_OR_NUMBER if kind == "row" else _WORD).search(_LINK.sub("", piece))
             if not has_words or (len(piece) < 10 and _NUMBERED.search(piece)):
                 continue  # only links; or too short to be checked as a quotation, so its number would be taken for a citation
             piece = truncate(piece, LONGEST) if len(piece) > LONGEST else " ".join(piece.split())
@@ -86,7 +88,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             position += 1
         lead = _extend_lead(found, lead, block)
         last = found[-1].text if len(found) > before else ""
-        above = last if _is_label(block) or (block.kind == "paragraph" and last.endswith(COLONS)) else ""
+        above = last if _is_label(block) or (block.kind in ("paragraph", "item") and last.endswith(COLONS)) else ""
     return found
 
 
@@ -94,6 +96,17 @@ def _dedent_list(text: str) -> str:
     """A text that begins in the middle of a list, without the indentation of its first line, which would make code of it."""
     begin = _NESTED_ITEM.match(text)
     return "\n".join(line.removeprefix(begin[0]) for line in text.split("\n")) if begin else text
+
+
+def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
+    """The lines of a block of properties (`name: value`) as rows, below the item of a list that they follow; any other block as it is."""
+    first = int(block.kind == "item")
+    rows = block.lines[first:] if block.kind in ("paragraph", "item") and len(block.lines) > 1 else ()
+    if not rows or not all(_PROPERTY.match(row) and not ends_as_sentence(row) for row in rows):
+        yield block
+        return
+    yield from [block._replace(lines=block.lines[:1])] * first
+    yield from (block._replace(kind="table", lines=(row,), line=block.line + i) for i, row in enumerate(rows, first))
 
 
 def _is_label(block: MarkdownBlock) -> bool:
@@ -148,7 +161,7 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     """
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
-        parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(_link_text, written))
+        parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(_link_text, written.replace("![[", "[[")))
         rendered = " ".join("".join(part if i % 2 else _render(part) for i, part in enumerate(parts)).split())
         if rendered and _is_verified(rendered, excerpt):
             return rendered

@@ -66,6 +66,7 @@ _PRONOUN = lazy_pattern(
 )
 _ANY_DAY = date(1950, 1, 1)
 """Only the words of dates matter here, not the days that they mean; the search knows what day it is."""
+_YEAR = lazy_pattern(r"\b\d{4}\b")
 _QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
 _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
@@ -103,6 +104,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     dates, rest = _split_dates(text)
     language = language_of(terms(text))
     weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
+    weights = dict.fromkeys(_YEAR.findall(dates), FILLER_WEIGHT) | weights  # in the text, not only the date of a note
     own = _subject_words(rest)
     plain = " ".join(_DATE_OPERATOR.sub(_keep_date, _OPERATORS.sub(" ", named)).split())
     about_document = not _without(_subject_words(text, fillers=True), _DOCUMENT_WORDS, language)

@@ -105,7 +105,8 @@ class RankedQuote(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        return not self.is_question and (self.has_code or not self.text.endswith(COLONS)) and len(self.words) >= 3
+        is_whole = len(self.words) >= 3 or self.passage.kind == "row"
+        return is_whole and not self.is_question and (self.has_code or not self.text.endswith(COLONS))
 
     @property
     def is_question(self) -> bool:
@@ -202,7 +203,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     for i, c in enumerate(candidates):
         similar, heading = by_passage.get(i, 0.0), by_section.get(c.section, 0.0)
         matching = heading if cosines is not None else _share(_stems(c.section[-1], languages), rarity)
-        opening = OPENING_WEIGHT * max(0.0, matching - MIN_HEADING) ** 2 if c.passage.position == 0 else 0.0
+        opening = OPENING_WEIGHT * max(0.0, matching - MIN_HEADING) ** 2 if c.passage.position == 0 and c.passage.kind != "row" else 0.0
         by_meaning = similar + HEADING_WEIGHT * heading + opening
         value = (WORDS_WEIGHT * lexical[i] + by_meaning + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality
         ranked.append(c._replace(value=value))
