@@ -85,7 +85,7 @@ def test_inflected_forms_have_one_stem(words: str, common: str, languages: tuple
         ("He said “Stop.” Then he left.", "He said “Stop.”|Then he left."),
         ("Version 1. beta is out.", "Version 1. beta is out."),
         ("過濾器很好用。你可以組合它們！好嗎？", "過濾器很好用。|你可以組合它們！|好嗎？"),
-        ("- first thing\n- second thing\n  goes on\n1. third\n- [ ] fourth", "first thing|second thing goes on|third|fourth"),
+        ("- first thing\n- second thing\n  goes on\n1. third\n- [ ] fourth", "first thing|second thing goes on|third|[ ] fourth"),
         ("> A quote that\n> goes on.", "A quote that goes on."),
         ("> [!note] Remember this well\n> It matters.", "Remember this well|It matters."),
         ("````\n```\nstill code\n````\nProse again.", "Prose again."),
