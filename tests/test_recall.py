@@ -5,7 +5,7 @@ import string
 from collections.abc import Sequence
 
 import pytest
-from factories import COUNTER, message, recall_texts, split_into_turns, turns
+from factories import COUNTER, exchanges, message, recall_texts, split_into_turns, turns
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,7 +44,7 @@ def test_words_have_the_forms_of_the_conversations_languages() -> None:
     assert recall_texts("das Haus", turns(german, *CHATTER))[0] == f"user: {german[0]}"
     some = RecallIndex()
     some.update(turns(("The word house is not the word Haus, and that is it.", "It is not."), *CHATTER))
-    some.update(turns(german, *CHATTER))  # another branch, in another language
+    some.update(split_into_turns(exchanges(german, *CHATTER, prefix="other"), COUNTER))  # another branch, in another language
     assert [p.text for p in recall_passages(some, "das Haus", 1, 1000, COUNTER).passages] == list(german)
 
 
@@ -108,7 +108,7 @@ def test_passages_are_grouped_by_day() -> None:
         *messages_of("2025-05-09", "Three."),
         message("user", "Four.", "d", timestamp="once upon a time"),
     ]
-    passages = tuple(p for i, m in enumerate(messages) for p in split_into_passages(m, i))
+    passages = tuple(p for i, m in enumerate(messages) for p in split_into_passages(m, i, COUNTER))
     assert formatted(passages).splitlines()[1:] == [
         "Thursday, 8 May 2025:",
         *("user: One.", "user: Two."),
@@ -132,7 +132,7 @@ def test_passages_are_grouped_by_day() -> None:
     ids=["sentences", "a caption", "paragraphs", "a list", "lines that end no sentence", "code"],
 )
 def test_a_paragraph_is_quoted_on_one_line(content: str, quoted: str) -> None:
-    [passage] = split_into_passages(message("user", content, "a"), 0)
+    [passage] = split_into_passages(message("user", content, "a"), 0, COUNTER)
     assert passage.text_with_speaker == f"user: {quoted}"
 
 

@@ -264,7 +264,7 @@ def test_a_long_chat_reads_turns_that_it_no_longer_sends_from_the_store(app: App
     session = app.session(DeltaModel([tool_reply(find_call("filters tasks")), *[reply("It is so [1]. " * 60)] * 40]))
     for number in range(24):
         report_of(session.send(f"What about filter {number}?"))
-    unloaded = [exchange.loaded is None for exchange in session.history.exchanges()]
+    unloaded = [not exchange.is_loaded for exchange in session.history.exchanges]
     assert sum(unloaded) > 4 and unloaded == sorted(unloaded, reverse=True)
     id_ = session.conversation.id
     assert tuple(session.history) == app.store.history(id_)

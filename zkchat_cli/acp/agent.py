@@ -226,8 +226,7 @@ class NoteAgent:
 
     def _finish(self, session: ZkChatSession, sources: str) -> None:
         """Send where the excerpts are, the list of sources, and the title."""
-        [exchange] = session.history.exchanges(session.history.exchange_count - 1)
-        for message in exchange.messages:
+        for message in session.history.exchanges[-1].messages:
             if (update := updates.tool_locations(message, session.vault.root)) is not None:
                 self._send(session, update)
         if sources:

@@ -25,9 +25,9 @@ from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import history_budget, remaining_message_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
-from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
+from zkchat_cli.context.prompt_assembly import PromptInputs
 from zkchat_cli.context.tool_result_masking import find_maskable
-from zkchat_cli.context.turns import Turn
+from zkchat_cli.context.turns import Turn, count_covered_turns
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage
 from zkchat_cli.summarization.extractive import extract_summary
@@ -100,7 +100,7 @@ class CompactionRun:
     def _digest(self) -> str:
         """A digest of all that the result depends on: the conversation, the request, the model and the settings."""
         request, runtime, counter = self.request, self.runtime, self.runtime.counter
-        fixed = [id_ for _, turn in self.state.turns(counter).turns_with_fixed() for m in turn.fixed for id_ in m.source_ids]
+        fixed = [id_ for turn in self.state.turns(counter) for m in turn.fixed for id_ in m.source_ids]
         made_from = (
             self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
             request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.exact,
@@ -144,10 +144,10 @@ class CompactionRun:
         return self.prompts.inputs(self.runtime, request.current, self._previous, offer_tools=request.offer_tools)
 
     def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
-        return self.prompts.masked_turns(self.runtime, compaction).sendable_turns()
+        return tuple(turn for turn in self.prompts.masked_turns(self.runtime, compaction) if not turn.failed)
 
     def _count_covered(self, turns: Sequence[Turn]) -> int:
-        return count_covered_turns(self._previous, turns) if self._previous is not None and self._previous_summary else 0
+        return count_covered_turns(self._previous, turns) if self._previous_summary else 0
 
     def _measured(self, **changes: object) -> Compaction | None:
         """A compaction with its figures; None when it would not make the prompt smaller."""
@@ -220,7 +220,7 @@ class CompactionRun:
         covered = self._count_covered(turns)
         if self.request.keep is not None:
             return policy.plan_fold(turns, covered, self.request.keep)
-        pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
+        pinned = sum(turn.fixed_tokens for turn in self.state.turns(self.runtime.counter))
         cost, budget, other = self._fixed_cost, self.runtime.budget, self.runtime.largest_summary + pinned
         room = turn_budget_after_compaction(cost, budget, other)
         recent = self.runtime.settings.context.recent_messages_to_keep
@@ -248,11 +248,9 @@ class CompactionRun:
         """Modes, summaries and the turns that these quote, the best first."""
         if answer.summary is not None:
             yield answer.mode, answer.summary, ()
-        request, counter = self.request, self.runtime.counter
-        sources = self.state.summary_sources
-        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns(), sources)
+        request = self.request
+        extracted = extract_summary(fold, self._limit, self.runtime.counter, request.instructions, self._quoted_turns())
         if extracted is not None:
-            self.state.summary_sources = extracted.messages
             yield "extractive", extracted.text, extracted.quoted
         if request.reason:
             yield "truncated", policy.truncation_notice(fold), ()
@@ -261,9 +259,8 @@ class CompactionRun:
         """The turns that the last summary quotes, unless the user wants something else of this one."""
         if self.request.instructions or self.request.target is not None or not self._previous_summary:
             return []
-        history = self.state.turns(self.runtime.counter)
         quoted = self._previous.quoted if self._previous is not None else ()
-        return [history[count - 1] for id_ in quoted if (count := history.count_through(id_))]
+        return [turn for turn in self.state.turns(self.runtime.counter) if turn.id in quoted]
 
     @property
     def _limit(self) -> int:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from zkchat_cli.context.recall.index import PassageKey, ReadPassages
-from zkchat_cli.context.recall.passages import split_message
+from zkchat_cli.context.recall.passages import RecallPassage, split_message
 from zkchat_cli.errors import StoreError
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.search.semantic import SemanticSearch
@@ -27,8 +26,6 @@ BATCH = 8
 """Messages that are embedded and stored together."""
 _NEWEST = 2**63 - 1
 """No stored message has a larger number."""
-_MISSING, _NEVER = -1, -2
-"""Instead of the row of a passage: its message has no vectors yet; or it has, but not for this passage."""
 
 
 class MessageVectors:
@@ -43,16 +40,16 @@ class MessageVectors:
         """The ids of messages with vectors, or in a language that the model does not know."""
         self._table: tuple[NDArray[np.int8], NDArray[np.float32]] | None = None
         """The vectors and their lengths."""
-        self._passage_rows: list[int] = []
-        self._last_key: PassageKey | None = None
 
-    def cosines(self, question: str, keys: Sequence[PassageKey], read: ReadPassages) -> "NDArray[np.float64] | None":
+    def cosines(self, question: str, passages: Sequence[RecallPassage]) -> "NDArray[np.float64] | None":
         """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""
         new: Sequence[tuple[int, str, bytes]] = ()
         if not self._semantic.has_failed:
             with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
                 new = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
-        if not new and self._table is None and len(keys) > MOST_EMBEDDED_AT_ONCE + len(self._embedded) * MOST_EMBEDDED_PER_MESSAGE:
+        known = self._embedded.union(id_ for _, id_, _ in new)
+        missing = [passage for passage in passages if passage.message.id not in known]
+        if not known and len(missing) > MOST_EMBEDDED_AT_ONCE:
             return None  # there is nothing to compare: embedding the question would take 10 ms
         vector = self._semantic.embed_query(question)
         if vector is None:
@@ -63,11 +60,11 @@ class MessageVectors:
             if new:
                 self._add([(id_, packed) for _, id_, packed in new], len(vector))
                 self._last_read = new[-1][0]
-            self._find_rows(keys)
-            self._embed_few(read, len(vector))
-        rows = np.array(self._find_rows(keys), np.intp)
+            if 0 < len(missing) <= MOST_EMBEDDED_AT_ONCE:
+                self._embed(missing, len(vector))
         if self._table is None:
             return None
+        rows = np.array([self._row_of.get((passage.message.id, passage.part), -1) for passage in passages], np.intp)
         vectors, lengths = self._table
         cosines = vectors.astype(np.float32) @ vector / lengths
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])
@@ -92,24 +89,9 @@ class MessageVectors:
             lengths = np.linalg.norm(vectors[len(known) :].astype(np.float32), axis=1)
             self._table = vectors, np.concatenate([known, np.maximum(lengths, 1)])
 
-    def _find_rows(self, keys: Sequence[PassageKey]) -> list[int]:
-        """The row of each passage. Those found before are kept while the passages only become more."""
-        rows = self._passage_rows
-        if len(rows) > len(keys) or (rows and keys[len(rows) - 1] != self._last_key):
-            rows.clear()
-        rows += [_MISSING] * (len(keys) - len(rows))
-        self._last_key = keys[-1] if keys else None
-        for number in [number for number, row in enumerate(rows) if row == _MISSING]:
-            if keys[number][0] in self._embedded:
-                rows[number] = self._row_of.get(keys[number], _NEVER)
-        return rows
-
-    def _embed_few(self, read: ReadPassages, dimensions: int) -> None:
-        """Embed the missing passages if a question can wait for them."""
-        missing = [number for number, row in enumerate(self._passage_rows) if row == _MISSING]
-        if not missing or len(missing) > MOST_EMBEDDED_AT_ONCE:
-            return
-        contents = {passage.message.id: passage.message.content for passage in read(missing)}
+    def _embed(self, missing: Iterable[RecallPassage], dimensions: int) -> None:
+        """Embed the messages of these passages, and store their vectors."""
+        contents = {passage.message.id: passage.message.content for passage in missing}
         packed = dict(zip(contents, _pack_vectors(self._semantic, contents.values()), strict=True))
         self._add(packed.items(), dimensions)
         if self._store.persistent:

@@ -16,7 +16,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_uncompacted_tokens
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.tool_result_masking import mask_messages
-from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
+from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
@@ -26,7 +26,6 @@ from zkchat_cli.references.document_summaries import DocumentSummaryService
 TURNS_FOR_FOLDERS = 2
 """Turns before this one whose notes still choose the folders whose memory is read."""
 MOST_MEMORIES = 2
-MOST_MASKED = 3
 MOST_OFFERED = 32
 """Turns whose tools are known; those of others are read from the store. During a turn, also the one before may be asked for."""
 
@@ -34,8 +33,6 @@ MOST_OFFERED = 32
 class PromptBuilder:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services, self._state = services, state
-        self._masked_histories: tuple[tuple[tuple[str, ...], TurnHistory], ...] = ()
-        """The last histories by the messages that are masked in them: a compaction compares several."""
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
         self._offered_tools: dict[str, frozenset[str]] = {}
@@ -105,8 +102,7 @@ class PromptBuilder:
         with self._prompt_lock:
             last = self._last_prompt
             if last is None or last[0] != key:
-                with long_lived_allocation():
-                    prompt = assemble_prompt(inputs, runtime.budget, runtime.strategy, runtime.counter, explain=explain)
+                prompt = assemble_prompt(inputs, runtime.budget, runtime.strategy, runtime.counter, explain=explain)
                 last = self._last_prompt = key, prompt
         return last[1]
 
@@ -119,16 +115,11 @@ class PromptBuilder:
 
     # figures for compaction
 
-    def masked_turns(self, runtime: Runtime, compaction: Compaction | None) -> TurnHistory:
+    def masked_turns(self, runtime: Runtime, compaction: Compaction | None) -> tuple[Turn, ...]:
         """The branch's turns as a prompt has them under this compaction: with old tool results masked."""
         turns = self._state.turns(runtime.counter)
-        if compaction is None or not compaction.masked or not runtime.strategy.summarizes:
-            return turns
-        histories = [each for each in self._masked_histories if each[0] != compaction.masked]
-        known = next((turns for ids, turns in self._masked_histories if ids == compaction.masked), histories[-1][1] if histories else None)
-        masked = mask_messages(turns, compaction.masked, runtime.counter, known)
-        self._masked_histories = (*histories[1 - MOST_MASKED :], (compaction.masked, masked))  # another thread may do so, too
-        return masked
+        masked = compaction.masked if compaction is not None and runtime.strategy.summarizes else ()
+        return mask_messages(turns, masked, runtime.counter)
 
     def uncompacted_tokens(self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs) -> int:
         """Tokens of the prompt with all turns that no summary covers, and the other inputs as they are."""

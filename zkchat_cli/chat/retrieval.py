@@ -6,10 +6,11 @@ far, and finds the passages.
 
 from collections.abc import Generator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Event
 from zkchat_cli.llm.base import Model, Options, Request, ServerModel
@@ -36,6 +37,8 @@ COMPLETE_QUESTION = (
 )
 EARLIER_QUESTIONS = 5
 """Questions in which the subject of a follow-up is looked for."""
+
+_FirstAnswer = Literal["called", "unreadable", "without", "nothing"]
 
 
 def choose_retrieval(
@@ -65,23 +68,11 @@ def reads_plain_excerpts(model: Model, window: int) -> bool:
     return isinstance(model, ServerModel) and model.plain_excerpts and window <= SMALL_WINDOW
 
 
-class _ToolUse(NamedTuple):
-    """What the first exchanges of a branch say about a model's tool calls; `problem` is None as long as they say nothing."""
-
-    revision: int
-    exchanges: int = 0
-    without: int = 0
-    """Answers that needed a call and had none."""
-    problem: str | None = None
-
-
 class Retriever:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._vault, self._state = services.vault, state
-        self._tool_use: dict[str, _ToolUse] = {}
-        """By the names of models."""
-        self._answerable: dict[str, bool] = {}
-        """Whether the notes have something about a question."""
+        self._answers: dict[tuple[str, LoadableExchange], _FirstAnswer] = {}
+        """What the first answers of each model have shown."""
         self._completed_question: dict[str, str] = {}
         """The last follow-up question as the model has completed it."""
 
@@ -98,32 +89,29 @@ class Retriever:
     def _tool_problem(self, runtime: Runtime) -> str:
         """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or as long as that is
         unknown."""
-        name, revision = runtime.model.name, self._state.history.revision
-        seen = self._tool_use.get(name)
-        if seen is None or seen.revision != revision:
-            seen = _ToolUse(revision)
-        for exchange in self._state.history.exchanges(seen.exchanges) if seen.problem is None else ():
-            seen = self._read_exchange(name, exchange.messages, seen._replace(exchanges=seen.exchanges + 1))
-            if seen.problem is not None:
-                break
-        self._tool_use[name] = seen
-        return seen.problem or ""
+        name, without = runtime.model.name, 0
+        for exchange in self._state.history.exchanges:
+            if (name, exchange) not in self._answers:
+                self._answers[name, exchange] = self._judge_answer(name, exchange.messages)
+            match self._answers[name, exchange]:
+                case "called":
+                    return ""
+                case "unreadable":
+                    return f"{name} called tools with unreadable arguments"
+                case "without":
+                    without += 1
+            if without == FIRST_ANSWERS:
+                return f"{name} called no tool in its first {FIRST_ANSWERS} answers"
+        return ""
 
-    def _read_exchange(self, name: str, messages: Sequence[ZkChatMessage], seen: "_ToolUse") -> "_ToolUse":
+    def _judge_answer(self, name: str, messages: Sequence[ZkChatMessage]) -> _FirstAnswer:
+        """How the model has called tools in an answer; `without`, if it needed a call and had none."""
         question, answer = messages[0], messages[-1]
         if question.retrieval != "tools" or answer.model != name:
-            return seen
+            return "nothing"
         if calls := [call for message in messages for call in message.tool_calls]:
-            unreadable = all(call.malformed is not None for call in calls)
-            return seen._replace(problem=f"{name} called tools with unreadable arguments" if unreadable else "")
-        without = seen.without + (not question.chunks and self._has_passages(question.prompt_text))
-        problem = f"{name} called no tool in its first {FIRST_ANSWERS} answers" if without >= FIRST_ANSWERS else None
-        return seen._replace(without=without, problem=problem)
-
-    def _has_passages(self, text: str) -> bool:
-        if text not in self._answerable:
-            self._answerable[text] = bool(self.search(text, follows=False))
-        return self._answerable[text]
+            return "unreadable" if all(call.malformed is not None for call in calls) else "called"
+        return "without" if not question.chunks and self.search(question.prompt_text, follows=False) else "nothing"
 
     def search(self, text: str, *, follows: bool = True, about_named: bool = False) -> list[ContentChunk]:
         """The passages for a question, best first; of a follow-up also by the words of the question before it. None for small talk, for a

@@ -32,7 +32,7 @@ from zkchat_cli.context.branch_tree import BranchSegment
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.recall.index import preload_numpy
-from zkchat_cli.context.turn_history import TurnHistory
+from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
 from zkchat_cli.llm.base import Request, past_request_body, request_body
 from zkchat_cli.memory.fact_ranking import RankedMemory
@@ -304,7 +304,7 @@ class ZkChatSession:
         return self._state.is_stored
 
     @property
-    def turns(self) -> TurnHistory:
+    def turns(self) -> tuple[Turn, ...]:
         return self._state.turns(self._runtime.counter)
 
     @property

@@ -4,30 +4,37 @@ A new conversation is stored with its first message, not before. What a long one
 rendered) is cached and only extended.
 """
 
+import gc
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 
 from zkchat_cli.chat.runtime import SessionServices
-from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, StoredMessages
-from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
-from zkchat_cli.context.turns import make_turns
+from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
+from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import (
     Compaction,
     ContextUsage,
     Conversation,
     ConversationArchive,
-    SpokenMessage,
     ZkChatMessage,
     branch_to,
     split_into_exchanges,
 )
 from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter
 
 MOST_COUNTERS = 2
 """Counters whose turns are cached: the usual model's, and the one of an agent that was asked in between."""
+NEVER_UNLOADED = 16
+"""The newest turns, which commands and memory read."""
+MOST_UNLOADED_AT_ONCE = 16
+"""After a long conversation was opened, there are thousands, and freeing their messages takes 0.1 ms each."""
+MANY_OBJECTS = 50_000
+"""So many new objects at once mean that a long conversation is being opened."""
 
 
 class ConversationState:
@@ -38,25 +45,25 @@ class ConversationState:
             id=services.new_id(), vault=str(services.vault.root), created_at=services.now(), updated_at=services.now()
         )
         self._history = MessageHistory()
-        self._turns: dict[TokenCounter, tuple[int, TurnHistory]] = {}
-        """The last turns by their counter, with the revision of the history that they were made of."""
+        self._exchange_of: dict[str, LoadableExchange] = {}
+        """By the ids of its messages."""
+        self._turns: dict[TokenCounter, tuple[Turn, ...]] = {}
+        """The turns of the history, or the first ones of them, by their counter; the counter used last comes last."""
         self._turns_lock = threading.RLock()
+        self._unloaded = 0
+        """How many turns, from the first, have their messages in the store only."""
         self._undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
         self._last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
         """The version after the last turn, and its figures."""
-        self._exchange_of: dict[str, LoadableExchange] = {}
-        """By the ids of its messages."""
-        self.summary_sources: Mapping[str, SpokenMessage] = {}
-        """What was said in the turns that the last summary without a model quotes, by the messages' ids: the next one begins with it."""
         self._load()
 
     def _load(self) -> None:
         id_ = self.conversation.id
         head = self._store.conversation(id_).head_id if self.is_stored else None
-        with long_lived_allocation():
+        with _long_lived_allocation():
             log = self.log()
-            self._replace_history(self._stored_exchanges(_settle_pending(branch_to(log, head))))
+            self._replace_history(_exchanges(_settle_pending(branch_to(log, head))))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
             self.references = ReferenceManager.from_log(log, self.find_message)
@@ -101,7 +108,7 @@ class ConversationState:
         """Add a finished turn to the branch."""
         exchange = LoadableExchange(turn)
         self._exchange_of |= dict.fromkeys(exchange.ids, exchange)
-        self._history = self._history.with_exchange(exchange)
+        self._history = MessageHistory((*self._history.exchanges, exchange))
 
     def checkout(self, head: str | None) -> None:
         """Continue from another message of the log (None: from the beginning), here and in the store. Raises StoreError."""
@@ -134,7 +141,7 @@ class ConversationState:
         """Continue from another message here; the store follows with the next question. Raises StoreError."""
         log, left = self.log(), self.head
         self.references = ReferenceManager.from_log(log, self.find_message)
-        self._replace_history(self._stored_exchanges(branch_to(log, head)))
+        self._replace_history(_exchanges(branch_to(log, head)))
         self._undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
@@ -142,34 +149,36 @@ class ConversationState:
         changed = [message.model_copy(update={"updated_at": self._services.now()}) for message in changed]
         self._store.mark(self.conversation.id, changed)
         instead = {message.id: message for message in changed}
-        self._replace_history(
-            each
-            if instead.keys().isdisjoint(each.ids)
-            else LoadableExchange([instead.get(message.id, message) for message in each.messages])
-            for each in self.history.exchanges()
-        )
-
-    def _stored_exchanges(self, branch: Sequence[ZkChatMessage]) -> Iterator[LoadableExchange]:
-        reader = StoredMessages(self._store, self.conversation.id)
-        return (LoadableExchange(messages, reader) for messages in split_into_exchanges(branch))
+        with self._turns_lock:
+            exchanges = [
+                each
+                if instead.keys().isdisjoint(each.ids)
+                else LoadableExchange([instead.get(message.id, message) for message in each.messages])
+                for each in self._history.exchanges
+            ]
+            known = dict(self._turns)
+            self._replace_history(exchanges)
+            for counter, turns in known.items():
+                self._turns[counter] = tuple(
+                    turn if turn.exchange is each else Turn(each, turn.number, counter)
+                    for turn, each in zip(turns, exchanges, strict=False)
+                )
 
     def _replace_history(self, exchanges: Iterable[LoadableExchange]) -> None:
-        history = MessageHistory(exchanges, self._history.revision + 1)
-        self._exchange_of = {id_: exchange for exchange in history.exchanges() for id_ in exchange.ids}
-        self._history = history
-
-    def turns(self, counter: TokenCounter) -> TurnHistory:
-        """The branch cut into turns, with the tokens that `counter` counts. Rendering them is what a long conversation costs, so turns that
-        are still the same are reused."""
         with self._turns_lock:
-            history = self._history
-            known, turns = self._turns.pop(counter, (None, TurnHistory()))
-            if known != history.revision:
-                with long_lived_allocation():
-                    turns = TurnHistory(make_turns(history.exchanges(), counter, turns))
-            elif new := tuple(history.exchanges(len(turns))):
-                turns = turns.with_turns(make_turns(new, counter, first=turns[-1].number + 1 if turns else None))
-            self._turns[counter] = history.revision, turns
+            self._history = MessageHistory(exchanges)
+            self._exchange_of = {id_: exchange for exchange in self._history.exchanges for id_ in exchange.ids}
+            self._turns.clear()
+            self._unloaded = 0
+
+    def turns(self, counter: TokenCounter) -> tuple[Turn, ...]:
+        """The branch cut into turns, with the tokens that `counter` counts. Rendering them is what a long conversation costs, so they are
+        cached."""
+        with self._turns_lock, _long_lived_allocation():
+            turns = self._turns.pop(counter, ())
+            if new := self._history.exchanges[len(turns) :]:
+                turns = (*turns, *make_turns(new, counter, turns))
+            self._turns[counter] = turns
             while len(self._turns) > MOST_COUNTERS:
                 del self._turns[next(iter(self._turns))]
             return turns
@@ -178,9 +187,18 @@ class ConversationState:
         """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed.
 
         A single turn is not even rendered: `zkchat ask` ends with it, and rendering takes 10 ms."""
-        if self.is_stored and self.history.exchange_count > 1:
-            left = self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id))
-            self.references.leave_to_store(left)
+        if not self.is_stored or len(self._history.exchanges) == 1:
+            return
+        turns = self.turns(counter)
+        first = len(turns)
+        while first and tokens > 0:
+            first -= 1
+            tokens -= turns[first].tokens
+        end = min(first, len(turns) - NEVER_UNLOADED, self._unloaded + MOST_UNLOADED_AT_ONCE)
+        for turn in turns[self._unloaded : max(end, 0)]:
+            self.references.leave_to_store(turn.messages)
+            turn.unload(partial(self._store.messages, self.conversation.id))
+            self._unloaded += 1
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh in every process or turn, some give two
@@ -248,6 +266,20 @@ class ConversationState:
         undone = self._store.undo_compaction(self.conversation.id, last.id)
         self.compactions = self._store.compactions(self.conversation.id)
         return undone
+
+
+def _exchanges(branch: Iterable[ZkChatMessage]) -> Iterator[LoadableExchange]:
+    return map(LoadableExchange, split_into_exchanges(branch))
+
+
+@contextmanager
+def _long_lived_allocation() -> Iterator[None]:
+    """Create objects that live as long as the conversation without garbage collection: with 10 000 turns the collector takes half a second
+    while they are opened, and again during some later message."""
+    with paused_gc():
+        yield
+        if gc.get_count()[0] > MANY_OBJECTS:
+            gc.freeze()
 
 
 def _settle_pending(history: tuple[ZkChatMessage, ...]) -> tuple[ZkChatMessage, ...]:

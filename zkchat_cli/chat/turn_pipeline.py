@@ -118,7 +118,8 @@ class TurnPipeline:
             verified = self._verify(turn)
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
-            self.state.unload_old_turns(turn.runtime.counter, turn.runtime.budget.effective_limit)
+            if self.recorder.problem is None:
+                self.state.unload_old_turns(turn.runtime.counter, turn.runtime.budget.effective_limit)
         yield from notices
         yield from self.compactor.keep_shortened(turn)
         if turn.prompt is not None:

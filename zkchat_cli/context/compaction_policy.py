@@ -6,8 +6,7 @@ Nothing is deleted: a compaction is a row that says which messages its summary c
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from zkchat_cli.context.prompt_assembly import count_covered_turns
-from zkchat_cli.context.turns import Turn
+from zkchat_cli.context.turns import Turn, count_covered_turns
 from zkchat_cli.models import Compaction, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -116,7 +115,7 @@ class SummaryCoverage(NamedTuple):
 
 
 def summary_coverage(compaction: Compaction, turns: Sequence[Turn]) -> SummaryCoverage:
-    folded = turns[: count_covered_turns(compaction, turns)] if compaction.summary else ()
+    folded = turns[: count_covered_turns(compaction, turns)]
     messages = [message for turn in folded if not turn.failed for message in turn.messages]
     days = [message.timestamp[:10] for message in messages if message.timestamp]
     return SummaryCoverage(sum(not turn.failed for turn in folded), len(messages), min(days, default=None), max(days, default=None))

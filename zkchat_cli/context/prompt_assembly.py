@@ -16,8 +16,16 @@ from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.system_prompt import citing_reminder
-from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import RECALLED_TAG, SUMMARY_TAG, Turn, failure_reason, fence, make_prompt_message, render_turn
+from zkchat_cli.context.turns import (
+    RECALLED_TAG,
+    SUMMARY_TAG,
+    Turn,
+    count_covered_turns,
+    failure_reason,
+    fence,
+    make_prompt_message,
+    render_turn,
+)
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -72,20 +80,22 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
             layout = omit(layout, inputs, counter)
             usage = layout.measure(budget, counter)
+    question = inputs.question
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
-        needed, question = usage.total_tokens + layout.fixed_recent_tokens, inputs.question
+        needed = usage.total_tokens + layout.fixed_recent_tokens
+        unavoidable = (*layout.without_turns, *(m for turn in layout.recent for m in turn.fixed))
         raise PromptTooLarge(
             f"the prompt needs at least {needed:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
-            advise_on_size(layout.unavoidable, usage.tool_tokens, question.id if question else ""),
+            advise_on_size(unavoidable, usage.tool_tokens, question.id if question else ""),
         )
     compaction = compaction_due(full_usage, budget, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
     window = HistoryWindow(
-        layout.history,
-        layout.folded_count,
-        layout.recent,
-        inputs.question.prompt_text if inputs.question else "",
-        _turn_budget(usage, layout, budget),
-        counter,
+        turns=layout.turns,
+        folded_count=layout.folded_count,
+        recent=layout.recent,
+        question=question.prompt_text if question else "",
+        budget=_turn_budget(usage, layout, budget),
+        counter=counter,
         recall_index=inputs.recall_index or RecallIndex(),
         recent_tokens=layout.recent_tokens,
         fixed_tokens=layout.fixed_recent_tokens,
@@ -93,8 +103,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         drop_batch=budget.drop_batch,
     )
     selection, recalled = _fit_passages(strategy.choose(window), window)
-    first_sent = selection.turns[0].number if selection.turns else None
-    fixed = (m for turn in layout.recent_with_fixed if first_sent is None or turn.number < first_sent for m in turn.fixed)
+    fixed = (m for turn in layout.recent[: len(layout.recent) - len(selection.turns)] for m in turn.fixed)
     sent = (m for turn in selection.turns for m in turn.prompt)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
     return Prompt(
@@ -103,7 +112,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         usage=measure_usage(
             messages, layout.tools.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction
         ),
-        dropped=(*(_dropped_messages(layout, selection) if explain else ()), *_dropped_tools_and_memory(inputs, layout)),
+        dropped=(*(_dropped_messages(inputs, layout, selection) if explain else ()), *_dropped_tools_and_memory(inputs, layout)),
         documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
@@ -118,40 +127,32 @@ def count_uncompacted_tokens(inputs: PromptInputs, budget: Budget, strategy: Str
 
 
 class _Layout(NamedTuple):
-    """The rendered inputs before a strategy chooses turns. The summary covers the first `folded_count` sendable turns; the others are
-    `recent`."""
+    """The rendered inputs before a strategy chooses turns."""
 
     tools: tool_filter.FilteredTools
     front: tuple[PromptMessage, ...]
     summary: tuple[PromptMessage, ...]
+    fixed: tuple[PromptMessage, ...]
+    """The fixed messages of turns that failed or are in the summary."""
     contextual_memory: tuple[PromptMessage, ...]
-    covered_with_fixed: tuple[Turn, ...]
-    """Turns with fixed messages that failed or are in the summary."""
-    recent_with_fixed: tuple[Turn, ...]
     current: tuple[PromptMessage, ...]
-    history: TurnHistory
+    turns: tuple[Turn, ...]
+    """Those that can be sent: they have not failed."""
     folded_count: int
+    """How many of them, from the first, the summary covers."""
     recent: tuple[Turn, ...]
+    """The others."""
     recent_tokens: int
+    fixed_recent_tokens: int
+    """The least tokens that the recent turns take."""
 
     @property
-    def fixed(self) -> tuple[PromptMessage, ...]:
-        return tuple(m for turn in self.covered_with_fixed for m in turn.fixed)
-
-    @property
-    def fixed_recent_tokens(self) -> int:
-        """The least tokens that the recent turns take."""
-        return sum(turn.fixed_tokens for turn in self.recent_with_fixed)
-
-    @property
-    def unavoidable(self) -> tuple[PromptMessage, ...]:
-        """What every prompt of these inputs has."""
-        return (*self.front, *self.summary, *self.fixed, *(m for turn in self.recent_with_fixed for m in turn.fixed), *self.current)
+    def without_turns(self) -> tuple[PromptMessage, ...]:
+        return (*self.front, *self.summary, *self.fixed, *self.contextual_memory, *self.current)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         """The usage without any turns."""
-        messages = (*self.front, *self.summary, *self.fixed, *self.contextual_memory, *self.current)
-        return measure_usage(messages, self.tools.tools, budget, estimated=counter.estimated)
+        return measure_usage(self.without_turns, self.tools.tools, budget, estimated=counter.estimated)
 
 
 _OMISSIONS: tuple[Callable[[_Layout, PromptInputs, TokenCounter], _Layout], ...] = (
@@ -163,26 +164,27 @@ _OMISSIONS: tuple[Callable[[_Layout, PromptInputs, TokenCounter], _Layout], ...]
 
 
 def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> _Layout:
-    history = TurnHistory.from_turns(inputs.history)
+    history, compaction = inputs.history, inputs.compaction if strategy.summarizes else None
+    border = count_covered_turns(compaction, history)
+    recent = tuple(turn for turn in history[border:] if not turn.failed)
+    turns = (*(turn for turn in history[:border] if not turn.failed), *recent)
     summary: tuple[PromptMessage, ...] = ()
-    border, with_fixed = 0, history.turns_with_fixed()
-    if inputs.compaction and inputs.compaction.summary and strategy.summarizes:
-        border = history.count_through(inputs.compaction.last_id)
-        text = fence(SUMMARY_TAG, inputs.compaction.summary)
-        summary = (make_prompt_message("user", "summary", text, counter, (inputs.compaction.id,)),)
+    if compaction is not None and compaction.summary:
+        text = fence(SUMMARY_TAG, compaction.summary)
+        summary = (make_prompt_message("user", "summary", text, counter, (compaction.id,)),)
     system_prompt = make_prompt_message("system", "system", inputs.instructions, counter)
     return _Layout(
-        tools=_filter_tools(inputs, history, budget, counter),
+        tools=_filter_tools(inputs, budget, counter),
         front=(system_prompt, *(_render_memory(item, "system", counter) for item in inputs.memory)),
         summary=summary,
+        fixed=tuple(m for position, turn in enumerate(history) if turn.fixed and (position < border or turn.failed) for m in turn.fixed),
         contextual_memory=_render_contextual_memory(inputs.contextual_memory, counter),
-        covered_with_fixed=tuple(turn for position, turn in with_fixed if position < border or turn.failed),
-        recent_with_fixed=tuple(turn for position, turn in with_fixed if position >= border and not turn.failed),
         current=_render_current(inputs, counter),
-        history=history,
-        folded_count=history.count_sendable(border),
-        recent=history.sendable_turns(border),
-        recent_tokens=history.tokens(border),
+        turns=turns,
+        folded_count=len(turns) - len(recent),
+        recent=recent,
+        recent_tokens=sum(turn.tokens for turn in recent),
+        fixed_recent_tokens=sum(turn.fixed_tokens for turn in recent),
     )
 
 
@@ -208,26 +210,19 @@ def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
     return max(share, newest if fits else 0)
 
 
-def _filter_tools(inputs: PromptInputs, history: TurnHistory, budget: Budget, counter: TokenCounter) -> tool_filter.FilteredTools:
+def _filter_tools(inputs: PromptInputs, budget: Budget, counter: TokenCounter) -> tool_filter.FilteredTools:
     tools = tuple(
         PromptTool(name=d["function"]["name"], descriptor=d, tokens=counter.count_tool(json.dumps(d, ensure_ascii=False)))
         for d in inputs.tool_descriptors
     )
-    if not inputs.filter_tools:
+    if not inputs.filter_tools or tool_filter.all_fit(tools, budget.tools, budget.max_context):
         return tool_filter.FilteredTools(tools)
-    called = history.called_tools | {call.name for message in inputs.current for call in message.tool_calls}
-    recent = ["\n".join(m.content for m in turn.messages if m.role != "tool") for turn in history[-tool_filter.RECENT_TURNS :]]
+    called = {name for turn in inputs.history for name in turn.called_tools}
+    called |= {call.name for message in inputs.current for call in message.tool_calls}
+    recent = ["\n".join(m.content for m in turn.messages if m.role != "tool") for turn in inputs.history[-tool_filter.RECENT_TURNS :]]
     question = inputs.question.prompt_text if inputs.question else ""
-    relevance = tool_filter.ToolRelevanceInput(question, recent, called, inputs.previous_tools)
+    relevance = tool_filter.ToolRelevanceInput(question, recent, frozenset(called), inputs.previous_tools)
     return tool_filter.select_tools(tools, relevance, budget.tools, budget.max_context)
-
-
-def count_covered_turns(compaction: Compaction, turns: Sequence[Turn]) -> int:
-    """How many turns, from the first, a compaction's summary covers. Searched from the end, where its border is."""
-    for border in range(len(turns), 0, -1):
-        if compaction.last_id in turns[border - 1].ids:
-            return border
-    return 0
 
 
 def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selection, tuple[PromptMessage, ...]]:
@@ -290,12 +285,12 @@ def explain_dropped(reason: str, *, quoted: bool) -> str:
     return f"{reason}; quoted because it is relevant to the message" if quoted else reason
 
 
-def _dropped_messages(layout: _Layout, selection: Selection) -> list[DroppedItem]:
+def _dropped_messages(inputs: PromptInputs, layout: _Layout, selection: Selection) -> list[DroppedItem]:
     sent = {turn.id for turn in selection.turns}
     recalled = {passage.message.id for passage in selection.passages}
-    reasons = [(turn, failure_reason(turn.messages)) for turn in layout.history if turn.failed]
+    reasons = [(turn, failure_reason(turn.messages)) for turn in inputs.history if turn.failed]
     folded = "in the summary" if layout.summary else "no room, nor for the summary"
-    reasons += [(turn, folded) for turn in layout.history.sendable_turns()[: layout.folded_count]]
+    reasons += [(turn, folded) for turn in layout.turns[: layout.folded_count]]
     reasons += [(turn, "no room") for turn in layout.recent if turn.id not in sent]
     return [
         DroppedItem(id=id_, reason=explain_dropped(reason, quoted=id_ in recalled))

@@ -40,12 +40,15 @@ class FilteredTools(NamedTuple):
     omitted: tuple[tuple[str, str], ...] = ()
 
 
+def all_fit(tools: Sequence[PromptTool], budget: int, window: int) -> bool:
+    """Whether all tools can be offered."""
+    return sum(tool.tokens for tool in tools) <= budget and window > LARGEST_FILTERED_WINDOW
+
+
 def select_tools(tools: Sequence[PromptTool], conversation: ToolRelevanceInput, budget: int, window: int) -> FilteredTools:
-    """All tools if they fit; else core and used tools, and what else fits into `budget` tokens."""
+    """Core and used tools, and what else fits into `budget` tokens."""
     total = sum(tool.tokens for tool in tools)
     small = window <= LARGEST_FILTERED_WINDOW
-    if total <= budget and not small:
-        return FilteredTools(tuple(tools))
     always = {tool.name for tool in tools if tool.name in CORE or tool.name in conversation.used}
     relevance = _relevance(tools, conversation)
     rest = [i for i, tool in enumerate(tools) if tool.name not in always]

@@ -4,11 +4,11 @@ The answers contain what mattered of them. Beginnings, ends and source numbers s
 again. The masked messages are stored with the compaction and change only with the next one, so that the front of the prompt stays the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.fixed_messages import is_fixed
-from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ContentChunk, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
@@ -18,6 +18,8 @@ HEAD, TAIL = 400, 160
 """Characters of a masked text."""
 MAX_MASKED_SHARE = 0.5
 """A text is masked only if this leaves at most this share of its tokens."""
+CACHED_TURNS = 256
+"""All prompts of a turn mask the same, and counting takes long."""
 _MAX_SOURCES = 8
 _LEFT_OUT = "\n[… the middle of this older text is left out."
 _MASKABLE = ("tool_results", "documents")
@@ -38,20 +40,16 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
     return tuple(found)
 
 
-def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter, known: TurnHistory | None = None) -> TurnHistory:
-    """The turns with the results and documents of these messages masked. What was `known` before is reused; counting it takes long."""
-    history = TurnHistory.from_turns(turns)
-    ids_of_turn: dict[int, frozenset[str]] = {}
-    for id_ in ids:
-        if count := history.count_through(id_):
-            ids_of_turn[count - 1] = ids_of_turn.get(count - 1, frozenset()) | {id_}
-    replaced: dict[int, Turn] = {}
-    for position, masked in ids_of_turn.items():
-        turn, before = history[position], known.replaced.get(position) if known is not None else None
-        if before is None or (before.exchange, before.counter, before.masked) != (turn.exchange, turn.counter, masked):
-            before = _mask_turn(turn, masked, counter)
-        replaced[position] = before
-    return known if known is not None and known.is_same(history, replaced) else history.with_replaced(replaced)
+def mask_messages(turns: Sequence[Turn], ids: Collection[str], counter: TokenCounter) -> tuple[Turn, ...]:
+    """The turns with the results and documents of these messages masked."""
+    masked, left = [*turns], {*ids}
+    for position in range(len(masked) - 1, -1, -1):  # from the end, where they are
+        if not left:
+            break
+        if own := left.intersection(masked[position].ids):
+            masked[position] = _mask_turn(masked[position], frozenset(own), counter)
+            left -= own
+    return tuple(masked)
 
 
 def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:
@@ -67,10 +65,11 @@ def is_masked(rendered: PromptMessage) -> bool:
     return rendered.kind in _MASKABLE and _LEFT_OUT in rendered.content
 
 
+@lru_cache(maxsize=CACHED_TURNS)
 def _mask_turn(turn: Turn, ids: frozenset[str], counter: TokenCounter) -> Turn:
     messages = {message.id: message for message in turn.messages if message.id in ids}
     rendered = (_mask(messages[m.source_ids[0]], m, counter) if _is_maskable(m) and m.source_ids[0] in messages else m for m in turn.prompt)
-    return turn.with_prompt(tuple(rendered), ids)
+    return turn.with_prompt(tuple(rendered))
 
 
 def _is_maskable(rendered: PromptMessage) -> bool:

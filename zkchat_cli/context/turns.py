@@ -7,13 +7,12 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from copy import copy
-from itertools import count
 
 from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.exchanges import LoadableExchange, StoredMessages
+from zkchat_cli.context.exchanges import LoadableExchange, ReadMessages
 from zkchat_cli.context.fixed_messages import is_fixed
-from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models import Compaction, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import TokenCounter
@@ -24,7 +23,6 @@ SUMMARY_TAG = "conversation-summary"
 RECALLED_TAG = "recalled-conversation"
 _TAGS = f"{SUMMARY_TAG}|{RECALLED_TAG}|project-memory|agent-memory|user-memory|smart-memory|{FIXED_TAG}"
 _FENCED = lazy_pattern(rf"(?:<({_TAGS})\b[^<>\n]*>\n.*?\n</\1>\s*)+", re.DOTALL)
-_NONE: frozenset[str] = frozenset()
 _MAX_TOKEN_LENGTH = 128
 """Characters of the longest token in the shipped vocabularies."""
 
@@ -35,7 +33,7 @@ class Turn:
     Its figures are computed once: a long conversation needs them with every message. An unloaded turn reads its messages when they are
     needed."""
 
-    __slots__ = ("_rendered", "counter", "exchange", "failed", "fixed", "fixed_tokens", "masked", "number", "tokens")
+    __slots__ = ("_rendered", "called_tools", "counter", "exchange", "failed", "fixed", "fixed_tokens", "number", "tokens")
 
     def __init__(self, exchange: LoadableExchange, number: int, counter: TokenCounter) -> None:
         messages = exchange.messages
@@ -43,10 +41,9 @@ class Turn:
         self._rendered: tuple[PromptMessage, ...] | None = _render_whole(messages, counter)
         self.fixed = _render_fixed(messages, number, counter)
         """Its pinned messages and standing instructions, as they are sent without the turn."""
-        self.masked = _NONE
-        """The ids of the messages whose results or documents are sent without their middles."""
         self.tokens = sum(m.tokens for m in self._rendered)
         self.fixed_tokens = sum(m.tokens for m in self.fixed)
+        self.called_tools = frozenset(call.name for message in messages for call in message.tool_calls)
         self.failed = is_failed(messages)
         """Whether the call failed, was stopped before a word, the process died, or a message is damaged. A failed turn never goes into a
         prompt."""
@@ -66,30 +63,29 @@ class Turn:
         return self.exchange.ids
 
     @property
+    def id(self) -> str:
+        return self.exchange.ids[0]
+
+    @property
     def fixed_ids(self) -> frozenset[str]:
         """The ids of its fixed messages."""
         return frozenset(id_ for message in self.fixed for id_ in message.source_ids)
-
-    @property
-    def id(self) -> str:
-        return self.exchange.ids[0]
 
     @property
     def foldable_tokens(self) -> int:
         """Tokens that a prompt saves without the turn."""
         return self.tokens - self.fixed_tokens
 
-    def with_prompt(self, rendered: tuple[PromptMessage, ...], masked: frozenset[str]) -> "Turn":
-        """The turn as a prompt has it in which the results or documents of these messages are masked."""
+    def with_prompt(self, rendered: tuple[PromptMessage, ...]) -> "Turn":
+        """The turn as it is sent in another form."""
         turn = copy(self)
-        turn._rendered, turn.masked, turn.tokens = rendered, masked, sum(m.tokens for m in rendered)
+        turn._rendered, turn.tokens = rendered, sum(m.tokens for m in rendered)
         return turn
 
-    def unload(self, reader: StoredMessages) -> bool:
-        """Keep only figures, if the store has the messages: it is no longer sent. Returns whether that is so."""
-        unloaded = self.exchange.unload(reader)
-        self._rendered = None if unloaded else self._rendered
-        return unloaded
+    def unload(self, read: ReadMessages) -> None:
+        """Keep only figures and what was said: the store has the messages, and the turn is no longer sent."""
+        self.exchange.unload(read)
+        self._rendered = None
 
 
 def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
@@ -102,18 +98,21 @@ def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
     return "a message is damaged on disk" if any(m.status == "damaged" for m in messages) else "the model call failed"
 
 
-def make_turns(
-    exchanges: Iterable[LoadableExchange], counter: TokenCounter, known: Sequence[Turn] = (), *, first: int | None = None
-) -> tuple[Turn, ...]:
-    """The turns of these exchanges. Messages before the first question, as in some imports, are a turn of their own.
-
-    Turns are numbered from `first`; without it the first question is 1. `known` turns of the same exchanges are reused: rendering is slow.
-    """
+def make_turns(exchanges: Iterable[LoadableExchange], counter: TokenCounter, before: Sequence[Turn] = ()) -> tuple[Turn, ...]:
+    """The turns of these exchanges, which come after those `before`. The first question is turn 1; messages before it, as in some imports,
+    are a turn of their own, 0."""
     exchanges = list(exchanges)
-    if first is None:
-        first = 1 if exchanges and exchanges[0].messages[0].role == "user" else 0
-    reusable = {(turn.exchange, turn.number): turn for turn in known}
-    return tuple(reusable.get(each) or Turn(*each, counter) for each in zip(exchanges, count(first), strict=False))
+    first = before[-1].number + 1 if before else 1 if exchanges and exchanges[0].messages[0].role == "user" else 0
+    return tuple(Turn(exchange, number, counter) for number, exchange in enumerate(exchanges, first))
+
+
+def count_covered_turns(compaction: Compaction | None, turns: Sequence[Turn]) -> int:
+    """How many turns, from the first, a compaction's summary covers. Searched from the end, where its border is."""
+    if compaction is not None and compaction.summary:
+        for border in range(len(turns), 0, -1):
+            if compaction.last_id in turns[border - 1].ids:
+                return border
+    return 0
 
 
 def _render_whole(messages: Sequence[ZkChatMessage], counter: TokenCounter) -> tuple[PromptMessage, ...]:

@@ -58,7 +58,7 @@ class TranscriptPage(NamedTuple):
 
 def render_page(history: MessageHistory, first: int | None = None) -> TranscriptPage:
     """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a worker's thread."""
-    exchanges = list(history.exchanges())
+    exchanges = history.exchanges
     start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
     shown = enumerate((exchange.messages for exchange in exchanges[start : start + PAGE]), start + 1)
     return TranscriptPage(

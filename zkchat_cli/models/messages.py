@@ -266,7 +266,7 @@ class SpokenMessage(NamedTuple):
     content: str
     timestamp: str
     links: tuple[str, ...] = ()
-    """To the documents that it references, if they were read, too; without memory, which comes with every prompt."""
+    """To the documents that it references; without memory, which comes with every prompt."""
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

@@ -268,9 +268,7 @@ class ChatSessionStore:
         query = f"{_MESSAGE} {hint} WHERE conversation_id = ? ORDER BY seq"
         return read_leniently(self._db, lambda: rows.to_messages(self._db.execute(query, (conversation_id,))))
 
-    has_messages = _method("look for messages", stored_messages.has_all)
     messages = _method("read messages", stored_messages.read)
-    spoken_messages = _method("read messages", stored_messages.read_spoken)
 
     # Compactions
 

@@ -76,13 +76,6 @@ def is_intact(row: Sequence[Any]) -> bool:
         return False
 
 
-def links(row: Sequence[Any]) -> tuple[str, ...]:
-    """The links to the files that an intact message references, without those of memory."""
-    packed = row[MESSAGE.index("packed")]
-    references = codec.decompress(packed).get("references", ()) if packed is not None else ()
-    return tuple(each["wikilink"] for each in references if each.get("relative_path") and each["reference_type"] != "memory")
-
-
 def is_chat(message: ZkChatMessage) -> bool:
     """Whether it is a question or an answer: what the schema counts as the messages of a conversation."""
     return message.role == "user" or (message.role == "assistant" and bool(message.content) and not message.tool_calls)

@@ -7,13 +7,12 @@ summary takes as long after 10,000 turns as after 100.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import FoldPlan
-from zkchat_cli.context.exchanges import read_spoken
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import SpokenMessage
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence, light_stem, score_sentences
@@ -63,11 +62,10 @@ class SpeakerMessage(NamedTuple):
 
 
 class ExtractiveSummary(NamedTuple):
-    """A summary, the ids of the turns that it quotes, and their messages by id."""
+    """A summary, and the ids of the turns that it quotes."""
 
     text: str
     quoted: tuple[str, ...]
-    messages: Mapping[str, SpokenMessage]
 
 
 def extract_summary(
@@ -76,11 +74,10 @@ def extract_summary(
     counter: TokenCounter,
     instructions: str | None = None,
     quoted: Sequence[Turn] = (),
-    known: Mapping[str, SpokenMessage] | None = None,
 ) -> ExtractiveSummary | None:
     """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold.
 
-    Of the turns that the last summary covers it reads those that this one `quoted`, or all if there are none; `known` are their messages.
+    Of the turns that the last summary covers it reads those that this one `quoted`, or all if there are none.
     """
     replaced = 0
     for turn in reversed(fold.turns):
@@ -88,19 +85,15 @@ def extract_summary(
         if MAX_SUMMARY_SHARE * replaced >= target:
             break
     budget = min(target, int(MAX_SUMMARY_SHARE * replaced))
-    return summarize((*quoted, *fold.new) if quoted else fold.turns, budget, counter, instructions or "", known)
+    return summarize((*quoted, *fold.new) if quoted else fold.turns, budget, counter, instructions or "")
 
 
-def summarize(
-    turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "", known: Mapping[str, SpokenMessage] | None = None
-) -> ExtractiveSummary | None:
+def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "") -> ExtractiveSummary | None:
     """A summary in at most `budget` tokens; None if not even one sentence fits.
 
     Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
     """
-    known = known or {}
-    by_id = {**known, **read_spoken((turn.exchange for turn in turns if turn.ids[-1] not in known), links=True)}
-    spoken = [_SpokenTurn(turn.id, [by_id[id_] for id_ in turn.ids if id_ in by_id], turn.fixed_ids) for turn in turns if not turn.failed]
+    spoken = [_SpokenTurn(turn.id, turn.exchange.spoken, turn.fixed_ids) for turn in turns if not turn.failed]
     messages = _speaker_messages(spoken)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     count = cache(counter.count)  # most pieces are counted several times: 3 ms of 25
@@ -114,8 +107,7 @@ def summarize(
         while chosen and left < 0:
             left += count(chosen.pop().sentence.text)
     quoted = dict.fromkeys(messages[number].turn_id for number in sorted(candidate.message for candidate in chosen))
-    kept = {message.id: message for turn in spoken if turn.id in quoted for message in turn.messages}
-    return ExtractiveSummary(text, tuple(quoted), kept) if chosen else None
+    return ExtractiveSummary(text, tuple(quoted)) if chosen else None
 
 
 class _SpokenTurn(NamedTuple):

@@ -15,15 +15,12 @@ meaning, after 10 ms for the question itself.
 """
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from operator import is_not
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.context.exchanges import read_spoken
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
-from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.languages import detect_language, main_languages
 from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
@@ -63,14 +60,8 @@ MAX_MISFITS = 20
 MEANING_WEIGHT = 0.25
 """Of the best score, for each standard deviation by which a passage's cosine is above the average."""
 
-PassageKey = tuple[str, int]
-"""The id of a passage's message, and its part."""
-ReadPassages = Callable[[Sequence[int]], Sequence[RecallPassage]]
-Cosines = Callable[[str, Sequence[PassageKey], ReadPassages], "NDArray[np.float64] | None"]
-"""How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told. The function returns the
-passages with some numbers."""
-MOST_TOKENS = 65_535
-"""The largest number that an array of two bytes for each holds."""
+Cosines = Callable[[str, Sequence[RecallPassage]], "NDArray[np.float64] | None"]
+"""How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told."""
 
 
 def preload_numpy() -> None:
@@ -81,9 +72,8 @@ def preload_numpy() -> None:
 class RecallIndex:
     """An inverted index over the passages of a conversation. Arrays hold one entry for each passage."""
 
-    def __init__(self, cosines: Cosines = lambda _question, _keys, _passages: None) -> None:
+    def __init__(self, cosines: Cosines = lambda _question, _passages: None) -> None:
         self._cosines = cosines
-        self._keys: list[PassageKey] = []
         self._turns: list[Turn] = []
         self._turn_languages: list[str | None] = []
         self._language_counts: Counter[str] = Counter()
@@ -91,6 +81,7 @@ class RecallIndex:
         """Those of the conversation, by whose rules words are stemmed."""
         self._starts = array("L")
         """The first passage of each turn."""
+        self.passages: list[RecallPassage] = []
         self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("B")))
         """The passages with each word, ascending, and how often each has it."""
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
@@ -100,44 +91,22 @@ class RecallIndex:
         self._date_groups = array("I")
         """The number of each passage's day."""
         self._ends_with_question, self._is_fixed = array("B"), array("B")
-        self._tokens = array("H")
-        """Their tokens, without calibration."""
-        self._passages_by_message: dict[str, tuple[RecallPassage, ...]] = {}
-        """The passages of the messages that the last question found: all prompts of a turn quote much the same."""
-        self._last_search: tuple[tuple[str, int], list[int]] | None = None
         self._last_scores: tuple[str, NDArray[np.float64]] | None = None
-        self._history: TurnHistory | None = None
-        """The history that these turns come from."""
-
-    def sync(self, history: TurnHistory) -> None:
-        """Index the sendable turns of a history; costs only the new ones if it extends the last history."""
-        known, self._history = self._history, None  # a Ctrl-C may come before all turns are read
-        if known is not None and history.extends(known):
-            for turn in history.sendable_turns(len(known)):
-                self._add(turn)
-            self._follow_languages()
-        else:
-            self.update(history.sendable_turns())
-        self._history = history
+        """All prompts of a turn ask the same question."""
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Index exactly these turns, keeping what is indexed already."""
-        self._history = None
-        same = min(len(turns), len(self._turns))
-        changed = [i for i, other in enumerate(map(is_not, self._turns, turns)) if other]
-        # a turn may only be rendered differently
-        same = next((i for i in changed if not self._turns[i].exchange.says_the_same(turns[i].exchange)), same)
+        """Index exactly these turns, keeping what is indexed already. A turn may only be rendered differently."""
+        same = 0
+        for known, turn in zip(self._turns, turns, strict=False):
+            if known is not turn and (known.ids, known.fixed_ids) != (turn.ids, turn.fixed_ids):
+                break
+            same += 1
         self._truncate(same)
         self._turns[:] = turns[:same]
         for turn in turns[same:]:
             self._add(turn)
-        self._follow_languages()
-
-    def _follow_languages(self) -> None:
-        """Stem all words by the rules of other languages if the conversation has changed them."""
         languages = main_languages(self._language_counts)
-        if languages != self._languages:
-            turns = list(self._turns)
+        if languages != self._languages:  # all words are stemmed by the rules of other languages
             self._truncate(0)
             self._languages = languages
             for turn in turns:
@@ -145,83 +114,62 @@ class RecallIndex:
 
     def _add(self, turn: Turn) -> None:
         position = len(self._turns)
-        self._last_search = self._last_scores = None
+        self._last_scores = None
         self._turns.append(turn)
-        spoken = read_spoken([turn.exchange]).values()
+        spoken = turn.exchange.spoken
         language = detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken))
         self._turn_languages.append(language)
         if language is not None:
             self._language_counts[language] += 1
-        self._starts.append(len(self._keys))
+        self._starts.append(len(self.passages))
         fixed = turn.fixed_ids
         for message in spoken:
-            for passage in split_into_passages(message, position):
-                number = len(self._keys)
-                self._keys.append((message.id, passage.part))
+            for passage in split_into_passages(message, position, turn.counter):
                 words = Counter(content_stems(passage.text, self._languages))
                 for word, count in words.items():
                     if word not in self._postings and len(word) >= PREFIX_LENGTH:
                         self._by_prefix[word[:PREFIX_LENGTH]].append(word)
                     holders, counts = self._postings[word]
-                    holders.append(number)
+                    holders.append(len(self.passages))
                     counts.append(min(count, 255))
-                day = message.timestamp[:10]
                 self._lengths.append(words.total())
-                self._date_groups.append(self._date_numbers.setdefault(day, len(self._date_numbers)))
+                self._date_groups.append(self._date_numbers.setdefault(passage.day, len(self._date_numbers)))
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
                 self._is_fixed.append(message.id in fixed)
-                self._tokens.append(min(passage.count_raw_tokens(turn.counter), MOST_TOKENS))
+                self.passages.append(passage)
 
     def _truncate(self, turns: int) -> None:
         """Keep only the first `turns` turns: another branch continues from there."""
         if turns == len(self._turns):
             return
-        self._last_search = self._last_scores = None
+        self._last_scores = None
         start = self._starts[turns]
         for holders, counts in self._postings.values():
             end = bisect_left(holders, start)
             del holders[end:], counts[end:]
         self._language_counts.subtract(filter(None, self._turn_languages[turns:]))
-        del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self._keys[start:]
-        arrays = (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed, self._tokens)
-        for values in arrays:
+        del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
+        for values in (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed):
             del values[start:]
 
-    def passages(self, numbers: Sequence[int]) -> tuple[RecallPassage, ...]:
-        """The passages with these numbers, read from their turns; without those that are gone from the store."""
-        keys = [self._keys[number] for number in numbers]
-        found = self._passages_by_message  # read once: another thread may search, too
-        unread = {id_: bisect_right(self._starts, number) - 1 for number, (id_, _) in zip(numbers, keys, strict=True) if id_ not in found}
-        if unread:
-            spoken = read_spoken(dict.fromkeys(self._turns[turn].exchange for turn in unread.values()), unread)
-            first = {id_: number - part for number, (id_, part) in zip(numbers, keys, strict=True)}
-            self._passages_by_message = found = found | {
-                id_: split_into_passages(message, unread[id_], self._tokens[first[id_] : self._count_passages(unread[id_] + 1)])
-                for id_, message in spoken.items()
-                if id_ in unread
-            }
-        return tuple(found[id_][part] for id_, part in keys if part < len(found.get(id_, ())))
-
-    def day_number(self, number: int) -> int:
-        """A number for the day of the passage with this number, without reading it."""
-        return self._date_groups[number]
-
     def search(self, question: str, before: int) -> Sequence[int]:
-        """The relevant passages of the first `before` turns, the best first.
+        """The relevant passages of the first `before` turns by their numbers, the best first."""
+        import numpy as np  # 0.1 s and 30 MB: only for conversations that have outgrown their window
 
-        The last result is cached, and so are the scores: all prompts of a turn ask the same question, but a compaction moves `before`.
-        """
-        query = (question, before)
-        if self._last_search is None or self._last_search[0] != query:
-            if self._last_scores is None or self._last_scores[0] != question:
-                self._last_scores = question, self._score(question)
-                self._passages_by_message = {}
-            self._last_search = query, self._select_relevant(self._last_scores[1], before)
-        return self._last_search[1]
+        if self._last_scores is None or self._last_scores[0] != question:
+            self._last_scores = question, self._score(question)
+        scores = self._last_scores[1]
+        relevant = np.flatnonzero((scores > 0) & (scores >= MIN_SHARE_OF_BEST * scores.max(initial=0.0)))
+        end = self._starts[before] if before < len(self._starts) else len(self.passages)
+        relevant = relevant[(relevant < end) & (np.array(self._is_fixed, np.uint8)[relevant] == 0)]
+        if len(relevant) > MAX_SORTED:  # sorting 20 000 takes 4 ms
+            relevant = np.sort(relevant[np.argpartition(-scores[relevant], MAX_SORTED)[:MAX_SORTED]])
+        order: list[int] = relevant[np.argsort(-scores[relevant], kind="stable")].tolist()
+        return order
 
     def _score(self, question: str) -> "NDArray[np.float64]":
         """The score of each passage."""
-        import numpy as np  # 0.1 s and 30 MB: only for conversations that have outgrown their window
+        import numpy as np  # as above
 
         question = question[: MAX_QUESTION // 2] + " " + question[MAX_QUESTION // 2 :][-MAX_QUESTION // 2 :]
         scores = self._bm25(question)
@@ -236,29 +184,10 @@ class RecallIndex:
         total += SAME_DAY_SHARE * best_of_day[group]
         return total
 
-    def _select_relevant(self, total: "NDArray[np.float64]", before: int) -> list[int]:
-        """The passages of the first `before` turns with a share of the best score, the best first."""
-        import numpy as np  # as above
-
-        relevant = np.flatnonzero((total > 0) & (total >= MIN_SHARE_OF_BEST * total.max(initial=0.0)))
-        relevant = relevant[(relevant < self._count_passages(before)) & (np.array(self._is_fixed, np.uint8)[relevant] == 0)]
-        if len(relevant) > MAX_SORTED:  # sorting 20 000 takes 4 ms
-            relevant = np.sort(relevant[np.argpartition(-total[relevant], MAX_SORTED)[:MAX_SORTED]])
-        order: list[int] = relevant[np.argsort(-total[relevant], kind="stable")].tolist()
-        return order
-
-    def _count_passages(self, before: int) -> int:
-        """The number of passages in the first `before` turns."""
-        return self._starts[before] if before < len(self._starts) else len(self._keys)
-
-    def count_tokens(self, number: int, counter: TokenCounter) -> int:
-        """Tokens of a quoted passage, rather one too many: a prompt that is filled to the last token is over the limit by another count."""
-        return counter.scale(self._tokens[number] + 1)
-
     def _bm25(self, question: str) -> "NDArray[np.float64]":
         import numpy as np
 
-        total = len(self._keys)
+        total = len(self.passages)
         scores = np.zeros(total)
         lengths = np.array(self._lengths, np.float64)
         norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean()) if total else 1.0))
@@ -274,7 +203,7 @@ class RecallIndex:
         """Raise the scores of passages that are near to the question by meaning."""
         import numpy as np
 
-        cosines = self._cosines(question, self._keys, self.passages) if scores.any() else None
+        cosines = self._cosines(question, self.passages) if scores.any() else None
         if cosines is None:
             return
         known = ~np.isnan(cosines)
@@ -306,17 +235,18 @@ def recall_passages(index: RecallIndex, question: str, before: int, budget: int,
     """The most relevant passages of the first `before` turns that fit into `budget` tokens."""
     left = budget - FRAME_TOKENS
     chosen: list[int] = []
-    days: set[int] = set()
+    days: set[str] = set()
     misfits = 0
     for number in index.search(question, before) if left > 0 else ():
-        day = index.day_number(number)
-        tokens = index.count_tokens(number, counter) + (0 if day in days else DATE_TOKENS)
+        passage = index.passages[number]
+        # one too many: a prompt that is filled to the last token is over the limit by another count
+        tokens = counter.scale(passage.raw_tokens + 1) + (0 if passage.day in days else DATE_TOKENS)
         if tokens <= left:
             left -= tokens
             chosen.append(number)
-            days.add(day)
+            days.add(passage.day)
             continue
         misfits += 1
         if misfits == MAX_MISFITS:
             break
-    return Recalled(index.passages(sorted(chosen)), budget - left if chosen else 0)
+    return Recalled(tuple(index.passages[number] for number in sorted(chosen)), budget - left if chosen else 0)

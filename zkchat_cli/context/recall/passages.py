@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import chain, repeat
 from typing import NamedTuple
 
 from zkchat_cli.models import SpokenMessage
@@ -46,18 +45,14 @@ class RecallPassage(NamedTuple):
         """Whether the other passage is the next part of the same message."""
         return self.message.id == other.message.id and self.part + 1 == other.part
 
-    def count_raw_tokens(self, counter: TokenCounter) -> int:
-        """`raw_tokens`, if they are not known yet."""
-        return counter.count_raw(f"{self.text_with_speaker}\n") + (0 if self.parts == 1 else 3)
 
-
-def split_into_passages(message: SpokenMessage, turn: int, tokens: Sequence[int] = ()) -> tuple[RecallPassage, ...]:
-    """The passages of a message, with their `raw_tokens` if given. A tool result has none: its text can be looked up in the notes."""
-    if not message.content.strip():
-        return ()
-    texts = split_message(message.content)
-    known = chain(tokens, repeat(0))
-    return tuple(RecallPassage(message, text, turn, part, len(texts), next(known)) for part, text in enumerate(texts))
+def split_into_passages(message: SpokenMessage, turn: int, counter: TokenCounter) -> Iterator[RecallPassage]:
+    """The passages of a message. A tool result has none: its text can be looked up in the notes."""
+    texts = split_message(message.content) if message.content.strip() else []
+    for part, text in enumerate(texts):
+        passage = RecallPassage(message, text, turn, part, len(texts))
+        tokens = counter.count_raw(f"{passage.text_with_speaker}\n") + (0 if len(texts) == 1 else 3)
+        yield passage._replace(raw_tokens=tokens)
 
 
 def split_message(text: str) -> list[str]:

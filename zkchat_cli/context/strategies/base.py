@@ -5,18 +5,17 @@ from typing import NamedTuple
 
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import RecallPassage
-from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn, select_newest
 from zkchat_cli.tokens.counter import TokenCounter
 
 
 class HistoryWindow(NamedTuple):
-    """What a strategy chooses from: `recent` turns after the summary. Fixed messages of turns it does not choose are sent anyway, and count
-    against the `budget`."""
+    """What a strategy chooses from: of all `turns` the `recent` ones after the summary. Fixed messages of turns it does not choose are sent
+    anyway, and count against the `budget`."""
 
-    history: TurnHistory
+    turns: tuple[Turn, ...]
     folded_count: int
-    """Sendable turns that the summary covers."""
+    """Turns that the summary covers."""
     recent: tuple[Turn, ...]
     question: str
     budget: int

@@ -26,8 +26,8 @@ def choose(window: HistoryWindow) -> Selection:
     share = NEWEST_SHARE_WITH_SUMMARY if window.folded_count else NEWEST_SHARE
     fixed = window.fixed_tokens
     least = select_newest(window.recent, fixed + int(share * (budget - fixed)), fixed) or turns[-1:]
-    window.recall_index.sync(window.history)
-    count = window.folded_count + len(window.recent)
+    window.recall_index.update(window.turns)
+    count = len(window.turns)
     left = min(budget - sum(turn.tokens for turn in least) - window.other_fixed_tokens(least), MAX_RECALLED)
     if window.folded_count:
         left = min(left, window.compaction_room - window.recent_tokens)
