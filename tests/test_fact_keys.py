@@ -5,7 +5,7 @@ from factories import takes_less_than
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.memory.fact_keys import MAX_KEY, free_key, suggest_key
+from zkchat_cli.memory.fact_keys import MAX_KEY, suggest_key
 
 REPLACED = [
     ("The deadline is 1 May", "The deadline is 3 June"),
@@ -33,7 +33,7 @@ BOTH_STAY = [
 def remember(*facts: str) -> dict[str, str]:
     remembered: dict[str, str] = {}
     for fact in facts:
-        remembered[free_key("", suggest_key(fact, remembered), None, {})] = fact
+        remembered[suggest_key(fact, remembered)] = fact
     return remembered
 
 

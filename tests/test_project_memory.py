@@ -13,7 +13,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.events import Notice
 from zkchat_cli.memory.file_reader import MemoryFiles
-from zkchat_cli.memory.project import ActiveNote, MemoryItem, load_folder_memory, load_root_memory
+from zkchat_cli.memory.project import MemoryItem, load_folder_memory, load_root_memory
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.memory import level_effects
 
@@ -40,7 +40,7 @@ class Notes:
         return load_root_memory(self.files, NAMES, room, COUNTER)
 
     def folder_items(self, *notes: str, room: int = 1000, there: Sequence[MemoryItem] = ()) -> tuple[MemoryItem, ...]:
-        return load_folder_memory(self.files, NAMES, [ActiveNote(note, "which you named") for note in notes], room, COUNTER, there)
+        return load_folder_memory(self.files, NAMES, dict.fromkeys(notes, "which you named"), room, COUNTER, there)
 
 
 @pytest.fixture

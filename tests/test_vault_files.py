@@ -174,8 +174,3 @@ def test_an_unreadable_file_says_why(root):
 )
 def test_any_bytes_are_decoded(raw, text, problem):
     assert filesystem.decode(raw) == (text, problem)
-
-
-@pytest.mark.parametrize(("raw", "text"), [(b"one\ntwo\nthr", "one\ntwo\n"), (b"no line ends", "no line ends")])
-def test_a_cut_file_ends_with_a_whole_line(raw, text):
-    assert filesystem.decode(filesystem.trim_to_whole_lines(raw))[0] == text

@@ -5,8 +5,8 @@ have one value at a time, such as a deadline. In doubt both facts stay: the user
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Mapping
+from itertools import chain, count
 
 from zkchat_cli.text.words import STOPWORDS, fold
 
@@ -29,25 +29,13 @@ _SINGLE_VALUED = frozenset(
 _SINGLE_VALUED_CHINESE = tuple("密码 电话 号码 邮箱 地址 生日 名字 年龄 身高 体重 价格 日期 时间 版本 状态".split())
 
 
-def suggest_key(content: str, facts: Mapping[str, str], most: int = MAX_KEY) -> str:
-    """A key for a fact: its name, which may be that of an older fact, or a new key made of its first words. `facts`: the others by key;
-    `most`: how many characters the key of a fact without a name may have."""
+def suggest_key(content: str, facts: Mapping[str, str]) -> str:
+    """A key for a fact: its name, which may be that of an older fact, or a new key made of its first words. `facts`: the others by key."""
     if name := _fact_name(content):
         return name
     first = slugify(" ".join([word for word in _words(content[:2000]) if word not in STOPWORDS][:MAX_NAME_WORDS])) or "fact"
-    return next(key for key in _numbered_keys(first, most) if facts.get(key, content) == content)
-
-
-def free_key(prefix: str, key: str, agent: str | None, owners: Mapping[str, str | None]) -> str:
-    """`key` with `prefix`, numbered if it is the key of another agent's fact: nobody replaces those. `owners`: agents of facts, by key."""
-    keys = _numbered_keys(f"{prefix}{key.removeprefix(prefix)}", MAX_KEY)
-    return next(each for each in keys if owners.get(each, agent) == agent)
-
-
-def _numbered_keys(key: str, most: int) -> Iterator[str]:
-    """The key and then numbered ones, in at most so many characters: a key that lost its number would replace another fact."""
-    yield key[:most].strip("-")
-    yield from (f"{key[: most - 4].strip('-')}-{n}" for n in count(2))
+    numbered = (f"{first[: MAX_KEY - 4].strip('-')}-{n}" for n in count(2))
+    return next(key for key in chain([first], numbered) if facts.get(key, content) == content)
 
 
 def slugify(text: str) -> str:

@@ -7,7 +7,7 @@ half, never nothing.
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from statistics import fmean, pstdev
 from typing import NamedTuple
@@ -165,32 +165,21 @@ def _count_words(key: str, content: str, languages: tuple[str, ...]) -> Counter[
 
 def _recency(date: str, now: str) -> float:
     """A factor from 1 for today to 0.5 for an old or unreadable date."""
-    then, today = _parse_time(date), _parse_time(now)
-    days = max(0.0, (today - then).total_seconds() / 86_400) if then and today else math.inf
-    return 0.5 + 0.5 * math.exp2(-days / HALF_LIFE)
-
-
-def _parse_time(text: str) -> datetime | None:
     try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+        age = datetime.fromisoformat(now) - datetime.fromisoformat(date)
+    except (ValueError, TypeError):
+        return 0.5
+    return 0.5 + 0.5 * math.exp2(-max(0.0, age.total_seconds() / 86_400) / HALF_LIFE)
 
 
 def choose_for_prompt(ranked: Sequence[RankedMemory], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """The relevant items that fit into `budget` tokens, best first."""
     chosen: list[MemoryItem] = []
-    for each in ranked:
-        if len(chosen) == MAX_ITEMS:
-            break
-        if not each.fits_prompt:
-            continue
+    for each in (each for each in ranked if each.fits_prompt):
         item = each.item
         tokens = counter.count(item.prompt_line) + 1
-        if tokens <= budget:
+        if tokens <= budget and len(chosen) < MAX_ITEMS:
             budget -= tokens
-            chosen.append(
-                MemoryItem(item.relative_path or "", item.prompt_line, tokens, each.reason, kind=item.kind, key=item.key, agent=item.agent)
-            )
+            path = item.relative_path or ""
+            chosen.append(MemoryItem(path, item.prompt_line, tokens, each.reason, kind=item.kind, key=item.key, agent=item.agent))
     return tuple(chosen)

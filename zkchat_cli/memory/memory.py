@@ -4,10 +4,8 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from heapq import nlargest
 from math import sqrt
 from pathlib import Path
@@ -30,16 +28,16 @@ from zkchat_cli.memory.fact_ranking import (
     recall_cited_note,
     recall_fact,
 )
-from zkchat_cli.memory.file_reader import MemoryFiles, Stamp
+from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.memory_paths import USER_FILE, MemoryPaths
 from zkchat_cli.memory.project import (
-    EXTRA_FILE,
     MemoryItem,
     PrivateMemory,
     find_active_notes,
     load_folder_memory,
     load_private_memory,
     load_root_memory,
+    memory_file_names,
 )
 from zkchat_cli.models import Fact, FoundMessage, MostCitedNote, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -55,8 +53,6 @@ SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
 MAX_RECALLED_MESSAGES = 20
 MAX_COMPARED_MESSAGES = 10_000
 """The newest are compared by meaning with what the model looks for, in 0.1 s."""
-COMPARED_AT_ONCE = 2_000
-"""Messages, so that their numbers take a few megabytes."""
 
 
 class FactUpdate(NamedTuple):
@@ -100,13 +96,10 @@ class Memory:
         self._vault, self._store, self._now, self._about, self._agent, self._semantic = vault, store, now, about, agent, semantic
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
-        self._file_names = tuple(dict.fromkeys((*settings.memory.project_file, EXTRA_FILE)))
+        self._file_names = memory_file_names(settings.memory)
         self.memory_paths = MemoryPaths(vault.root, self._file_names, agents_folder)
         self._files = MemoryFiles(vault.root, self.notify)
         self._switches = settings.memory
-        self._cache: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
-        """The items loaded last, by what they are, with what they were made from."""
-        self._loading = threading.Lock()
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
         self._in_turn = False
         self._facts: tuple[Fact, ...] = ()
@@ -114,19 +107,18 @@ class Memory:
         self._cited_notes: tuple[MostCitedNote, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
-        self._private: list[tuple[PrivateMemory, MemoryFiles]] = []
+        self._private: dict[str, PrivateMemory] = {}
         """The user's memory file and the agent's, as far as they are switched on."""
         if agents_folder is not None and settings.memory.user:
-            self._add_private(PrivateMemory("user", USER_FILE, agents_folder.parent / USER_FILE, "your own memory file"))
+            files = MemoryFiles(agents_folder.parent, self.notify)
+            self._private["user"] = PrivateMemory("user", USER_FILE, agents_folder.parent / USER_FILE, "your own memory file", files)
         if agent is not None and agent.memory_file is not None and settings.memory.agent:
-            self._add_private(PrivateMemory("agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}"))
+            files = MemoryFiles(agent.memory_file.parent, self.notify)
+            self._private["agent"] = PrivateMemory("agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}", files)
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         with suppress(StoreError):
             self.facts()
-
-    def _add_private(self, memory: PrivateMemory) -> None:
-        self._private.append((memory, MemoryFiles(memory.file.parent, self.notify)))
 
     # in the prompt
 
@@ -134,18 +126,14 @@ class Memory:
         """The memory files in the vault's root; `budget` are the tokens for all messages."""
         if not self.enabled or not self._switches.project:
             return ()
-        limit = int(ROOT_SHARE * budget)
-        return self._load("root", (limit, counter), self._files, lambda: load_root_memory(self._files, self._file_names, limit, counter))
+        return load_root_memory(self._files, self._file_names, int(ROOT_SHARE * budget), counter)
 
     def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """The memory at the front of every prompt: the user's, the vault's, then the agent's own."""
         if not self.enabled:
             return ()
         limit = int(PRIVATE_SHARE * budget)
-        private = {
-            memory.kind: self._load(memory.kind, (limit, counter), files, partial(load_private_memory, files, memory, limit, counter))
-            for memory, files in self._private
-        }
+        private = {kind: load_private_memory(memory, limit, counter) for kind, memory in self._private.items()}
         return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
 
     def levels(self, budget: int, counter: TokenCounter) -> MemoryLevels:
@@ -157,7 +145,7 @@ class Memory:
             self._switches,
             self._file_names,
             self.project_items(budget, counter),
-            {memory.kind: memory.file for memory, _ in self._private},
+            {kind: memory.file for kind, memory in self._private.items()},
             self._agent.name if self._agent is not None else "",
             owners.count(None),
             own,
@@ -170,25 +158,12 @@ class Memory:
         """The memory for this turn only: of the active notes' folders, then what is relevant to the question."""
         if not self.enabled:
             return ()
-        fixed = self.fixed_items(budget, counter)
-        notes, limit = find_active_notes(current, recent), int(FOLDER_SHARE * budget)
-        folders = self._load(
-            "folders",
-            (notes, limit, counter, fixed),
-            self._files,
-            lambda: load_folder_memory(self._files, self._file_names, notes, limit, counter, fixed) if self._switches.project else (),
-        )
+        fixed, folders = self.fixed_items(budget, counter), tuple[MemoryItem, ...]()
+        if self._switches.project:
+            notes = find_active_notes(current, recent)
+            folders = load_folder_memory(self._files, self._file_names, notes, int(FOLDER_SHARE * budget), counter, fixed)
         question = next((m.prompt_text for m in current if m.role == "user"), "")
         return (*folders, *self._relevant_items(question, int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders)), counter))
-
-    def _load(self, name: str, inputs: object, files: MemoryFiles, load: Callable[[], tuple[MemoryItem, ...]]) -> tuple[MemoryItem, ...]:
-        """The items loaded last time, unless the inputs or a file changed: every prompt asks for them."""
-        with self._loading:  # another thread may do so, too
-            cached = self._cache.get(name)
-            if cached is None or cached[0] != inputs or any(files.stamp(path) != stamp for path, stamp in cached[1].items()):
-                stamps = files.record_stamps()
-                cached = self._cache[name] = inputs, stamps, load()
-            return cached[2]
 
     def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """Chosen once in a turn, so that its prompts begin alike."""
@@ -285,7 +260,7 @@ class Memory:
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""
-        from zkchat_cli.memory.fact_keys import MAX_KEY, free_key, slugify, suggest_key  # 2 ms that a question does not need
+        from zkchat_cli.memory.fact_keys import slugify, suggest_key  # 2 ms that a question does not need
 
         if not self.enabled:
             raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
@@ -296,10 +271,9 @@ class Memory:
             problem = f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}"
             raise UsageError(problem, "Write a note and remember where it is: notes can be searched.")
         agent = self._agent.name if self._agent is not None and self._agent.owns_facts and source == "model" else None
-        prefix = f"{slugify(agent)[: MAX_KEY // 2].strip('-')}-" if agent else ""
-        comparable = {fact.key.removeprefix(prefix): fact.content for fact in self.facts() if fact.agent == agent}
-        owners = {fact.key: fact.agent for fact in self.facts()}
-        key = free_key(prefix, slugify(key) or suggest_key(content, comparable, MAX_KEY - len(prefix)), agent, owners)
+        prefix = f"{slugify(agent)}-" if agent else ""
+        others = {fact.key.removeprefix(prefix): fact.content for fact in self.facts() if fact.agent == agent}
+        key = prefix + (slugify(key).removeprefix(prefix) or suggest_key(content, others))
         fact = Fact(
             key=key,
             content=content,
@@ -333,7 +307,7 @@ class Memory:
         from zkchat_cli.memory.fact_keys import slugify  # as above
 
         known = {fact.key: fact for fact in self.facts()}
-        prefix = slugify(key)
+        prefix = key if key in known else slugify(key)
         matches = [prefix] if prefix in known else [key for key in known if prefix and key.startswith(prefix)]
         if len(matches) != 1:
             near = matches or difflib.get_close_matches(prefix, known, n=3, cutoff=0.4) or list(known)
@@ -377,12 +351,9 @@ class Memory:
 
     def _message_cosines(self, query: str, only: str | None) -> dict[str, float]:
         """How near the newest messages are to a query by meaning, by their ids."""
-        semantic, cosines = self._semantic, dict[str, float]()
-        if semantic is None or not terms(query):
-            return cosines
-        packed: list[tuple[str, bytes]] = []
-        with semantic.failures_reported():
-            packed += self._store.vault_vectors(self._vault_key, semantic.embedder_id, only, MAX_COMPARED_MESSAGES).items()
-        for start in range(0, len(packed), COMPARED_AT_ONCE):
-            cosines |= semantic.stored_similarities(query, dict(packed[start : start + COMPARED_AT_ONCE])) or {}
-        return cosines
+        if self._semantic is None or not terms(query):
+            return {}
+        packed: dict[str, bytes] = {}
+        with self._semantic.failures_reported():
+            packed = self._store.vault_vectors(self._vault_key, self._semantic.embedder_id, only, MAX_COMPARED_MESSAGES)
+        return self._semantic.stored_similarities(query, packed) or {}

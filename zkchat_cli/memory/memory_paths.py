@@ -10,7 +10,6 @@ import os
 import posixpath
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,36 +36,33 @@ class MemoryPaths(NamedTuple):
         for path in paths:
             if any(_fold(f"/{path}").endswith(_fold(f"/{name}")) for name in self.names):
                 return path
-            real = _comparable(self.root / path)
-            if reasons is None:
+            real = Path(_comparable(self.root / path))
+            if len(reasons) > MAX_PATHS:
                 return f"{path} (one of over {MAX_PATHS:,} files that memory may import)"
-            if reason := reasons.get(real) or self._agent_reason(real):
-                return f"{path} ({reason})"
+            if self.agents_folder is not None and real.suffix == ".md" and str(real.parent) == _comparable(self.agents_folder):
+                return f"{path} (memory of the agent {real.stem})"
+            if str(real) in reasons:
+                return f"{path} ({reasons[str(real)]})"
         return None
 
-    def _reasons(self) -> dict[str, str] | None:
-        """Why a file is memory, by its real path; None if there are too many."""
+    def _reasons(self) -> dict[str, str]:
+        """Why a file is memory, by its real path; an import may mean several paths."""
         reasons: dict[str, str] = {}
-        seen: set[str] = set()
         files = MemoryFiles(self.root, lambda *_: None)
-        found = [(path, f"the same file as {path}") for path in self._memory_files()]
+        found = {path: f"the same file as {path}" for path in self._memory_files()}
+        seen: set[str] = set()
         for _ in range(MAX_IMPORT_DEPTH + 1):
-            level, found = found, []
-            for path, reason in level:
-                if path in seen or "\0" in path:
+            level, found = found, {}
+            for path, reason in level.items():
+                if path in seen or "\0" in path or len(reasons) > MAX_PATHS:
                     continue
                 seen.add(path)
-                if len(seen) > MAX_PATHS:
-                    return None
                 reasons.setdefault(_comparable(self.root / path), reason)
                 for written in find_written_paths(files.read(path) or ""):
-                    found += [(each, f"imported by {path}") for each in import_paths(written, posixpath.dirname(path))]
+                    found |= dict.fromkeys(import_paths(written, posixpath.dirname(path)), f"imported by {path}")
         if self.agents_folder is not None:
             reasons[_comparable(self.agents_folder.parent / USER_FILE)] = "your own memory file"
-            with suppress(OSError):
-                reasons |= {
-                    _comparable(file): f"memory of the agent {file.stem}" for file in self.agents_folder.iterdir() if file.suffix == ".md"
-                }
+            reasons |= {_comparable(file): f"memory of the agent {file.stem}" for file in self.agents_folder.glob("*.md")}
         return reasons
 
     def _memory_files(self) -> Iterator[str]:
@@ -76,13 +72,6 @@ class MemoryPaths(NamedTuple):
             for name in self.names:
                 if os.path.lexists(f"{folder}/{name}"):
                     yield posixpath.normpath(posixpath.join(os.path.relpath(folder, self.root).replace(os.sep, "/"), name))
-
-    def _agent_reason(self, real: str) -> str | None:
-        """Why a file is memory if it would be that of an agent; else None."""
-        file = Path(real)
-        if self.agents_folder is None or file.suffix != ".md" or str(file.parent) != _comparable(self.agents_folder):
-            return None
-        return f"memory of the agent {file.stem}"
 
 
 def _comparable(file: Path) -> str:

@@ -8,14 +8,16 @@ at the front, each change of subject would invalidate the provider's prompt cach
 
 import posixpath
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.memory.file_reader import CUT_MARK, MemoryFiles
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.references.file_imports import find_imports, find_written_paths
+from zkchat_cli.references.file_imports import find_imports
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -24,6 +26,8 @@ EXTRA_FILE = "WILK.md"
 MAX_IMPORT_DEPTH = 5
 MAX_FILES = 50
 MAX_ACTIVE_NOTES = 30
+_find_imports = lru_cache(maxsize=MAX_FILES)(find_imports)  # 1 ms for each prompt
+_REASONS = {"direct": "which you named", "import": "which you imported"}
 
 MemoryKind = Literal["file", "fact", "document", "agent", "user"]
 
@@ -49,20 +53,16 @@ class PrivateMemory(NamedTuple):
     key: str
     file: Path
     description: str
+    files: MemoryFiles
 
 
-class ActiveNote(NamedTuple):
-    """A note of the conversation's last turns, and how it came in, such as "which you named"."""
-
-    relative_path: str
-    reason: str
+def memory_file_names(settings: MemorySettings) -> tuple[str, ...]:
+    """The names of memory files, the one that counts first."""
+    return tuple(dict.fromkeys((*settings.project_file, EXTRA_FILE)))
 
 
-_REASONS = {"direct": "which you named", "import": "which you imported"}
-
-
-def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage]) -> tuple[ActiveNote, ...]:
-    """The notes that this turn names or found, then those of the `recent` messages; each once."""
+def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage]) -> dict[str, str]:
+    """The paths of the notes that this turn names or found, then of those of the `recent` messages, and how they came in."""
     reasons: dict[str, str] = {}
     for messages, when in ((current, ""), (recent, " a moment ago")):
         references = [r for m in messages if m.role == "user" for r in m.references if r.reference_type in _REASONS]
@@ -72,59 +72,54 @@ def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatM
         for message in messages:
             for chunk in message.chunks:
                 reasons.setdefault(chunk.relative_path, "which was found" + when)
-    return tuple(ActiveNote(path, reason) for path, reason in list(reasons.items())[:MAX_ACTIVE_NOTES])
+    return dict(list(reasons.items())[:MAX_ACTIVE_NOTES])
 
 
-def load_root_memory(files: MemoryFiles, names: Iterable[str], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+def load_root_memory(files: MemoryFiles, names: Sequence[str], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """The memory files in the vault's root and their imports, in order, cut to `budget` tokens together."""
     loader = _MemoryLoader(files, budget, counter)
     return tuple(item for path in _memory_paths(files, "", names) for item in loader.load(path, f"{path} in the vault's root"))
 
 
-def load_private_memory(files: MemoryFiles, source: PrivateMemory, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+def load_private_memory(source: PrivateMemory, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """A memory file outside the vault, cut to `budget` tokens. It imports nothing: keys are kept in the same folder."""
-    items = _MemoryLoader(files, budget, counter).load(source.file.name, "", with_imports=False)
     reason = f"{source.description}, {source.file}"
-    return tuple(item._replace(relative_path="", key=source.key, kind=source.kind, reason=reason) for item in items)
+    items = _MemoryLoader(source.files, budget, counter).load(source.file.name, reason, with_imports=False)
+    return tuple(item._replace(relative_path="", key=source.key, kind=source.kind) for item in items)
 
 
 def load_folder_memory(
     files: MemoryFiles,
     names: Sequence[str],
-    notes: Iterable[ActiveNote],
+    notes: Mapping[str, str],
     budget: int,
     counter: TokenCounter,
     loaded: Iterable[MemoryItem] = (),
 ) -> tuple[MemoryItem, ...]:
     """The memory files in the folders above the active notes, outermost first, without those already `loaded`.
 
-    The budget goes to the folders of this turn's notes first, and of these to the nearest.
+    `notes`: their paths with how they came in. The budget goes to the folders of the first ones first, and of these to the nearest.
     """
     loader = _MemoryLoader(files, budget, counter, {item.relative_path for item in loaded})
     by_folder: dict[str, list[MemoryItem]] = {}
-    for note in notes:
-        if posixpath.basename(note.relative_path) in names:
+    for note, reason in notes.items():
+        if posixpath.basename(note) in names:
             continue  # a search may find a memory file itself
-        nearest = folder = posixpath.dirname(note.relative_path)
+        nearest = folder = posixpath.dirname(note)
         while folder.strip("/.") and not folder.startswith(".."):
             if folder not in by_folder:
-                where = f"in the folder of {note.relative_path}" if folder == nearest else f"in {folder}, above {note.relative_path}"
+                where = f"in the folder of {note}" if folder == nearest else f"in {folder}, above {note}"
                 paths = _memory_paths(files, folder, names)
-                by_folder[folder] = [item for path in paths for item in loader.load(path, f"{where}, {note.reason}")]
+                by_folder[folder] = [item for path in paths for item in loader.load(path, f"{where}, {reason}")]
             folder = posixpath.dirname(folder)
     return tuple(item for folder in sorted(by_folder, key=lambda folder: (folder.count("/"), folder)) for item in by_folder[folder])
 
 
-def _memory_paths(files: MemoryFiles, folder: str, names: Iterable[str]) -> list[str]:
+def _memory_paths(files: MemoryFiles, folder: str, names: Sequence[str]) -> list[str]:
     """The memory file of a folder: the first of `names` that can be read, and `WILK.md` beside the first name."""
-    unique = tuple(dict.fromkeys(names))
-    if files.has_none(folder, unique):
-        return []
-    paths = [posixpath.join(folder, name) for name in unique]
-    first = next((n for n, path in enumerate(paths) if files.read(path)), None)
-    if first is None:
-        return []
-    return [paths[first], *(path for path, name in zip(paths, unique, strict=True) if first == 0 and name == EXTRA_FILE != unique[0])]
+    first = next((name for name in names if files.read(posixpath.join(folder, name))), None)
+    found = [] if first is None else [names[0], EXTRA_FILE] if first == names[0] else [first]
+    return [posixpath.join(folder, name) for name in dict.fromkeys(found)]
 
 
 @dataclass
@@ -142,21 +137,21 @@ class _MemoryLoader:
             return []
         self.seen.add(path)
         content, tokens = truncate_to_budget(text, self.budget, self.counter)
-        if content is not text and len(self.seen) <= MAX_FILES:
+        if content is not text:
             result = "is cut" if content else "is left out"
             hint = f"{self.budget:,} tokens are left for it; shorten it, or raise context.max_tokens."
             self.files.warn(f"memory: {path} is longer than its share of the context window and {result}", hint)
         if not content:
             return []
         self.budget -= tokens
-        item = MemoryItem(path, content, tokens, reason, cut=content is not text or text.endswith(CUT_MARK))
-        return [item, *(self._load_imports(item, depth, text) if with_imports else ())]
+        item = MemoryItem(path, content, tokens, reason, cut=content.endswith(CUT_MARK))
+        return [item, *(self._load_imports(item, depth) if with_imports else ())]
 
-    def _load_imports(self, item: MemoryItem, depth: int, text: str) -> Iterator[MemoryItem]:
-        written_paths = find_written_paths(text) if item.cut else None
-        for imported in find_imports(item.content):
-            if written_paths is not None and imported.path not in written_paths:
-                continue  # the cut has made another path of it
+    def _load_imports(self, item: MemoryItem, depth: int) -> Iterator[MemoryItem]:
+        text = item.content.removesuffix(CUT_MARK)
+        if item.cut and "\n" not in text:
+            return  # a cut line may end with a part of a path
+        for imported in _find_imports(text):
             if len(self.seen) >= MAX_FILES:
                 self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{item.relative_path} imports too many.")
                 return

@@ -15,7 +15,7 @@ def _forget(session: ZkChatSession, argument: str) -> CommandResult:
         session.memory.forget(fact.key)
         return CommandResult(f"Forgotten: {fact.content} ({fact.key})")
 
-    if fact.key == slugify(argument):
+    if fact.key in (argument, slugify(argument)):
         return forget()
     return CommandResult(question=YesNoQuestion(f"Forget {fact.key} ({fact.content})?", forget, f"/forget {fact.key}"))
 

@@ -224,11 +224,6 @@ def read_note(root: Path, relative_path: str) -> NoteBytes | None:
         return NoteBytes(b"", f"not read: {_cause(e)}")
 
 
-def trim_to_whole_lines(raw: bytes) -> bytes:
-    """The cut beginning of a file without its last, incomplete line."""
-    return raw[: raw.rfind(b"\n") + 1] or raw
-
-
 def decode(raw: bytes) -> tuple[str, str | None]:
     """The text, with `\\n` line ends and without a byte order mark, and what is wrong with it."""
     problems: list[str] = []

@@ -6,16 +6,12 @@ import signal
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
 from zkchat_cli.errors import UsageError
-
-if TYPE_CHECKING:
-    from zkchat_cli.memory.memory_paths import MemoryPaths
-    from zkchat_cli.vault.vault import Vault
 
 COMMAND = command_group("Serve the notes to other programs over the Model Context Protocol.")
 TOKEN_VARIABLE = "ZKCHAT_MCP_TOKEN"
@@ -51,8 +47,11 @@ def serve(
         notes = server.NoteServer(NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file))))
         if unsafe:
             from zkchat_cli.mcp.write_tools import add_write_tools
+            from zkchat_cli.memory.memory_paths import MemoryPaths
+            from zkchat_cli.memory.project import memory_file_names
 
-            add_write_tools(notes, vault, _memory_paths(ctx, vault))
+            names = memory_file_names(ctx.config.values.memory)
+            add_write_tools(notes, vault, MemoryPaths(vault.root, names, ctx.paths.agents_folder))
         if http is None:
             if sys.stdin.isatty():
                 signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would first wait for the line that it reads
@@ -107,12 +106,3 @@ def install(
         ctx.screen.print("\n".join(diff))
         ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
     ctx.screen.remark(f"Restart {target.title} to use it.")
-
-
-def _memory_paths(ctx: CommandContext, vault: "Vault") -> "MemoryPaths":
-    """The files that instruct later conversations, which a change is marked with."""
-    from zkchat_cli.app import factory
-    from zkchat_cli.memory.memory import Memory
-
-    with ctx.open_store() as (store, _):
-        return Memory(vault, store, ctx.config.values, factory.now, agents_folder=ctx.paths.agents_folder).memory_paths

@@ -138,7 +138,7 @@ def forget(
     with _session_without_conversation(ctx) as session:
         fact = session.memory.find_fact(key)
         named = sanitize(f"{fact.key} ({fact.content})")
-        confirm(f"Forget {named}?", f"forgetting {named}", yes=yes or fact.key == slugify(key))
+        confirm(f"Forget {named}?", f"forgetting {named}", yes=yes or fact.key in (key, slugify(key)))
         session.memory.forget(fact.key)
     ctx.print_result(_fact_document(fact), f"Forgotten: {fact.content} ({fact.key})")
 
