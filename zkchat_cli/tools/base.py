@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.edit.transaction import Change
 
 Scope = Literal["notes", "memory", "conversation"]
-MAX_POSITION = 10**9
-"""Larger than any line number or note count."""
 MAX_SHOWN = 200
 """Characters of a link or a title in a result."""
 JSON_TYPES = {str: "string", int: "integer"}
@@ -78,16 +76,13 @@ class Tool(NamedTuple):
         missing = [name for name in self.required if arguments.get(name) is None or not str(arguments[name]).strip()]
         if missing:
             raise ToolArgumentError(f"{self.name} needs {', '.join(missing)}")
-        given: dict[str, str | int] = {}
-        for name, value in arguments.items():
+        given = {name: value for name, value in arguments.items() if value is not None}
+        for name, value in given.items():
             if name not in self.parameters:
                 raise ToolArgumentError(f"{self.name} has no argument {name!r:.60}; it has {', '.join(self.parameters)}")
             expected = self.parameters[name]["type"]
-            if value is None:
-                continue
             if JSON_TYPES.get(type(value)) != expected:
                 raise ToolArgumentError(f"{self.name}: {name} must be of type {expected}, not {value!r:.60}")
-            given[name] = max(-MAX_POSITION, min(MAX_POSITION, value)) if isinstance(value, int) else value
         if self.scope != "notes" and memory is None:
             raise ToolArgumentError(f"{self.name} needs memory, and this conversation has none")
         try:

@@ -11,13 +11,12 @@ MOST = 20
 def find_backlinks(vault: Vault, relative_path: Note, offset: Annotated[int, f"links to skip; {MOST} come at a time"] = 0) -> ToolOutput:
     """The lines in other notes that link to a note, as excerpts."""
     path, _ = vault.locate(relative_path)
-    first = max(0, offset)
     rows = vault.backlinks(path)
-    shown = rows[first : first + MOST]
-    after = first + len(shown)
-    more = f"{len(rows) - after} more: ask again with offset={after}." if shown and after < len(rows) else ""
-    none = "" if shown else f"There are {len(rows)} backlinks, none from offset {first} on." if rows else "No other note links to it."
-    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), {"path": path, "backlinks": len(rows)}, more or none)
+    shown = rows[max(0, offset) :][:MOST]
+    after = max(0, offset) + MOST
+    note = f"{len(rows) - after} more: ask again with offset={after}." if after < len(rows) else ""
+    data = {"path": path, "backlinks": len(rows)}
+    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), data, note if shown else "No other note links to it.")
 
 
 TOOL = declare_tool(find_backlinks)

@@ -12,10 +12,10 @@ def find_forward_links(vault: Vault, relative_path: Note) -> ToolOutput:
     path, _ = vault.locate(relative_path)
     rows = vault.links(path)
     shown = rows[:MOST]
-    more = f"{len(rows) - MOST} more: read {path} from start_line={shown[-1].line}." if len(rows) > MOST else ""
-    none = "" if rows else "It links to nothing."
+    note = f"{len(rows) - MOST} more: read {path} from start_line={shown[-1].line}." if len(rows) > MOST else ""
     links = [{"link": truncate(row.raw, MAX_SHOWN), "line": row.line, "path": row.target} for row in shown]
-    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), {"path": path, "count": len(rows), "links": links}, more or none)
+    data = {"path": path, "count": len(rows), "links": links}
+    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), data, note if rows else "It links to nothing.")
 
 
 TOOL = declare_tool(find_forward_links)

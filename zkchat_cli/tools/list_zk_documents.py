@@ -22,14 +22,12 @@ def list_zk_documents(
     offset: Annotated[int, "notes to skip"] = 0,
 ) -> ToolOutput:
     """List notes: paths, titles, tags."""
-    first = max(0, offset)
     found = vault.list_notes(folder, tag, since, until)
-    shown = found[first : first + min(max(limit, 1), MOST)]
-    after = first + len(shown)
-    more = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if shown and after < len(found) else ""
-    none = "" if shown else f"None from offset {first} on." if found else "No such note."
+    shown = found[max(0, offset) :][: min(max(limit, 1), MOST)]
+    after = max(0, offset) + len(shown)
+    note = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if after < len(found) else ""
     data = {"total": len(found), "documents": [_describe_note(entry) for entry in shown]}
-    return ToolOutput(data=data, note=more or none, outcome=f"{len(shown)} of {plural(len(found), 'note')}")
+    return ToolOutput(data=data, note=note if shown else "No such note.", outcome=f"{len(shown)} of {plural(len(found), 'note')}")
 
 
 def _describe_note(entry: NoteEntry) -> dict[str, object]:

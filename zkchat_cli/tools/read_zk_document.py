@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from zkchat_cli.tools.base import MAX_POSITION, ToolArgumentError, ToolOutput, declare_tool
+from zkchat_cli.tools.base import ToolArgumentError, ToolOutput, declare_tool
 from zkchat_cli.vault.vault import Vault
 
 MOST = 40
@@ -16,19 +16,15 @@ def read_zk_document(
 ) -> ToolOutput:
     """Read a note, a section or some lines of it; returns numbered excerpts."""
     path, heading = vault.locate(relative_path)
-    first, last = vault.section(path, heading) if heading else (1, MAX_POSITION)
-    start, end = max(1, first if start_line is None else start_line), last if end_line is None else end_line
-    if end < start:
+    first, last = vault.section(path, heading) if heading else (1, None)
+    start, end = start_line or first, end_line or last
+    if end is not None and end < start:
         raise ToolArgumentError(f"read_zk_document: end_line {end} is before start_line {start}; lines count from 1")
     found = vault.chunks(path, start, end)
-    if not found:
-        whole = vault.chunks(path)
-        lines = f": its text is in lines {whole[0].start_line} to {whole[-1].end_line}" if whole else ""
-        return ToolOutput(note=f"{path} has no text there{lines}.")
     shown = tuple(found[:MOST])
     if len(found) > MOST:
         return ToolOutput(shown, note=f"Cut after line {shown[-1].end_line}: read on with start_line={shown[-1].end_line + 1}.")
-    return ToolOutput(shown)
+    return ToolOutput(shown, note="" if shown else f"{path} has no text there; it ends in line {vault.chunks(path)[-1].end_line}.")
 
 
 TOOL = declare_tool(read_zk_document)
