@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
-from itertools import accumulate
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
@@ -26,8 +25,6 @@ LARGEST_NOTE = 10_000_000
 
 HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."
 """The hint of an error about a missing note."""
-_LONGEST_PATH = 4096
-
 
 Stamp = tuple[int, int, int]
 
@@ -61,10 +58,9 @@ def resolve_root(folder: Path) -> Path:
     """The real path of a vault's folder. Raises VaultError when there is no such folder, or it cannot be read."""
     try:
         root = folder.expanduser().resolve(strict=True)
-        if not root.is_dir():
-            raise VaultError(f"{folder} is a file, not a folder of notes", f"Use the folder it is in: --vault {folder.parent}")
-        with os.scandir(root):
-            pass
+        os.scandir(root).close()
+    except NotADirectoryError as e:
+        raise VaultError(f"{folder} is a file, not a folder of notes", f"Use the folder it is in: --vault {folder.parent}") from e
     except (OSError, RuntimeError, ValueError) as e:
         raise _unreadable_folder(folder, e) from e
     return root
@@ -73,7 +69,7 @@ def resolve_root(folder: Path) -> Path:
 def _unreadable_folder(folder: Path, error: Exception) -> VaultError:
     if isinstance(error, FileNotFoundError):
         return VaultError(f"there is no folder {folder}", "Check the path in --vault, ZKCHAT_VAULT or vault.path.")
-    return VaultError(f"the folder {folder} cannot be read: {_cause(error)}", "Check its permissions, or choose another by --vault.")
+    return VaultError(f"the folder {folder} cannot be read: {reason(error)}", "Check its permissions, or choose another by --vault.")
 
 
 def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
@@ -96,23 +92,20 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
         except OSError as e:
             if not prefix:
                 raise _unreadable_folder(root, e) from e
-            files.problems[printable(prefix)] = f"not read: {_cause(e)}"
+            files.problems[printable(prefix)] = f"not read: {reason(e)}"
     return files
 
 
 def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> VaultFiles | None:
-    """The part of a scan with these notes; None if that takes a full scan: another kind of path is among them, or the vault is away."""
+    """The part of a scan with these notes; None if that takes a full scan, because another kind of path is among them."""
     files = VaultFiles(only=frozenset(paths))
-    ignored = _ignore_pattern(ignore)
     for path in files.only or ():
-        file = root / path
-        real = file.resolve()
-        is_plain = replace_surrogates(path) == path and path.lower().endswith(NOTE_SUFFIXES)
-        if not is_plain or not root.is_dir() or not real.is_relative_to(root) or real.relative_to(root).as_posix() != path:
+        file = f"{root}/{path}"
+        if replace_surrogates(path) != path or not path.lower().endswith(NOTE_SUFFIXES) or os.path.realpath(file) != file:
             return None
         is_hidden = any(part.startswith(".") for part in path.split("/"))
-        if file.is_file() and not is_hidden and not (ignored and ignored.match(path)):
-            files.stamps[path] = stamp(file.stat())
+        if os.path.isfile(file) and not is_hidden and not is_ignored(ignore, path):  # noqa: PTH113
+            files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116
     return files
 
 
@@ -139,7 +132,7 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
     except FileNotFoundError:
         pass  # deleted meanwhile, or a broken link
     except (OSError, RuntimeError) as e:  # RuntimeError: a circle of links, before Python 3.13
-        files.problems[printable(path)] = f"not read: {_cause(e)}"
+        files.problems[printable(path)] = f"not read: {reason(e)}"
     return False
 
 
@@ -162,39 +155,18 @@ def is_ignored(ignore: Sequence[str], path: str) -> bool:
 def resolve_inside(root: Path, relative_path: str) -> Path:
     """The real path of `relative_path`, which need not exist. Raises VaultError for anything outside of the vault or hidden."""
     name, hint = short_path(relative_path), "Give a path in the vault, such as `Folder/Note.md`."
-    problem = _path_problem(relative_path)
-    if problem:
-        raise VaultError(f"{name} is not a path in the vault: {problem}", hint)
-    parts = relative_path.replace("\\", "/").split("/") if os.sep == "\\" else relative_path.split("/")
-    if relative_path.startswith(("/", "\\")) or parts[0] == "~" or ".." in parts or os.path.splitdrive(relative_path)[0]:
+    path = PurePath(relative_path)
+    if path.anchor or ".." in path.parts or path.parts[:1] == ("~",):
         raise VaultError(f"{name} leads out of the vault", hint)
-    if os.name == "posix" and not any(part.startswith(".") for part in parts) and not _has_link(root, parts):
-        return root / relative_path
     try:
-        real = (root / relative_path).resolve()
-    except (OSError, RuntimeError, ValueError) as e:
-        raise VaultError(f"{name} cannot be read: {_cause(e)}", "Check the path.") from e
-    above, within = real.parts[: len(root.parts)], real.parts[len(root.parts) :]
-    is_inside = above == root.parts
-    if any(part.startswith(".") and part != "." for part in (*parts, *(within if is_inside else ()))):
-        raise VaultError(f"{name} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
-    if not is_inside:
+        real = (root / path).resolve()
+    except (OSError, RuntimeError, ValueError) as e:  # no file can have this name
+        raise VaultError(f"{name} cannot be read: {reason(e)}", hint) from e
+    if not real.is_relative_to(root):
         raise VaultError(f"{name} leads out of the vault", "A link that leaves the vault is not followed.")
+    if any(part.startswith(".") for part in (*path.parts, *real.relative_to(root).parts)):
+        raise VaultError(f"{name} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
     return real
-
-
-def _has_link(root: Path, parts: Sequence[str]) -> bool:
-    """Whether a symbolic link is on the way from `root`, which is real. Windows has other links, too, which Python calls folders."""
-    return any(map(os.path.islink, accumulate(parts, "{}/{}".format, initial=str(root))))
-
-
-def _path_problem(path: str) -> str | None:
-    if not path.strip():
-        return "it is empty"
-    if "\0" in path:
-        return "it contains a NUL character"
-    is_long = len(path) > _LONGEST_PATH or any(len(os.fsencode(part)) > 255 for part in printable(path).split("/"))
-    return "it is too long" if is_long else None
 
 
 def read_text(root: Path, relative_path: str) -> str:
@@ -208,7 +180,7 @@ def read_text(root: Path, relative_path: str) -> str:
         raw = read_file(file, LARGEST_NOTE)
     except OSError as e:
         hint = "Split it." if e.errno == errno.EFBIG else "Check its permissions."
-        raise VaultError(f"{short_path(relative_path)} cannot be read: {_cause(e)}", hint) from e
+        raise VaultError(f"{short_path(relative_path)} cannot be read: {reason(e)}", hint) from e
     if b"\0" in raw and not relative_path.lower().endswith(NOTE_SUFFIXES):
         raise VaultError(f"{short_path(relative_path)} is not a text file", "Only text can be read.")
     return decode(raw)[0]
@@ -221,7 +193,7 @@ def read_note(root: Path, relative_path: str) -> NoteBytes | None:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as e:
-        return NoteBytes(b"", f"not read: {_cause(e)}")
+        return NoteBytes(b"", f"not read: {reason(e)}")
 
 
 def decode(raw: bytes) -> tuple[str, str | None]:
@@ -246,9 +218,3 @@ def short_path(path: str) -> str:
 def printable(path: str) -> str:
     """A path for a message: on one line, and valid Unicode."""
     return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
-
-
-def _cause(error: Exception) -> str:
-    if isinstance(error, RuntimeError):
-        return "a link that leads to itself"
-    return reason(error)
