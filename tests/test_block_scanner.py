@@ -1,8 +1,6 @@
 """The block scanner: what each line of a Markdown text is."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from zkchat_cli.markdown.blocks import blocks
 from zkchat_cli.markdown.scanner import BlockScanner
@@ -50,17 +48,6 @@ def test_kinds_of_lines(text: str, expected: str) -> None:
 
 def test_a_lenient_scanner_ends_a_fence_in_a_list_at_its_mark_only() -> None:
     assert kinds("- ```\na\n```\nb\n---", lenient=True) == ["fence", "code", "fence_end", "paragraph", "rule"]
-
-
-@given(st.text(st.sampled_from("ab \n\t>-*#`~|[]:1.=$%"), max_size=60))
-def test_a_prefix_that_decides_gives_the_kind_of_the_whole_line(text: str) -> None:
-    whole, streamed = BlockScanner(lenient=True), BlockScanner(lenient=True)
-    same_for_citations = {"underline": "paragraph", "rule": "paragraph", "delimiter": "paragraph", "table": "paragraph"}
-    for line in text.split("\n"):
-        decided = next((scanned for end in range(1, len(line)) if (scanned := streamed.scan_prefix(line[:end]))), None)
-        kind = (decided or streamed.scan(line)).kind
-        expected = whole.scan(line).kind
-        assert same_for_citations.get(kind, kind) == same_for_citations.get(expected, expected)
 
 
 def test_blocks_have_lines_and_positions() -> None:

@@ -61,7 +61,7 @@ class TextDelta(NamedTuple):
 
 
 class Cited(NamedTuple):
-    """A citation in the streamed text, as soon as it is complete: by `numbers` of excerpts, or by the `name` of a note.
+    """A citation in the streamed text, at the end of its paragraph: by `numbers` of excerpts, or by the `name` of a note.
 
     `start` and `end` count characters of the text since the turn began or tools last ran. It is verified at the end of the turn.
     """

@@ -1,8 +1,4 @@
-"""The syntax of citation marks: one function for each way to cite, given the text and the position where a mark may begin.
-
-Each returns a `Step`: where to continue, and the mark if there is one; or None if only more text can decide, unless the text is `final`.
-The functions look back at most `LOOKS_BACK` characters.
-"""
+"""The syntax of citation marks: one function for each way to cite, given the text of a paragraph and where a mark may begin."""
 
 import re
 from string import ascii_letters, digits
@@ -31,12 +27,9 @@ class CitationMark(NamedTuple):
         return self.start, self.end
 
 
-Step = tuple[int, CitationMark | None] | None
-
 MAX_LENGTH = 500
-"""Characters of a mark. A text that begins like one waits for at most as many."""
+"""Characters of a mark, and of a formula in which a bracket cites nothing."""
 MAX_PATH_LENGTH = 300
-LOOKS_BACK = MAX_PATH_LENGTH + 2
 _MAX_RANGE = 50
 _MAX_DIGITS = 9
 
@@ -54,13 +47,10 @@ _SQUARE = lazy_pattern(rf"\[({_LIST})\]")
 _NESTED = lazy_pattern(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")
 """A list with numbers in brackets of their own: `[[1], [2], 3]`."""
 _INNER_BRACKET = lazy_pattern(r"[\[\]]")
-_NESTED_BEGINS = lazy_pattern(rf"\[{_LIST}(?>(?:\[{_LIST}\]{_LIST})*)(?:\[{_LIST})?\Z")
 _WIDE = lazy_pattern(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
-_WIDE_BEGINS = lazy_pattern(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
 _PART = lazy_pattern(r"(?<=\d):\d{1,9}\Z")
 """The number of a passage within a source, as in `【4:0†source】`; our sources have no numbered passages."""
 _WIKILINK = lazy_pattern(r"\[\[([^\[\]\n`]++)\]\]")
-_WIKILINK_BEGINS = lazy_pattern(r"\[\[[^\[\]\n`]*+\]?\Z")
 _NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
 """Characters before `[1]` that make it an array index or an image, unless it begins with one of `_NO_INDEX`."""
 _NO_INDEX = frozenset("^<*sScC")
@@ -84,56 +74,61 @@ _UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split()
 _BARE_LABEL = lazy_pattern(
     r"""(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
 )
-_BARE_LABEL_BEGINS = lazy_pattern(
-    r"""[sS](?:[oO](?:[uU](?:[rR](?:[cC](?:[eE](?:_[a-z]{0,6})?[ _="'°ºnNo#.]{0,5}(?:\d{1,9}["']?(?:\.|\])?)?)?)?)?)?)?\Z"""
-)
 _DOLLAR = lazy_pattern(r"(?<![\\$])\$\$?")
 
 _PATH_ENDS = lazy_pattern(r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?", re.IGNORECASE)
 _PATH_STOPS = frozenset(' \t\r\n\u00a0\u3000[](){}<>"“”„«»「」『』【】［］（）《》，。、：；;:,|*`!?！？' + RAISED)
 
 
-def parse_bracket(text: str, at: int, *, final: bool) -> Step:
-    """A number or a wikilink."""
-    following = text[at + 1 : at + 2]
-    if not following:
-        return (at + 1, None) if final else None
-    in_math = _is_math(text, at, final)
-    if in_math is not False:
-        return None if in_math is None else (at + 1, None)
-    if following == "[":
-        if link := _WIKILINK.match(text, at, at + MAX_LENGTH):
-            return link.end(), _wikilink_mark(link)
-        if not final and len(text) - at < MAX_LENGTH and _WIKILINK_BEGINS.match(text, at):
+def parse_mark(text: str, at: int, *, earliest: int, begins_line: bool) -> CitationMark | None:
+    """The mark at a bracket, a raised digit, a letter s or the point of a path's suffix. A path begins at `earliest` or later."""
+    match text[at]:
+        case "[":
+            return _parse_bracket(text, at)
+        case "【" | "［":
+            return _parse_wide_bracket(text, at)
+        case ".":
+            return _parse_path(text, at, earliest)
+        case "s" | "S":
+            return _parse_label(text, at)
+        case "\\":
             return None
-    if at and text[at - 1] in _NEVER_BEFORE and following not in _NO_INDEX:
+        case _:
+            return None if begins_line else _parse_superscript(text, at)  # at the start of a line they number a footnote
+
+
+def _parse_bracket(text: str, at: int) -> CitationMark | None:
+    """A number or a wikilink."""
+    if _is_math(text, at):
+        return None
+    if link := _WIKILINK.match(text, at, at + MAX_LENGTH):
+        return _wikilink_mark(link)
+    if at and text[at - 1] in _NEVER_BEFORE and text[at + 1 : at + 2] not in _NO_INDEX:
         word = _WORD.search(text, max(0, at - _WORD_SEEN), at)
         if not word or word[0].lower() in _ARRAYS:
-            return at + 1, None
+            return None
     found = _SQUARE.match(text, at, at + MAX_LENGTH) or _NESTED.match(text, at, at + MAX_LENGTH)
-    if not found:
-        return _no_mark(_NESTED_BEGINS, text, at, final)
-    end = found.end()
-    if end == len(text) and not final:
+    if not found or text[found.end() : found.end() + 1] in ("(", "]"):  # a link; a bracket too many
         return None
-    cited = () if text[end : end + 1] in ("(", "]") else _parse_numbers(_INNER_BRACKET.sub(" ", found[1]))  # a link; a bracket too many
-    return (end, CitationMark(at, end, cited)) if cited else (at + 1, None)
+    return _numbered_mark(found, _INNER_BRACKET.sub(" ", found[1]))
 
 
-def parse_wide_bracket(text: str, at: int, *, final: bool) -> Step:
+def _parse_wide_bracket(text: str, at: int) -> CitationMark | None:
     """`【1】`, and `【1†source】` as some models are trained to write."""
     found = _WIDE.match(text, at, at + MAX_LENGTH)
-    if not found:
-        return _no_mark(_WIDE_BEGINS, text, at, final)
-    cited = _parse_numbers(_PART.sub("", found[1]))
-    return (found.end(), CitationMark(at, found.end(), cited)) if cited else (at + 1, None)
+    return _numbered_mark(found, _PART.sub("", found[1])) if found else None
 
 
-def parse_definition(text: str, at: int) -> CitationMark | None:
-    """The definition of a number that begins with the `[` at `at`."""
-    found = _SQUARE.match(text, at, at + MAX_LENGTH)
-    cited = _parse_numbers(found[1]) if found else ()
-    return CitationMark(at, text.index("]", at) + 1, cited, defines=True) if cited else None
+def _numbered_mark(found: re.Match[str], written: str) -> CitationMark | None:
+    numbers = _parse_numbers(written)
+    return CitationMark(*found.span(), numbers) if numbers else None
+
+
+def parse_definition(line: str) -> CitationMark | None:
+    """The definition of a number at the beginning of a line: `[1]: Filters.md`."""
+    found = _SQUARE.match(line, line.index("["))
+    mark = _numbered_mark(found, found[1]) if found else None
+    return mark._replace(defines=True) if mark else None
 
 
 def _wikilink_mark(link: re.Match[str]) -> CitationMark | None:
@@ -141,33 +136,22 @@ def _wikilink_mark(link: re.Match[str]) -> CitationMark | None:
     return CitationMark(link.start(), link.end(), name=name.strip(), heading=heading.strip() or None) if name.strip() else None
 
 
-def _is_math(text: str, at: int, final: bool) -> bool | None:
-    """Whether a bracket is inside `$…$` on its line; None if only more text can decide."""
-    start = max(text.rfind("\n", max(0, at - LOOKS_BACK), at) + 1, at - LOOKS_BACK, 0)
-    if text.find("$", start, at) < 0:
-        return False
+def _is_math(text: str, at: int) -> bool:
+    """Whether a bracket is inside `$…$` on its line."""
+    start = max(text.rfind("\n", 0, at) + 1, at - MAX_LENGTH)
     dollars = [found.end() for found in _DOLLAR.finditer(text, start, at)]
     if len(dollars) % 2 == 0 or text[dollars[-1]].isspace() or (text[dollars[-1]].isdigit() and "\\" not in text[dollars[-1] : at]):
         return False
     closing, line_end = text.find("$", at, at + MAX_LENGTH), text.find("\n", at, at + MAX_LENGTH)
-    if closing < 0 and line_end < 0 and not final and len(text) - at < MAX_LENGTH:
-        return None
     return closing >= 0 and not 0 <= line_end < closing and not text[closing - 1].isspace()
 
 
-def parse_label(text: str, at: int, *, final: bool) -> Step:
+def _parse_label(text: str, at: int) -> CitationMark | None:
     """A number of a source without brackets: `SOURCE 3`, `source n°1`, `source_number="2"`."""
     if at and (text[at - 1].isalnum() or text[at - 1] in "_/[#" or text[max(0, at - 2) : at] == "]("):
-        return at + 1, None
-    if not final and _BARE_LABEL_BEGINS.match(text, at):
         return None
     found = _BARE_LABEL.match(text, at)
-    return (found.end(), CitationMark(at, found.end(), (int(found[1]),))) if found else (at + 1, None)
-
-
-def _no_mark(begins: re.Pattern[str], text: str, at: int, final: bool) -> Step:
-    """No mark, unless more text may complete one."""
-    return None if not final and len(text) - at < MAX_LENGTH and begins.match(text, at) else (at + 1, None)
+    return CitationMark(*found.span(), (int(found[1]),)) if found else None
 
 
 def _parse_numbers(written: str) -> tuple[int, ...]:
@@ -185,18 +169,14 @@ def _range(first: int, last: int) -> tuple[int, ...]:
     return tuple(range(first, last + 1)) if first <= last < first + _MAX_RANGE else (first, last)
 
 
-def parse_superscript(text: str, at: int, *, final: bool, first_in_line: bool) -> Step:
-    """Raised digits. At the start of a line they number a footnote and cite nothing."""
+def _parse_superscript(text: str, at: int) -> CitationMark | None:
     found = _SUPERSCRIPT.match(text, at)
     assert found
-    end = found.end()
-    following = text[end : end + 1]
-    if not final and (not following or (following in "⁻–" and end + 1 == len(text))):
-        return None
     first, last = found[1], found[2] or found[1]
-    if max(len(first), len(last)) > _MAX_DIGITS or following in _CONTINUES_POWER or first_in_line or _is_power(text, at, first):
-        return end, None
-    return end, CitationMark(at, end, _range(int(first.translate(_LOWERED)), int(last.translate(_LOWERED))))
+    following = text[found.end() : found.end() + 1]
+    if max(len(first), len(last)) > _MAX_DIGITS or following in _CONTINUES_POWER or _is_power(text, at, first):
+        return None
+    return CitationMark(*found.span(), _range(int(first.translate(_LOWERED)), int(last.translate(_LOWERED))))
 
 
 def _is_power(text: str, at: int, raised: str) -> bool:
@@ -209,14 +189,13 @@ def _is_power(text: str, at: int, raised: str) -> bool:
     return len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and raised in "²³")
 
 
-def parse_path(text: str, at: int, *, final: bool, earliest: int) -> Step:
-    """The path of a note with its suffix at `at`; it begins at `earliest` or later, where the previous mark ends."""
+def _parse_path(text: str, at: int, earliest: int) -> CitationMark | None:
+    """The path of a note with its suffix at `at`."""
     found = _PATH_ENDS.match(text, at)
-    if not final and (found.end() + 2 > len(text) if found else ".markdown".startswith(text[at : at + 9].lower())):
-        return None
     if not found:
-        return at + 1, None
-    start, limit = at, max(earliest, at - MAX_PATH_LENGTH, 0)
+        return None
+    limit = max(earliest, at - MAX_PATH_LENGTH)
+    start = at
     while start > limit and text[start - 1] not in _PATH_STOPS:
         start -= 1
     cut = start == at - MAX_PATH_LENGTH
@@ -224,6 +203,6 @@ def parse_path(text: str, at: int, *, final: bool, earliest: int) -> Step:
     start = at - len(name)
     linked = text[max(0, start - 2) : start] in ("](", "(<") or text.startswith("](", found.end())
     if not name or cut or linked or name.startswith("//") or "@" in name or "\\" in name:
-        return found.end(), None
+        return None
     line = int(found[3]) if found[3] else None
-    return found.end(), CitationMark(start, found.end(), name=name + found[1], heading=found[2], line=line)
+    return CitationMark(start, found.end(), name=name + found[1], heading=found[2], line=line)

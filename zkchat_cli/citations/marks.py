@@ -3,67 +3,46 @@
 This module finds what is written and does not know the sources; `verify` checks the citations. Numbers in code, in Markdown links, in
 definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite nothing.
 
-The parser reads a text that comes in pieces, never goes backwards, and returns each mark once it is certain. It waits only for what the
-next words may change: the start of a line, an open bracket, and marks behind a backtick until that is closed or its paragraph ends. Text
-that waits is read again only when it has grown by an eighth, so the time is linear however the text is cut.
+A text is read by paragraphs, because backticks pair up within one: so the parser returns the marks of a text that comes in pieces at the
+end of each paragraph, however the text is cut.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.citations import mark_syntax
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.markdown.plain_text import pair_code_marks
-from zkchat_cli.markdown.scanner import BlockScanner, LineKind
+from zkchat_cli.markdown.scanner import BlockScanner, LineKind, ScannedLine
 from zkchat_cli.models import Citation
 
-_TOKEN = re.compile(rf"[\n\\`\[【［{mark_syntax.RAISED}]|\.(?=[mM]|\Z)|[sS](?=[oO][uU]|[oO]?\Z)")
+_TOKEN = re.compile(rf"(?P<escape>\\?)(?P<ticks>`++)|\\[^`]|[\[【［]|[{mark_syntax.RAISED}]++|\.(?=[mM])|[sS](?=[oO][uU])")
 _NO_PROSE: frozenset[LineKind] = frozenset(("blank", "definition", "fence", "code", "fence_end", "indented"))
 _CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(("paragraph", "underline", "rule", "delimiter"))
-_TICKS = re.compile(r"`++")
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
-class _Backticks(NamedTuple):
-    """A run of backticks. After a backslash the first of them opens nothing, but the whole run closes."""
-
-    start: int
-    length: int
-    escaped: bool
-
-    @property
-    def opens(self) -> int:
-        return self.length - self.escaped
-
-
 class CitationMarkParser:
-    """`feed` all pieces of a text, then `close`: together they return the marks of the whole text, however it is cut.
+    """`feed` all pieces of a text, then `close`: together they return the marks of the whole text, definitions included.
 
-    With `definitions`, definitions are returned, too. `code` grows with the text: the spans of code and definitions so far.
+    `code` grows with the text: the spans of code and definitions so far.
     """
 
-    def __init__(self, *, definitions: bool = False) -> None:
+    def __init__(self) -> None:
         self.code: list[tuple[int, int]] = []
-        self._definitions = definitions
         self._scanner = BlockScanner(lenient=True)
-        self._text = ""
-        self._begin = 0
-        """Where `_text` begins in the whole text. It keeps as many characters as a mark may look back."""
-        self._at = 0
-        self._waiting: list[str] = []
-        self._waiting_size = 0
-        self._line_text: int | None = None
-        """Where in the whole text the current line's text begins; None before the line's kind is known."""
-        self._line_ends_block = False
-        self._skips = self._hides = False
-        """Whether the rest of the line is not prose, and whether it is code or a definition."""
+        self._position = 0
+        """Where the line that is read begins in the whole text."""
+        self._line: list[str] = []
+        """The pieces of that line."""
+        self._paragraph: list[str] = []
+        """The lines of the paragraph that is not complete."""
+        self._text_starts: set[int] = set()
+        """Where the texts of its lines begin, behind the markers of quotes and lists."""
         self._in_math = False
         """Whether a `$$` that begins a line is not closed yet."""
-        self._mark_end = 0
-        self._open: list[_Backticks | CitationMark] = []
-        """Everything from the first run of backticks on that is not closed yet."""
-        self._found: list[CitationMark] = []
 
     @property
     def closing(self) -> str:
@@ -72,140 +51,73 @@ class CitationMarkParser:
         return fence.mark if fence and not fence.nested else ""
 
     def feed(self, text: str) -> list[CitationMark]:
-        """Add the next piece; returns the marks that are certain now."""
-        self._waiting.append(text)
-        self._waiting_size += len(text)
-        unread = len(self._text) - self._at
-        return self._read(final=False) if self._waiting_size > unread // 8 else []
+        """Add the next piece; returns the marks of the paragraphs that are complete now."""
+        found: list[CitationMark] = []
+        first, *others = text.split("\n")
+        self._line.append(first)
+        for piece in others:
+            found += self._read_line()
+            self._line = [piece]
+        return found
 
     def close(self) -> list[CitationMark]:
         """End the text; returns the remaining marks."""
-        found = self._read(final=True)
-        self._end_paragraph()
-        return found + self._found
+        return [*self._read_line(), *self._end_paragraph()]
 
-    def _read(self, *, final: bool) -> list[CitationMark]:
-        self._text += "".join(self._waiting)
-        self._waiting, self._waiting_size = [], 0
-        while self._at < len(self._text) and (self._read_line(final) if self._line_text is None else self._read_token(final)):
-            pass
-        cut = max(0, self._at - mark_syntax.LOOKS_BACK)
-        self._text, self._begin, self._at = self._text[cut:], self._begin + cut, self._at - cut
-        found, self._found = self._found, []
-        return found
-
-    def _read_line(self, final: bool) -> bool:
-        """Read the start of a line of prose, or another line as far as it is known. Returns False to wait for more text."""
-        text, at = self._text, self._at
-        newline = text.find("\n", at)
-        end = len(text) if newline < 0 else newline
-        if not self._skips:
-            start = text[at:end]
-            bare = start.lstrip(" \t>")
-            if not self._scanner.fence and (self._in_math or bare.startswith("$$") or bare == "$"):
-                if newline < 0 and not final:
-                    return False
-                if self._in_math or start.count("$$") % 2:
-                    self._end_paragraph()
-                    self._in_math ^= bool(start.count("$$") % 2)
-                    self._hide(self._begin + at, self._begin + end)
-                    self._at = end + (newline >= 0)
-                    return True
-            line = self._scanner.scan(start) if final or newline >= 0 else self._scanner.scan_prefix(start)
-            if line is None:
-                return False
-            if line.kind not in _CONTINUES_PARAGRAPH:
-                self._end_paragraph()
-            if line.kind not in _NO_PROSE:
-                self._line_text, self._line_ends_block = self._begin + at + line.start, line.kind == "heading"
-                return True
-            if line.kind == "definition" and self._definitions and (mark := mark_syntax.parse_definition(text, text.index("[", at))):
-                self._found.append(self._in_whole_text(mark))
-            self._hides = line.kind != "blank"
-        if self._hides and end > at:
-            self._hide(self._begin + at, self._begin + end)
-        self._skips = newline < 0
-        self._at = end + (newline >= 0)
-        return True
-
-    def _read_token(self, final: bool) -> bool:
-        """Read to the end of the line's next token. Returns False to wait for more text."""
-        token = _TOKEN.search(self._text, self._at)
-        self._at = token.start() if token else len(self._text)
-        step = self._parse_token(token[0], final) if token else None
-        if step is None:
-            return False
-        self._at, mark = step
-        if mark:
-            self._mark_end = self._begin + mark.end
-            (self._open or self._found).append(self._in_whole_text(mark))
-        return True
-
-    def _parse_token(self, token: str, final: bool) -> mark_syntax.Step:
-        text, at = self._text, self._at
-        match token:
-            case "\n":
-                self._line_text = None
-                if self._line_ends_block:
-                    self._end_paragraph()
-                return at + 1, None
-            case "\\":
-                return self._parse_escape(final)
-            case "`":
-                return self._parse_backticks(at, final, escaped=False)
-            case "[":
-                return mark_syntax.parse_bracket(text, at, final=final)
-            case "【" | "［":
-                return mark_syntax.parse_wide_bracket(text, at, final=final)
-            case ".":
-                return mark_syntax.parse_path(text, at, final=final, earliest=self._mark_end - self._begin)
-            case "s" | "S":
-                return mark_syntax.parse_label(text, at, final=final)
-            case _:
-                return mark_syntax.parse_superscript(text, at, final=final, first_in_line=self._begin + at == self._line_text)
-
-    def _parse_escape(self, final: bool) -> mark_syntax.Step:
-        escaped = self._text[self._at + 1 : self._at + 2]
-        if not escaped and not final:
-            return None
-        if escaped == "`":
-            return self._parse_backticks(self._at + 1, final, escaped=True)
-        return self._at + 1 + (escaped not in ("", "\n")), None
-
-    def _parse_backticks(self, at: int, final: bool, *, escaped: bool) -> mark_syntax.Step:
-        ticks = _TICKS.match(self._text, at)
-        assert ticks
-        if ticks.end() == len(self._text) and not final:
-            return None
-        run = _Backticks(self._begin + at, len(ticks[0]), escaped)
-        first = self._open[0] if self._open else None
-        if not isinstance(first, _Backticks):
-            self._open = [run] if run.opens else []
-        elif first.opens == run.length:
-            self._open = []
-            self._hide(first.start + first.escaped, run.start + run.length)
+    def _read_line(self) -> list[CitationMark]:
+        line, begin = "".join(self._line), self._position
+        borders_math = line.count("$$") % 2 == 1 and (self._in_math or line.lstrip(" \t>").startswith("$$")) and not self._scanner.fence
+        if self._in_math or borders_math:
+            scanned = ScannedLine("code")
+            self._in_math ^= borders_math
         else:
-            self._open.append(run)
-        return ticks.end(), None
+            scanned = self._scanner.scan(line)
+        found = [] if scanned.kind in _CONTINUES_PARAGRAPH else self._end_paragraph()
+        if scanned.kind not in _NO_PROSE:
+            self._paragraph.append(line)
+            self._text_starts.add(begin + scanned.start)
+        elif scanned.kind != "blank" and line:
+            self.code.append((begin, begin + len(line)))
+        if scanned.kind == "definition" and (mark := mark_syntax.parse_definition(line)):
+            found.append(_move(mark, begin))
+        self._position += len(line) + 1
+        return [*found, *self._end_paragraph()] if scanned.kind == "heading" else found
 
-    def _end_paragraph(self) -> None:
-        """Release the marks that waited for closing backticks: the next run of its length closes each run; without one it is text."""
-        waiting, self._open = self._open, []
-        at = [i for i, item in enumerate(waiting) if isinstance(item, _Backticks)]
-        runs = [item for item in waiting if isinstance(item, _Backticks)]
-        hidden: set[int] = set()
-        for i, j in pair_code_marks([(run.opens, run.length) for run in runs]):
-            self._hide(runs[i].start + runs[i].escaped, runs[j].start + runs[j].length)
-            hidden.update(range(at[i], at[j]))
-        self._found += [item for i, item in enumerate(waiting) if isinstance(item, CitationMark) and i not in hidden]
+    def _end_paragraph(self) -> list[CitationMark]:
+        """The marks of the paragraph before the current line."""
+        text = "\n".join(self._paragraph)
+        begin = self._position - 1 - len(text)
+        marks, code = _read_paragraph(text, {start - begin for start in self._text_starts})
+        self.code += [(begin + start, begin + end) for start, end in code]
+        self._paragraph, self._text_starts = [], set()
+        return [_move(mark, begin) for mark in marks]
 
-    def _hide(self, start: int, end: int) -> None:
-        if self.code and self.code[-1][1] == start:
-            start = self.code.pop()[0]
-        self.code.append((start, end))
 
-    def _in_whole_text(self, mark: CitationMark) -> CitationMark:
-        return mark._replace(start=self._begin + mark.start, end=self._begin + mark.end) if self._begin else mark
+def _move(mark: CitationMark, by: int) -> CitationMark:
+    return mark._replace(start=mark.start + by, end=mark.end + by)
+
+
+def _read_paragraph(text: str, text_starts: Container[int]) -> tuple[list[CitationMark], list[tuple[int, int]]]:
+    """The marks of a paragraph and its code. After a backslash the first backtick opens nothing, but the whole run closes."""
+    found: list[CitationMark] = []
+    ticks: list[re.Match[str]] = []
+    at = mark_end = 0
+    while token := _TOKEN.search(text, at):
+        at = token.end()
+        if token["ticks"]:
+            ticks.append(token)
+        elif mark := mark_syntax.parse_mark(text, token.start(), earliest=mark_end, begins_line=token.start() in text_starts):
+            found.append(mark)
+            at = mark_end = mark.end
+    lengths = [(len(run["ticks"]) - len(run["escape"]), len(run["ticks"])) for run in ticks]
+    code = [(ticks[i].start("ticks") + len(ticks[i]["escape"]), ticks[j].end()) for i, j in pair_code_marks(lengths)]
+    return [mark for mark in found if not is_inside(mark.start, code)], code
+
+
+def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a position is in one of these spans, which are sorted."""
+    before = bisect_right(spans, position, key=lambda span: span[0])
+    return before > 0 and position < spans[before - 1][1]
 
 
 class MarkedText(NamedTuple):
@@ -223,7 +135,7 @@ def find_marks(text: str) -> list[CitationMark]:
 
 def read_marks(text: str) -> MarkedText:
     """The marks of a text, including definitions, and its code."""
-    reader = CitationMarkParser(definitions=True)
+    reader = CitationMarkParser()
     found = [*reader.feed(text), *reader.close()]
     return MarkedText(tuple(found), tuple(reader.code), reader.closing)
 

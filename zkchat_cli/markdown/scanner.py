@@ -8,7 +8,6 @@ Deviations from CommonMark, which no user of it needs: link reference definition
 in a list ends the list only after a blank line. Comments are left to the callers, because Obsidian's `%%` may begin within a line.
 """
 
-import re
 from typing import Literal, NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
@@ -68,12 +67,6 @@ _UNDERLINE = lazy_pattern(r" {0,3}(?:(=+)|--+)[ \t\r]*+$")
 _DELIMITER = lazy_pattern(r"(?=[^-]*-)(?=[^|]*\|)[\s:|-]++$")
 _RULE = lazy_pattern(r"(?:(?:\*[ \t]*+){3,}|(?:-[ \t]*+){3,}|(?:_[ \t]*+){3,}|={3,})\s*+$")
 _DEFINITION = lazy_pattern(r"\[[^\[\]]++\]:")
-_UNDECIDED = lazy_pattern(
-    rf"(?>(?:[ \t\r>]|{LIST_MARKER}(?=[ \t]|\Z)){{0,1000}})"
-    r"(?:\d{1,9}|#{1,6}|`{1,2}|~{1,2}|(?:```|~~~).*|\[[^\[\]]*+\]?|[-*_=:| \t]++)?\Z",
-    re.DOTALL,
-)
-"""Beginnings of lines that may still become another kind of block, or stay blank."""
 
 
 class BlockScanner:
@@ -112,11 +105,6 @@ class BlockScanner:
         self._may_be_heading = scanned.kind == "paragraph" and not scanned.quotes
         self._in_table = scanned.kind in ("table", "delimiter")
         return scanned
-
-    def scan_prefix(self, prefix: str) -> ScannedLine | None:
-        """`scan` a line of which only the beginning is known; None when the rest may change the result."""
-        needs_end = self.fence or (self._in_table and not prefix.lstrip().startswith("|"))
-        return None if needs_end or _UNDECIDED.match(prefix) else self.scan(prefix)
 
     def _scan_container(self, line: str) -> ScannedLine:
         """Scan a line that may begin with white space or quote markers, or be in a code block."""

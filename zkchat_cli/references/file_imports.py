@@ -5,7 +5,6 @@ The `@` must begin a word, so that an e-mail address, a decorator in code or `us
 
 import difflib
 import os
-from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -76,12 +75,7 @@ def find_imports(text: str) -> tuple[FileImport, ...]:
     from zkchat_cli.citations import marks  # 20 ms, which a text without an @ does not need
 
     code = marks.read_marks(text).code
-
-    def is_code(start: int) -> bool:
-        before = bisect_right(code, (start, len(text)))
-        return before > 0 and start < code[before - 1][1]
-
-    return tuple(islice((each for each in _written_imports(text) if not is_code(each.start)), MAX_IMPORTS))
+    return tuple(islice((each for each in _written_imports(text) if not marks.is_inside(each.start, code)), MAX_IMPORTS))
 
 
 def find_written_paths(text: str) -> set[str]:
