@@ -104,10 +104,9 @@ def test_every_call_of_zkchat_is_one() -> None:
 
 
 def test_every_check_of_doctor_is_listed() -> None:
-    nodes = syntax_nodes()["cli/commands/doctor/checks.py"]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "_run_check"]
-    checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
-    assert len(checked) >= 9
+    code = (ROOT / "zkchat_cli/cli/commands/doctor/checks.py").read_text(encoding="utf-8")
+    checked = set(re.findall(r'^        \("(\w+)", ', code, re.MULTILINE))
+    assert len(checked) == 7
     assert checked - set(re.findall(r"[a-z]+", section("## `zkchat doctor`"))) == set()
 
 

@@ -121,13 +121,13 @@ def test_relevance_ranks_memory_for_the_conversation(zkchat: Program) -> None:
     assert ranked[0]["reason"] == "shares deadline, roof with the message"
     assert ranked[-1]["included"] is False
     assert "not relevant enough" in zkchat("memory", "relevance").out
-    assert zkchat("memory", "relevance", "--next", "Do cats garden?", "--json").json == []
 
 
-def test_context_memory_says_what_the_next_message_would_bring(zkchat: Program) -> None:
+def test_context_memory_says_what_the_next_prompt_would_have(zkchat: Program) -> None:
     write_notes(zkchat.vault, {"ZKCHAT.md": "We garden. @nowhere.md", "Queries/ZKCHAT.md": "Queries are in capitals."})
     zkchat("memory", "add", "The filter deadline is 3 June")
-    done = zkchat("context", "memory", "--next", "How do I join filters? [[Combining]]", "--json")
+    zkchat("ask", "How do I join filters? [[Combining]]")
+    done = zkchat("context", "memory", "--json")
     assert [(item["relative_path"], item["kind"], item["key"], item["cut"]) for item in done.json] == [
         ("ZKCHAT.md", "file", None, False),
         ("Queries/ZKCHAT.md", "file", None, False),
@@ -135,7 +135,7 @@ def test_context_memory_says_what_the_next_message_would_bring(zkchat: Program) 
     ]
     assert done.json[1]["reason"] == "in the folder of Queries/Combining.md, which you named"
     assert "@nowhere.md" in done.err
-    assert "filter-deadline · " in zkchat("context", "memory", "--next", "filters").out
+    assert "filter-deadline · " in zkchat("context", "memory").out
 
 
 def test_a_fact_stored_by_the_model_is_shown_and_kept(zkchat: Program, script: Callable[..., str]) -> None:

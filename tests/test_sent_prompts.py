@@ -194,14 +194,12 @@ def test_context_show_of_a_past_turn(zkchat: Program, script: Callable[..., str]
     assert [(m["role"], m["content"], m["kind"]) for m in call["prompt"]["messages"]] == [
         (m["role"], m["content"], m["kind"]) for m in sent["messages"]
     ]
-    assert "What are filters?" in zkchat("context", "show", "--turn", 1, "--call", 1).out
+    assert "What are filters?" in zkchat("context", "show", "--turn", 1).out
     changed = zkchat("context", "diff", 1, 2, "--json").json
     assert [m["content"] for m in changed["added"]][-1] == "And queries?" and changed["lost"] == []
     assert "+ user · conversation · " in zkchat("context", "diff", 1, 2).out
     for wrong, why in (
         (("show", "--turn", 3), "there is no turn 3"),
-        (("show", "--turn", 1, "--call", 2), "turn 1 has no call 2"),
-        (("show", "--call", 1), "--call needs --turn"),
         (("show", "--turn", 1, "--next", "x"), "--turn and --next cannot be combined"),
         (("compact", "--undo", "--preview"), "--undo cannot be combined"),
         (("diff", 1, 9), "there is no turn 9"),

@@ -43,7 +43,6 @@ def suggestions(program: Program, line: str) -> list[str]:
         ("zkchat ask --agent e", ["editor"]),
         ("zkchat --model an", ["anthropic/"]),  # without a command the options are the chat's
         ("zkchat ask --model s", []),  # not scripted/, which is for tests
-        ("zkchat --m", ["--max-context", "--model"]),
         ("zkchat config get references.ma", ["references.max_displayed"]),
         ("zkchat nonsense ", []),
     ],
@@ -77,6 +76,7 @@ def test_tab_in_a_real_shell_completes_and_runs_nothing_from_a_title(
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m zkchat_cli "$@"\n')
     program.chmod(0o755)
     script = tmp_path / f"completion.{shell}"
+    zkchat_with_conversations.env["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"
     script.write_text(zkchat_with_conversations("--show-completion", shell).out)
     environment = {
         **zkchat_with_conversations.environment,

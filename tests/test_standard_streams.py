@@ -29,7 +29,7 @@ def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, close
         ("search", "no such command 'search'. Did you mean 'sessions search' or 'vault search' or 'memory search'?"),
         ("sesion list", "no such command 'sesion'. Did you mean 'sessions'?"),
         ("what is a task", "no such command 'what'"),
-        ("doctor all", "unexpected argument: all"),
+        ("doctor all", "too many arguments"),
         ("--modle gpt-5", "no such option --modle. Did you mean --model or --demo?"),
         ("--vers", "no such option --vers. Did you mean --version or --verbose?"),
         ("--max-context=x", "invalid value for '--max-context': it must be a whole number"),

@@ -128,4 +128,4 @@ def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> No
     assert (first["raw"], first["fix"], done["made"]) == ("[[Filtrs#Dates|these]]", "Filters.md", True)
     mended = text.replace("[[Filtrs#", "[[Filters#").replace("(Combinin.md)", "(Combining.md)")
     assert (zkchat.vault / "Slips.md").read_bytes() == mended.encode()
-    assert "No certain target for 1 broken link" in zkchat("vault", "broken", "--fix").out
+    assert "1 broken link without a certain target" in zkchat("vault", "broken", "--fix").out

@@ -55,29 +55,11 @@ def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Progr
         assert (link["source"], link["target"]) == (f"{name}.md", "Filters.md")
 
 
-@pytest.mark.parametrize("command", ["links", "backlinks", "mentions", "path Filters", "resolve [[#Tiles]] --from"])
+@pytest.mark.parametrize("command", ["links", "backlinks", "resolve [[#Tiles]] --from"])
 def test_a_name_of_several_notes_is_answered_with_their_paths(zkchat: Program, command: str) -> None:
     write_notes(zkchat.vault, {"a/Roof.md": "See [[b/Roof]].\n", "b/Roof.md": "Slate.\n"})
     done = zkchat("vault", *command.split(), "Roof")
     assert (done.exit_status, done.err) == (3, "zkchat: Roof may mean 2 notes\n  Give a path: a/Roof.md, b/Roof.md\n")
-
-
-def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
-    write_notes(zkchat.vault, {"More.md": "See [[Combining|how to join]].\n"})
-    assert zkchat("vault", "path", "Filters", "More").out == (
-        "Filters.md\n  → Queries/Combining.md   [[Combining]] in Filters.md:7\n  ← More.md   [[Combining|how to join]] in More.md:1\n"
-    )
-    way = zkchat("vault", "path", "Filters", "More", "--json").json
-    assert (way["source"], way["target"], way["notes"]) == ("Filters.md", "More.md", ["Filters.md", "Queries/Combining.md", "More.md"])
-    assert [(link["source"], link["line"]) for link in way["links"]] == [("Filters.md", 7), ("More.md", 1)]
-
-
-def test_no_way_is_an_answer_too(zkchat: Program) -> None:
-    done = zkchat("vault", "path", "Compost", "Filters")
-    assert (done.exit_status, done.err) == (0, "No path of links from Garden/Compost.md to Filters.md.\n")
-    way = zkchat("vault", "path", "Compost", "Filters", "--json").json
-    assert way == {"source": "Garden/Compost.md", "target": "Filters.md", "notes": None, "links": None}
-    assert zkchat("vault", "path", "Compost", "Nowhere").exit_status == 3
 
 
 def test_a_vault_is_chosen_by_flag_then_environment_then_settings_then_folder(zkchat: Program, tmp_path: Path) -> None:

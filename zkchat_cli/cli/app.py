@@ -4,54 +4,26 @@ Commands are listed by the first line of their file's docstring and imported whe
 importing Typer.
 """
 
-import errno
 import gc
 import json
 import logging
 import os
-import re
 import shlex
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 from typing import Any
 
-_handles_sigint = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
-if _handles_sigint:  # Ctrl-C during the imports ends the program like any other, without a traceback
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+import typer
 
-import typer  # noqa: E402
+from zkchat_cli import __version__, registry
+from zkchat_cli.cli import commands, typer_classes
+from zkchat_cli.errors import UsageError, ZkchatError
 
-from zkchat_cli import __version__, registry  # noqa: E402
-from zkchat_cli.cli import commands, typer_classes  # noqa: E402
-from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
-
-if _handles_sigint:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-COMMAND_ORDER = (
-    "chat",
-    "ask",
-    "context",
-    "sessions",
-    "vault",
-    "verify",
-    "semantic",
-    "memory",
-    "agent",
-    "config",
-    "keys",
-    "mcp",
-    "acp",
-    "gui",
-    "tokens",
-    "doctor",
-)
+COMMAND_ORDER = "chat ask context sessions vault verify semantic memory agent config keys mcp acp gui tokens doctor".split()
 """Most used first."""
 EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
 GC_THRESHOLDS = 100_000, 20, 50
@@ -69,11 +41,10 @@ class LazyCommandGroup(typer_classes.Group):
     """A group whose commands are the files of the registry."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
-        order = {name: i for i, name in enumerate(COMMAND_ORDER)}
-        return sorted(registry.names(commands), key=lambda name: (order.get(name, len(order)), name))
+        return COMMAND_ORDER
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
-        if cmd_name not in registry.names(commands):
+        if cmd_name not in COMMAND_ORDER:
             return None
         command = typer.main.get_command(registry.load(commands, cmd_name, "COMMAND"))
         command.name = cmd_name
@@ -83,42 +54,23 @@ class LazyCommandGroup(typer_classes.Group):
         return registry.summary_line(commands, name)
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        if extra.get("resilient_parsing") and args:  # a shell completes the command line, in which the command may be missing, too
+        if args and extra.get("resilient_parsing"):  # a shell completes the command line, in which the command may be missing, too
             args = _with_command(args)
         return super().make_context(info_name, args, parent, **extra)
 
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        found = super().shell_complete(ctx, incomplete)
-        chat = self.get_command(ctx, "chat").shell_complete(ctx, incomplete) if incomplete.startswith("-") else ()
-        return list({item.value: item for item in (*chat, *found)}.values())
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            words = list(takewhile(lambda arg: not arg.startswith("-"), args))
-            similar = self._suggestions(ctx, *words)
+        name, words = args[0], list(takewhile(lambda arg: not arg.startswith("-"), args))
+        if name not in COMMAND_ORDER:
+            known = {command: self.get_command(ctx, command) for command in COMMAND_ORDER}
+            similar = [f"{group} {name}" for group, command in known.items() if name in getattr(command, "commands", ())]
+            if not similar and len(words) < 3:  # more words are a question
+                similar = get_close_matches(name, COMMAND_ORDER)
             question = " ".join(words)
-            hint = f"To ask a question: zkchat ask {_quote(question)}" if " " in question and not similar else "See zkchat --help"
-            hint = f"To open a folder: zkchat --vault {shlex.quote(args[0])}" if os.path.isdir(args[0]) else hint  # noqa: PTH112
-            raise UsageError(f"no such command '{args[0]}'{_did_you_mean(map(repr, similar))}", hint)
+            hint = f'To ask a question: zkchat ask "{question}"' if " " in question and not similar else "See zkchat --help"
+            if os.path.isdir(name):  # noqa: PTH112
+                hint = f"To open a folder: zkchat --vault {shlex.quote(name)}"
+            raise UsageError(f"no such command '{name}'{_did_you_mean(map(repr, similar))}", hint)
         return super().resolve_command(ctx, args)
-
-    def _suggestions(self, ctx: Any, name: str, *following: str) -> list[str]:
-        """Commands of that name in one of the groups, or similar root commands that can be followed by these words."""
-        known = {command: self.get_command(ctx, command) for command in self.list_commands(ctx)}
-        nested = [f"{group} {name}" for group, command in known.items() if name in getattr(command, "commands", ())]
-        return nested or [similar for similar in get_close_matches(name, known) if not following or _accepts(known[similar], following[0])]
-
-
-def _accepts(command: Any, word: str) -> bool:
-    """Whether a word after a command can be its argument, or may mean one of its own commands."""
-    if hasattr(command, "commands"):
-        return bool(get_close_matches(word, command.commands))
-    return any(parameter.param_type_name == "argument" for parameter in command.params)
-
-
-def _quote(question: str) -> str:
-    """A question for the shell, in double quotes where they protect all of it."""
-    return shlex.quote(question) if set(question) & set('"$`\\!') else f'"{question}"'
 
 
 app = typer.Typer(
@@ -154,27 +106,25 @@ def run() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads every installed package's metadata: 10 ms
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads, 40 ms, for what is computed in one
-    for name in ("stdout", "stderr"):
+    for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed (`>&-`): discard the output
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123
-    if sys.stdin is None:
-        sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123
+            setattr(sys, name, open(os.devnull, "r+"))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace", newline=None)  # with a byte order mark, as Windows programs write
-    if os.environ.get("_ZKCHAT_COMPLETE"):
-        _answer_completion()
+    if os.environ.get("_ZKCHAT_COMPLETE"):  # somebody is typing: an error means no suggestions
+        with suppress(Exception, SystemExit):
+            app(prog_name="zkchat", standalone_mode=False)
+        sys.exit(0)
     arguments = sys.argv[1:]
     end = _end_of_options(arguments)
-    if "--no-color" in arguments[:end]:
-        os.environ["NO_COLOR"] = "1"
     global_options = [a for a in arguments[:end] if a in GLOBAL_OPTIONS]
+    if "--no-color" in global_options:
+        os.environ["NO_COLOR"] = "1"
     rest = [a for i, a in enumerate(arguments) if i >= end or a not in GLOBAL_OPTIONS]
-    if rest[:1] in (["--show-completion"], ["--install-completion"]) and len(rest) > 1:
-        os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"  # Typer accepts a shell's name only when it does not detect one
-    code = run_command(global_options + _with_resume(_with_command(rest)))
+    code = run_command(global_options + _with_command(rest))
     gc.freeze()  # skips the search for cycles at exit: 0.5 s with a provider's library loaded
     sys.exit(code)
 
@@ -182,7 +132,8 @@ def run() -> None:
 def _with_command(arguments: list[str]) -> list[str]:
     """The command line with its command in front: options of a command may come before it (`zkchat -m MODEL ask …`); without one they are
     the chat's. Options of the root and the names of commands stay in front."""
-    if arguments and (not arguments[0].startswith("-") or arguments[0].partition("=")[0] in ROOT_OPTIONS):
+    arguments = _with_resume(arguments)
+    if arguments and (not arguments[0].startswith("-") or arguments[0] in ROOT_OPTIONS):
         return arguments
     chat: Any = typer.main.get_command(registry.load(commands, "chat", "COMMAND"))
     with_value = {name for option in chat.params if not getattr(option, "is_flag", False) for name in option.opts}
@@ -190,39 +141,17 @@ def _with_command(arguments: list[str]) -> list[str]:
     while position < len(arguments) and arguments[position].startswith("-") and arguments[position] != "--":
         position += 2 if arguments[position] in with_value else 1
     leading, rest = arguments[:position], arguments[position:]
-    mistyped = not {name.partition("=")[0] for name in leading if name.startswith("-")} <= {name for o in chat.params for name in o.opts}
-    if not rest or rest[0] == "--" or (mistyped and rest[0] not in registry.names(commands)):
+    if not rest or rest[0] not in COMMAND_ORDER:
         return ["chat", *arguments]
     end = _end_of_options(rest)
     return [*rest[:end], *leading, *rest[end:]]
 
 
-def _answer_completion() -> None:
-    """Answer a shell's completion request, and exit. Somebody is typing, so an error must not be printed: it means no suggestions."""
-    with suppress(Exception, SystemExit):
-        app(prog_name="zkchat", standalone_mode=False)
-    with suppress(BrokenPipeError):
-        sys.stdout.flush()
-    _detach_stdout()
-    sys.exit(0)
-
-
-def _log_to_file(arguments: list[str]) -> None:
-    """Start the log file and print its path. Raises ZkchatError if it cannot be written."""
-    from zkchat_cli import logging_setup  # imports pydantic, which --help must not
-
-    file = logging_setup.start_logging(os.environ)
-    print(f"zkchat: the log is {file}", file=sys.stderr)  # noqa: T201
-    logging.getLogger(__name__).info("zkchat %s, Python %s: %s", __version__, sys.version.split()[0], arguments[1:2])
-
-
 def _with_resume(arguments: list[str]) -> list[str]:
     """Replace `--resume` without an id by `--continue`, since Typer has no options with an optional value."""
     end = _end_of_options(arguments)
-    options = [
-        "--continue" if a == "--resume" and (following is None or following.startswith("-")) else a
-        for a, following in zip_longest(arguments[:end], arguments[1:end])
-    ]
+    following = [*arguments[1:end], "-"]
+    options = ["--continue" if a == "--resume" and b.startswith("-") else a for a, b in zip(arguments[:end], following, strict=False)]
     return [*options, *arguments[end:]]
 
 
@@ -235,7 +164,10 @@ def run_command(arguments: list[str]) -> int:
     """Run the command line; returns its exit code, and prints an error."""
     try:
         if "--verbose" in arguments and "--no-store" not in arguments:
-            _log_to_file(arguments)
+            from zkchat_cli import logging_setup  # imports pydantic, which --help must not
+
+            print(f"zkchat: the log is {logging_setup.start_logging(os.environ)}", file=sys.stderr)  # noqa: T201
+            logging.getLogger(__name__).info("zkchat %s, Python %s: %s", __version__, sys.version.split()[0], arguments[1:2])
         result = app(args=arguments, prog_name="zkchat", standalone_mode=False)
         sys.stdout.flush()
     except ZkchatError as e:
@@ -253,9 +185,6 @@ def run_command(arguments: list[str]) -> int:
         if getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message"):
             return _print_usage_error(e, arguments)
         error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
-        if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            _detach_stdout()
-            error = ZkchatError(f"the result cannot be written: {reason(e)}", "Free some space, or write it elsewhere.")
         error.__cause__ = e
         return _print_error(error, arguments)
     return result if isinstance(result, int) else 0
@@ -268,18 +197,16 @@ def _detach_stdout() -> None:
 
 
 def _print_usage_error(e: Any, arguments: list[str]) -> int:
-    """Print what Typer's parser rejected (its exceptions moved between click and Typer over versions), and for a group alone its help.
-    Returns the exit code."""
+    """Print what Typer's parser rejected, and for a group alone its help. Returns the exit code."""
     message, context = e.format_message(), getattr(e, "ctx", None)
-    if context and (not message or type(e).__name__ == "NoArgsIsHelpError"):
+    if context and type(e).__name__ == "NoArgsIsHelpError":
         print(context.get_help(), file=sys.stderr)  # noqa: T201
         return EXIT_CODES["usage"]
-    if context and hasattr(e, "possibilities"):  # those that Typer knows are the command's own
-        known = {name for option in context.command.params for name in option.opts}.union(GLOBAL_OPTIONS)
-        known |= set(ROOT_OPTIONS) - {e.option_name} if context.command.name == "chat" else set()
-        message = f"no such option {e.option_name}{_did_you_mean(get_close_matches(e.option_name, sorted(known), n=2))}"
-    message = re.sub("Input should be a valid integer.*", "it must be a whole number", message).replace("Input should", "it must")
-    message = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"unexpected argument: \1", message)
+    if context and hasattr(e, "possibilities"):
+        known = [*GLOBAL_OPTIONS, *ROOT_OPTIONS, *(name for option in context.command.params for name in option.opts)]
+        message = f"no such option {e.option_name}{_did_you_mean(get_close_matches(e.option_name, known, n=2))}"
+    if "extra argument" in message:  # which may be a key
+        message = "too many arguments"
     path = context.command_path if context else "zkchat"
     return _print_error(UsageError(message[:1].lower() + message[1:].rstrip("."), f"See {path} --help"), arguments)
 

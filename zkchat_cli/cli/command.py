@@ -79,20 +79,17 @@ class CommandContext:
             return {}
 
     def startup_options(self, *, demo: bool = False, **more: Any) -> "StartupOptions":
-        """The shared options and `more`; with `demo`, the built-in notes are the vault."""
+        """The shared options and `more`; with `demo`, the built-in notes are the vault. Raises UsageError if another one is named, too."""
         from zkchat_cli.app.settings import StartupOptions
 
         options = StartupOptions(**self.shared, **more)
-        if demo:
-            from zkchat_cli.app.demo import demo_vault  # imports importlib.resources
-
-            return options._replace(vault=demo_vault(self.paths))
-        return options
-
-    def check_demo(self, *, demo: bool) -> None:
-        """Raises UsageError for --demo with --vault."""
-        if demo and self.shared["vault"] is not None:
+        if not demo:
+            return options
+        if options.vault is not None:
             raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
+        from zkchat_cli.app.demo import demo_vault  # imports importlib.resources
+
+        return options._replace(vault=demo_vault(self.paths))
 
     @property
     def paths(self) -> paths.AppPaths:
@@ -151,7 +148,8 @@ class CommandContext:
         """The vault with an up-to-date index (`full`: rebuilt), and the report of what changed."""
         with self.open_vault() as vault:
             report = self.refresh(vault, full=full)
-            self.warn_if_rebuilt(report)
+            if report.rebuilt:
+                self.screen.warn(f"the index was rebuilt: {report.rebuilt}")
             yield vault, report
 
     def refresh(self, vault: "Vault", *, full: bool = False) -> "IndexReport":
@@ -170,10 +168,6 @@ class CommandContext:
                     with closing(messages):
                         messages.compute_missing(lambda: time.monotonic() > end)
                 vault.embed(seconds=end - time.monotonic())
-
-    def warn_if_rebuilt(self, report: "IndexReport") -> None:
-        if report.rebuilt:
-            self.screen.warn(f"the index was rebuilt: {report.rebuilt}")
 
     def print_warnings(self, vault: "Vault") -> None:
         """What went wrong while the vault was searched or indexed."""

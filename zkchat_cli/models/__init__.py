@@ -13,8 +13,6 @@ from zkchat_cli.models.conversations import (
     ConversationOverview,
     Fact,
     FoundMessage,
-    Mention,
-    MentionKind,
     MostCitedNote,
     NoteUsage,
 )

@@ -5,7 +5,6 @@ from typing import Literal
 from zkchat_cli.models.base import Count, Value
 from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
 
-MentionKind = Literal["named", "import", "memory", "found", "cited"]
 CompactionMode = Literal["none", "masked", "full", "simple", "extractive", "truncated"]
 
 
@@ -71,24 +70,6 @@ class ConversationOverview(Conversation):
     messages: int
     first_line: str | None = None
     tokens: int = 0
-
-
-class Mention(Value):
-    """How one answer, or a question without such an answer (`message_id`), used one note.
-
-    `how` lists the ways, each once. `numbers` are the note's chunks that were found or cited; `held` is how many `citations` are valid.
-    """
-
-    conversation_id: str
-    title: str | None
-    message_id: str
-    timestamp: str
-    question: str | None
-    """Shortened; None if an imported conversation begins with an answer."""
-    how: tuple[MentionKind, ...]
-    numbers: tuple[int, ...] = ()
-    citations: int = 0
-    held: int = 0
 
 
 class Fact(Value):

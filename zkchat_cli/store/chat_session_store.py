@@ -135,7 +135,6 @@ class ChatSessionStore:
 
     # Notes and facts
 
-    mentions = _method("look for a note", note_usage.read)
     most_used_notes = _method("count the uses of notes", note_usage.most_used)
     often_cited = _method("look for notes that are often cited", note_usage.often_cited)
     fact_vectors = _method("read the vectors of facts", facts.vectors)

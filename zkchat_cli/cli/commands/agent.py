@@ -1,12 +1,11 @@
 """Agents: named profiles of model, system prompt, tools, strategy and memory."""
 
-import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zkchat_cli import paths
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.cli.completion import complete_agents
@@ -57,7 +56,7 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     lines = [
         f"{agent.name} · {agent.file or 'built in'}",
         *(f"{key} = {as_toml(value)}" for key, value in agent.values.items() if key != "system_prompt"),
-        *(["tools: all"] if agent.tools is None else []),
+        *(["tools: all"] if agent.tools is None else ()),
         f"memory: {agent.memory_file}{missing}",
         "",
         agent.prompt or "No system prompt besides zkchat's own.",
@@ -82,33 +81,21 @@ def _agent_document(agent: "Agent") -> dict[str, Any]:
     }
 
 
-@command(
-    COMMAND,
-    *("strategy", "as_json", "model", "config_file"),
-    epilog=examples('zkchat agent create critic --prompt "Find what is weak in a note."'),
-)
+@command(COMMAND, "as_json", "model", "config_file", epilog=examples('zkchat agent create critic --prompt "Find what is weak in a note."'))
 def create(
     ctx: CommandContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, - and _, in lower case.")],
-    description: Annotated[str | None, typer.Option("--description", metavar="TEXT", help="What it is for, in one line.")] = None,
-    prompt: Annotated[str | None, typer.Option("--prompt", metavar="TEXT", help="Its system prompt.")] = None,
-    tools: Annotated[str | None, typer.Option("--tools", metavar="A,B", help="The tools it may call; all if left out.")] = None,
+    prompt: Annotated[str, typer.Option("--prompt", metavar="TEXT", help="Its system prompt.")] = "",
 ) -> None:
-    """Write a new agent's file."""
+    """Write a new agent's file; `agent config` sets its other keys."""
     from zkchat_cli.agents import loader
 
     folder = ctx.paths.agents_folder
     file = loader.agent_file(folder, name)
     if file.exists():
         raise UsageError(f"the agent {name} already exists: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
-    given = {
-        "description": description,
-        "model": ctx.shared["model"],
-        "system_prompt": prompt,
-        "tools": tools,
-        "strategy": ctx.shared["strategy"],
-    }
-    loader.write_agent_file(file, _valid_values({key: value for key, value in given.items() if value is not None}))
+    given = {"model": ctx.shared["model"], "system_prompt": prompt}
+    loader.write_agent_file(file, _valid_values(ctx, {key: value for key, value in given.items() if value}))
     ctx.print_result(_agent_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}")
 
 
@@ -117,41 +104,36 @@ def config_(
     ctx: CommandContext,
     name: NameArgument,
     key: Annotated[str, typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens.")],
-    value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="The new value.")] = None,
-    unset: Annotated[bool, typer.Option("--unset", help="Remove the key, so that the settings apply again.")] = False,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")],
 ) -> None:
     """Change one key of an agent; comments in its file are kept. A built-in agent is first copied to a file of yours."""
     from zkchat_cli.agents import loader
     from zkchat_cli.config.loader import as_toml
 
-    if (value is None) != unset:
-        raise UsageError("agent config takes a value, or --unset", f"zkchat agent show {name} shows what is set.")
     agent = loader.load_agent(ctx.paths.agents_folder, name)
-    values = _valid_values({each: old for each, old in agent.values.items() if each != key} | ({} if unset else {key: value}))
+    values = _valid_values(ctx, {**agent.values, key: value})
     if agent.file is None:
         file = loader.agent_file(ctx.paths.agents_folder, agent.name)
         loader.write_agent_file(file, values)
         ctx.screen.warn(f"{name} is built in; {file} replaces it now", f"zkchat agent delete {name} restores the built-in one")
     else:
-        loader.write_agent_file(agent.file, {key: values.get(key)})
-    document = {"name": name, "key": key, "value": values.get(key)}
-    ctx.print_result(document, f"{key} is not set" if unset else f"{key} = {as_toml(values[key])}")
+        loader.write_agent_file(agent.file, {key: values[key]})
+    ctx.print_result({"name": name, "key": key, "value": values[key]}, f"{key} = {as_toml(values[key])}")
 
 
-def _valid_values(given: dict[str, Any]) -> dict[str, Any]:
+def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
     """Values from the command line as an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy
     or provider."""
     from zkchat_cli.agents import loader
     from zkchat_cli.agents.profile import Agent
     from zkchat_cli.app.settings import check_agent, check_settings
-    from zkchat_cli.config.loader import COMMAND_LINE, load_config
-    from zkchat_cli.llm.providers import settings_schema
+    from zkchat_cli.config.loader import COMMAND_LINE
 
     values = loader.validate_profile(COMMAND_LINE, given)
-    agent = check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
-    nowhere = Path(os.devnull, "nothing")
-    no_file = paths.AppPaths(nowhere, nowhere, nowhere)
-    check_settings(load_config({}, {}, no_file, schema=settings_schema(), agent=agent.settings_layer))
+    check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
+    if values.get("model"):
+        loaded = ctx.config
+        check_settings(replace(loaded.with_model(values["model"]), origins={"model": COMMAND_LINE}))
     return values
 
 

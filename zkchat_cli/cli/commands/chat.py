@@ -43,7 +43,6 @@ def chat(
 ) -> None:
     """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
     screen = ctx.screen
-    ctx.check_demo(demo=demo)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     is_first = interactive and not demo and _names_no_vault(ctx)
     overrides = _choose_notes_and_model(ctx) if is_first else {}

@@ -25,7 +25,6 @@ def gui(
 
     Conversations are the same as in the terminal. It needs `pip install 'zkchat[gui]'`.
     """
-    ctx.check_demo(demo=demo)
     try:
         with optional_package("the window", "gui"):
             from zkchat_cli.gui.window import run_window  # imports Qt

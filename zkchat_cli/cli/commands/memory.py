@@ -101,22 +101,15 @@ def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEX
 
 
 @command(COMMAND, *options.NOTES)
-def relevance(
-    ctx: CommandContext,
-    id_: options.ConversationArgument = None,
-    next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message instead of the last one.")] = "",
-) -> None:
+def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """How relevant each memory is to a conversation's last message, and which go into the prompt."""
     from zkchat_cli.views.memory import memory_search_lines
     from zkchat_cli.views.text import StyledLine, styled_line
 
     with ctx.open_app() as app:
-        if next_:
-            app.vault.refresh()
-        session = app.session(app.find(id_) if id_ or not next_ else None)
-        question = next_ or next((m.content for m in reversed(session.history) if m.role == "user"), "")
-        ranked = session.memory.rank(question)
-        sent = {(item.kind, item.key) for item in session.memory_items(next_)}
+        session = app.session(app.find(id_))
+        ranked = session.memory.rank(next((m.content for m in reversed(session.history) if m.role == "user"), ""))
+        sent = {(item.kind, item.key) for item in session.memory_items()}
     documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
     lines: list[StyledLine] = []
     for each, document in zip(ranked, documents, strict=True):

@@ -16,7 +16,6 @@ from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
-    from zkchat_cli.exporters.base import Exporter
     from zkchat_cli.models import Conversation, ConversationArchive, ZkChatMessage
     from zkchat_cli.vault.vault import Vault
 
@@ -32,9 +31,6 @@ def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
     format_: Annotated[str, typer.Option("--format", metavar="F", help="md, html, json or context (the next call).")] = "md",
-    next_: Annotated[
-        str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the request for this message.")
-    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
     ] = None,
@@ -43,9 +39,12 @@ def export(
     from zkchat_cli import exporters
 
     exporter = exporters.exporter(format_)
-    if next_ is not None and exporter.of != "call":
-        raise UsageError("--next needs --format context", "Add --format context, or leave out --next.")
-    text = _export_text(ctx, id_, exporter, next_)
+    if exporter.of == "call":
+        with ctx.open_session(id_) as session:
+            text = exporter.export(session.request())
+    else:
+        with ctx.open_store(anywhere=id_ is not None) as (store, root):  # works even if the vault is gone
+            text = exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
     if output is not None:
         _write_output(output, text)
         ctx.screen.progress(f"Wrote {output}")
@@ -63,14 +62,6 @@ def _write_output(file: Path, text: str) -> None:
         write(text.encode("utf-8", "backslashreplace"))
     except (OSError, RuntimeError, ValueError) as e:
         raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place with -o.") from e
-
-
-def _export_text(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_: str | None) -> str:
-    if exporter.of == "call":
-        with ctx.open_session(id_, indexed=next_ is not None) as session:
-            return exporter.export(session.request(next_))
-    with ctx.open_store(anywhere=id_ is not None) as (store, root):  # works even if the vault is gone
-        return exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
 
 
 @command(

@@ -22,7 +22,6 @@ def show(
     id_: options.ConversationArgument = None,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
-    call_number: Annotated[int | None, typer.Option("--call", metavar="K", help="Only the K-th call of that turn.")] = None,
     body: Annotated[bool, typer.Option("--body", help="Print it as the body of the request; of a turn, the last one.")] = False,
 ) -> None:
     """The exact messages and tools that the next call would send, or that an earlier one sent."""
@@ -30,17 +29,15 @@ def show(
 
     if turn is not None and next_ is not None:
         raise UsageError("--turn and --next cannot be combined", "--turn shows a past call, --next the next one.")
-    if call_number is not None and turn is None:
-        raise UsageError("--call needs --turn", "For example: --turn 3 --call 1")
     if body:
         with ctx.open_session(id_, indexed=next_ is not None) as session:
-            request = session.request(next_) if turn is None else session.past_request(turn, call_number)
+            request = session.request(next_) if turn is None else session.past_request(turn)
         ctx.print_result(request, json_text(request, indent=2))
         return
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
-        document = {"conversation_id": conversation, **prompts.sent_prompts_document(past, call_number)}
-        ctx.print_result(document, prompts.sent_prompts_text(past, call_number))
+        document = {"conversation_id": conversation, **prompts.sent_prompts_document(past)}
+        ctx.print_result(document, prompts.sent_prompts_text(past))
         return
     with ctx.open_session(id_, indexed=next_ is not None) as session:
         prompt = session.prompt(next_)
@@ -104,21 +101,15 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
     ctx.print_result(documents, text, "No summary: all turns are sent verbatim.")
 
 
-@command(COMMANDS, "agent", *options.NOTES, epilog=examples('zkchat context memory --next "how much is the rent?"'))
-def memory(
-    ctx: CommandContext,
-    id_: options.ConversationArgument = None,
-    next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="Show the memory for this message.")] = "",
-) -> None:
+@command(COMMANDS, "agent", *options.NOTES)
+def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """The memory that the next prompt would include, and why."""
     from zkchat_cli.views.memory import level_lines, memory_item_lines
 
     with ctx.open_app() as app:
-        if next_:
-            app.vault.refresh()
         stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
         session = app.session(app.find(id_) if stored else None)
-        items = session.memory_items(next_)
+        items = session.memory_items()
         levels = session.memory_levels()
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)

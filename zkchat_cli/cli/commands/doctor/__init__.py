@@ -1,4 +1,4 @@
-"""Check settings, vault, index, store, models and keys, with the next step for each problem."""
+"""Check settings, vault, index, store and models, with the next step for each problem."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zkchat_cli.views.text import StyledLine
 
 COMMAND = command_group()
-NAME_WIDTH = 11
+NAME_WIDTH = 10
 """Length of the longest name of a check."""
 
 
@@ -26,7 +26,7 @@ def doctor(
 ) -> None:
     """Check that everything zkchat needs works, with the next step for each problem.
 
-    Checks settings, vault, index, store, vocabulary, provider, each configured server, semantic (search by meaning), keys and permissions.
+    Checks settings, vault, index, store, vocabulary, provider, each configured server, and semantic (search by meaning).
     --repair says what was lost, and keeps the damaged file under a name with the date.
     """
     from zkchat_cli.cli.commands.doctor.checks import run_checks
@@ -34,14 +34,19 @@ def doctor(
     repaired = _repair_store(ctx) if repair else None
     found = run_checks(ctx.startup_options())
     failed = [check for check in found if not check["ok"]]
-    error = None
+    names = ", ".join(check["name"] for check in failed)
+    error = ZkchatError(f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each.")
     if failed:
-        names = ", ".join(check["name"] for check in failed)
-        error = ZkchatError(f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each.")
         error.reported, error.code = True, failed[0]["code"]
-    document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired, "error": error and error.to_json()}
+    document = {
+        "version": __version__,
+        "ok": not failed,
+        "checks": found,
+        "repaired": repaired,
+        "error": error.to_json() if failed else None,
+    }
     ctx.print_result(document, _check_lines(found))
-    if error is not None:
+    if failed:
         ctx.screen.warn(error.message)
         raise error
 

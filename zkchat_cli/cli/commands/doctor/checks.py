@@ -1,25 +1,21 @@
 """The checks of `zkchat doctor`. Each runs by itself, so that a failure does not stop the others."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli import credentials
-from zkchat_cli.app import factory, model_access, settings
-from zkchat_cli.app.settings import StartupOptions
+from zkchat_cli.app import factory, model_access
+from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.chat.runtime import ExternalServer
-from zkchat_cli.config.loader import LoadedConfig, load_config
-from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, ZkchatError
+from zkchat_cli.config.loader import LoadedConfig
+from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
-from zkchat_cli.llm.providers import settings_schema
-from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
 from zkchat_cli.text.numbers import plural
@@ -28,60 +24,50 @@ from zkchat_cli.vault.search import vector_store
 from zkchat_cli.views.semantic_status import describe_semantic_status
 
 SAMPLE = "zkchat counts tokens"
+Check = tuple[str, Callable[[], str]]
+"""Its name, and a function that returns what it found or raises the problem."""
 
 
 def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
-    """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one."""
-    loaded, problem = _load_settings(options)
-    vault = _run_check("vault", lambda: _check_vault(loaded))
-    unchecked = {**vault, "name": "index", "detail": "not checked: there is no vault", "next_step": None}
-    index = _run_check("index", lambda: _check_index(loaded)) if vault["ok"] else unchecked
-    return [
-        _run_check("settings", lambda: _check_settings(loaded, problem)),
-        vault,
-        index,
-        _run_check("store", lambda: _check_store(loaded)),
-        _run_check("vocabulary", _check_vocabulary),
-        _run_check("provider", lambda: _check_provider(loaded)),
-        *_check_servers(loaded),
-        *_check_tool_servers(loaded),
-        _run_check("semantic", lambda: _check_semantic(loaded, has_index=index["ok"])),
-        _run_check("keys", lambda: _check_keys(loaded)),
-        _run_check("permissions", lambda: _check_permissions(loaded.paths)),
-    ]
-
-
-def _load_settings(options: StartupOptions) -> tuple[LoadedConfig, ZkchatError | None]:
-    """The settings; or, if they are invalid, the defaults with the vault from the command line or ZKCHAT_VAULT, and the error."""
+    """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one. Without settings there is
+    nothing else to check."""
     try:
-        return settings.load_settings(options, os.environ, Path.cwd()), None
+        loaded = load_settings(options, os.environ, Path.cwd())
     except ZkchatError as e:
-        where = app_paths(os.environ, options.config_file)
-        vault = options.vault or os.environ.get("ZKCHAT_VAULT")
-        flags = {"vault.path": str(vault)} if vault else {}
-        nothing = where._replace(config_file=where.config_file / "none")
-        return replace(load_config(flags, {}, nothing, schema=settings_schema()), paths=where, env=os.environ, cwd=Path.cwd()), e
+        return [_document("settings", e.message, e)]
+    checks: list[Check] = [
+        ("settings", lambda: _describe_settings(loaded.paths.config_file)),
+        ("vault", lambda: _check_vault(loaded)),
+        ("index", lambda: _check_index(loaded)),
+        ("store", lambda: _check_store(loaded.paths.store_file)),
+        ("vocabulary", _check_vocabulary),
+        ("provider", lambda: _check_provider(loaded)),
+        *_server_checks(loaded),
+        *_tool_server_checks(loaded),
+        ("semantic", lambda: _check_semantic(loaded)),
+    ]
+    return [_run_check(*check) for check in checks]
 
 
 def _run_check(name: str, run: Callable[[], str]) -> dict[str, Any]:
-    """Run one check, which returns what it found or raises the problem."""
     try:
-        return {"name": name, "ok": True, "detail": run(), "next_step": None, "code": None}
+        return _document(name, run())
     except ZkchatError as e:
-        return {"name": name, "ok": False, "detail": e.message, "next_step": e.hint or None, "code": e.code}
+        return _document(name, e.message, e)
 
 
-def _check_settings(loaded: LoadedConfig, problem: ZkchatError | None) -> str:
-    if problem is not None:
-        raise ConfigError(f"{problem.message}; the other checks use the defaults", problem.hint)
-    file = loaded.paths.config_file
+def _document(name: str, detail: str, error: ZkchatError | None = None) -> dict[str, Any]:
+    next_step, code = (error.hint or None, error.code) if error else (None, None)
+    return {"name": name, "ok": error is None, "detail": detail, "next_step": next_step, "code": code}
+
+
+def _describe_settings(file: Path) -> str:
     return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
 
 
 def _check_vault(loaded: LoadedConfig) -> str:
-    vault = factory.open_vault(loaded)
-    vault.close()
-    return f"{vault.root}" + ("" if os.access(vault.root, os.W_OK) else ", read-only: /save and --unsafe cannot write")
+    with closing(factory.open_vault(loaded)) as vault:
+        return f"{vault.root}"
 
 
 def _check_index(loaded: LoadedConfig) -> str:
@@ -97,12 +83,12 @@ def _check_index(loaded: LoadedConfig) -> str:
     return f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, {links}{remarks}"
 
 
-def _check_store(loaded: LoadedConfig) -> str:
-    if loaded.paths.store_file.exists():
+def _check_store(file: Path) -> str:
+    if file.exists():
         with suppress(StoreUnwritable):  # reported below
-            check_store(loaded.paths.store_file)
-    with closing(ChatSessionStore.open_to_read(loaded.paths.store_file)) as store:
-        found = f"{loaded.paths.store_file}, {plural(len(store.conversations()), 'conversation')}"
+            check_store(file)
+    with closing(ChatSessionStore.open_to_read(file)) as store:
+        found = f"{file}, {plural(len(store.conversations()), 'conversation')}"
         if (why := store.write_error) is not None:
             raise StoreUnwritable(f"{found}: read-only, nothing new is stored: {why.message.partition(': ')[2]}", why.hint)
     return found
@@ -128,16 +114,14 @@ def _check_provider(loaded: LoadedConfig) -> str:
     return f"{model.name}{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
 
 
-def _check_servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
+def _server_checks(loaded: LoadedConfig) -> Iterator[Check]:
     """A check for each server that the user configured or whose model is in use."""
     chosen, _, model = loaded.values.model.partition("/")
-    checks = []
     for name in providers.names():
         own = model if name == chosen else ""
         server = model_access.server_info(name, loaded, own)
         if server is not None and (server.configured_by or name == chosen):
-            checks.append(_run_check(name, partial(_check_server, server, own)))
-    return checks
+            yield name, partial(_check_server, server, own)
 
 
 def _check_server(server: ServerInfo, model: str) -> str:
@@ -149,14 +133,14 @@ def _check_server(server: ServerInfo, model: str) -> str:
     return f"{mask_address(server.address)} answers; {server.key}; {plural(len(listed), 'model')}{includes}"
 
 
-def _check_tool_servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
+def _tool_server_checks(loaded: LoadedConfig) -> list[Check]:
     """A check for each MCP server in the settings."""
     servers = factory.open_servers(loaded)
     if servers is None:
         return []
     with closing(servers):
         servers.tools()
-        return [_run_check(server.name, partial(_check_tool_server, server)) for server in servers.status()]
+        return [(server.name, partial(_check_tool_server, server)) for server in servers.status()]
 
 
 def _check_tool_server(server: ExternalServer) -> str:
@@ -166,7 +150,7 @@ def _check_tool_server(server: ExternalServer) -> str:
     return f"{server.address}: {plural(len(server.tools), 'tool')}"
 
 
-def _check_semantic(loaded: LoadedConfig, *, has_index: bool) -> str:
+def _check_semantic(loaded: LoadedConfig) -> str:
     """One call to the embedder, and how many vectors are there."""
     embedder = model_access.open_embedder(loaded)
     if embedder is None:
@@ -174,27 +158,7 @@ def _check_semantic(loaded: LoadedConfig, *, has_index: bool) -> str:
     with closing(embedder):
         dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
     state = embedder.id
-    if has_index:
-        with closing(factory.open_vault(loaded)) as vault:
-            state = describe_semantic_status(found) if (found := vault.status().semantic) else state
+    with suppress(VaultError), closing(factory.open_vault(loaded)) as vault:  # without a vault, there are no vectors
+        if found := vault.status().semantic:
+            state = describe_semantic_status(found)
     return f"{state}; {dimensions} dimensions"
-
-
-def _check_keys(loaded: LoadedConfig) -> str:
-    """Where each provider's key comes from."""
-    credentials.read_keys(loaded.paths)  # a damaged file is an error here
-    found = {
-        provider: credentials.find_key(provider, server.variable, loaded.env, loaded.paths).for_address(server.address)
-        for provider, server in model_access.keyed_servers(loaded).items()
-    }
-    return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
-
-
-def _check_permissions(where: AppPaths) -> str:
-    """Whether other users can read conversations or keys."""
-    files = [file for file in (where.keys_file, where.store_file, *where.data_dir.glob("*.log*")) if file.exists()]
-    exposed = [file for file in files if os.name == "posix" and file.stat().st_mode & 0o077]
-    if exposed:
-        kind = ConfigError if where.keys_file in exposed else StoreError
-        raise kind(f"other users can read {', '.join(map(str, exposed))}", f"chmod 600 {' '.join(map(str, exposed))}")
-    return "keys and conversations are private"

@@ -37,9 +37,7 @@ def status(ctx: CommandContext) -> None:
     with ctx.open_vault() as notes:
         if not notes.has_index:
             notes.refresh()
-        report = notes.status()
-        ctx.warn_if_rebuilt(report)
-        _print_report(ctx, notes, report)
+        _print_report(ctx, notes, notes.status())
 
 
 def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:

@@ -1,9 +1,8 @@
-"""`zkchat vault links`, `backlinks`, `path`, `mentions` and `broken`."""
+"""`zkchat vault links`, `backlinks`, `mentions` and `broken`."""
 
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +10,11 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
-from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.errors import UsageError
 from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App
-    from zkchat_cli.models import Mention, MentionKind, NoteUsage
+    from zkchat_cli.models import NoteUsage
     from zkchat_cli.vault.index.database import LinkRow
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
@@ -24,13 +22,6 @@ if TYPE_CHECKING:
 COMMANDS = command_group()
 
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path, name or title of a note.")]
-_USE_NAMES: "dict[MentionKind, str]" = {
-    "named": "named by you",
-    "import": "imported",
-    "memory": "from memory",
-    "found": "found",
-    "cited": "cited",
-}
 
 
 @command(COMMANDS, *options.NOTES)
@@ -49,42 +40,16 @@ def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
         _print_links(ctx, notes.backlinks(path), f"Nothing links to {path}.")
 
 
-@command(COMMANDS, *options.NOTES, epilog=examples('zkchat vault path "Roof" "Heat pump"'))
-def path(
-    ctx: CommandContext,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Path, name or title of a note.")],
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="Path, name or title of the other note.")],
-) -> None:
-    """The shortest path of links from one note to another."""
-    with ctx.indexed_vault() as (notes, _):
-        ends = _note_path(notes, source), _note_path(notes, target)
-        found = notes.shortest_path(*ends)
-    steps = found and [link._asdict() for link in found.links]
-    lines = list(found.notes[:1]) if found else []
-    for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False) if found else ():
-        lines.append(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
-    document = {"source": ends[0], "target": ends[1], "notes": found and found.notes, "links": steps}
-    ctx.print_result(document, "\n".join(lines), f"No path of links from {ends[0]} to {ends[1]}.")
-
-
 @command(COMMANDS, *options.NOTES)
 def mentions(
     ctx: CommandContext,
-    note: Annotated[str, typer.Argument(metavar="[NOTE]", help="Path, name or title of a note.")] = "",
-    top: Annotated[bool, typer.Option("--top", help="The notes that answers used most, over all conversations.")] = False,
+    top: Annotated[bool, typer.Option("--top", help="Those that answers used most: the only list so far.")] = True,  # noqa: ARG001
     limit: options.LimitOption = 20,
 ) -> None:
-    """The conversations and answers that used a note, newest first."""
-    if top == bool(note):
-        raise UsageError("mentions takes a note, or --top", "For example: zkchat vault mentions --top")
+    """The notes that answers used most, over all conversations."""
     with ctx.open_app() as app:
-        if top:
-            used = app.store.most_used_notes(str(app.vault.root), limit)
-            ctx.print_result(used, _usage_lines(used, app.vault.root), "No answer has used a note.")
-            return
-        app.vault.refresh()
-        found = _find_mentions(app, note)
-    ctx.print_result(found, _mention_lines(found), "No answer has used this note.")
+        used = app.store.most_used_notes(str(app.vault.root), limit)
+    ctx.print_result(used, _usage_lines(used, app.vault.root), "No answer has used a note.")
 
 
 def _usage_lines(used: "Iterable[NoteUsage]", root: Path) -> "Iterator[StyledLine]":
@@ -95,36 +60,6 @@ def _usage_lines(used: "Iterable[NoteUsage]", root: Path) -> "Iterator[StyledLin
         path = StyledSpan(each.relative_path, "cyan", each.relative_path)
         mark = () if os.path.lexists(root / each.relative_path) else (StyledSpan("  deleted since", "yellow"),)
         yield StyledLine((path, *mark), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),))
-
-
-def _mention_lines(found: "Iterable[Mention]") -> "Iterator[StyledLine]":
-    from zkchat_cli.views.conversation_list import format_time
-    from zkchat_cli.views.text import styled_line
-
-    for (id_, title), mentions in groupby(found, key=lambda mention: (mention.conversation_id, mention.title)):
-        yield styled_line(f"{id_}  {title or 'untitled'}", "bold")
-        for mention in mentions:
-            yield styled_line(f"  {format_time(mention.timestamp)}  {mention.question or ''}".rstrip())
-            yield styled_line(f"      {_describe_use(mention)}", "dim")
-
-
-def _find_mentions(app: "App", note: str) -> "tuple[Mention, ...]":
-    """Mentions of a note; its path is enough if the note was deleted after an answer used it."""
-    root = str(app.vault.root)
-    try:
-        path = _note_path(app.vault, note)
-    except VaultError:
-        if found := app.store.mentions(root, note):
-            return found
-        raise
-    return app.store.mentions(root, path)
-
-
-def _describe_use(mention: "Mention") -> str:
-    how = ", ".join(_USE_NAMES[kind] for kind in mention.how)
-    numbers = f" {' '.join(f'[{number}]' for number in mention.numbers)}" if mention.numbers else ""
-    verified = f", {mention.held} of {plural(mention.citations, 'citation')} verified" if mention.citations else ""
-    return f"{how}{numbers}{verified}"
 
 
 @command(COMMANDS, *options.NOTES, epilog=examples("zkchat vault broken --fix"))
@@ -155,9 +90,8 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     from zkchat_cli.vault.edit.note_editor import LinkFix
     from zkchat_cli.vault.links.broken import certain_target
 
-    links = notes.broken_links()
-    targets = [certain_target(link.text, link.candidates) for link in links]
-    fixes = [LinkFix(link.row.source, link.row.line, link.row.raw, path) for link, path in zip(links, targets, strict=True) if path]
+    links = [(link, certain_target(link.text, link.candidates)) for link in notes.broken_links()]
+    fixes = [LinkFix(link.row.source, link.row.line, link.row.raw, path) for link, path in links if path]
     change = notes.editor.fix_links(fixes)
     if not ctx.as_json:
         for fix in fixes if change.files else ():
@@ -167,15 +101,12 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     if asks:
         confirm(f"{change.summary[:1].upper()}{change.summary[1:]}?", "vault broken --fix", yes=yes)
     made = notes.editor.apply(change) if change.files and (yes or asks) else None
-    unclear = targets.count(None)
-    if change.files:
-        skipped = f"; {unclear} skipped, no certain target" if unclear else ""
-        text = f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}{skipped}"
-    else:
-        text = f"No certain target for {plural(unclear, 'broken link')}." if unclear else "No broken links."
+    outcome = f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}; " if change.files else ""
+    unclear = sum(path is None for _, path in links)
+    text = f"{outcome}{plural(unclear, 'broken link')} without a certain target"
     documents = [
         {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates), "fix": path}
-        for link, path in zip(links, targets, strict=True)
+        for link, path in links
     ]
     ctx.print_result({"links": documents, "diff": change.diff, "made": made is not None}, text)
     if made is not None and made.interrupted:
