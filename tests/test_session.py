@@ -40,12 +40,12 @@ def test_a_turn_yields_its_events_in_order(app: AppFixture) -> None:
     ]  # fmt: skip
 
 
-def test_a_citation_is_yielded_as_soon_as_it_is_complete(app: AppFixture) -> None:
-    events, _ = run_turn(app.session(DeltaModel([COMPOST, reply("It needs air [1", "] and [[Com", "post]] `[2]`", " [9]")])).send("What?"))
+def test_the_citations_of_a_paragraph_are_yielded_at_its_end(app: AppFixture) -> None:
+    events, _ = run_turn(app.session(DeltaModel([COMPOST, reply("It needs air [1", "] and [[Com", "post]] `[2]`\n\n", "[9]")])).send("What?"))
     told = [event for event in events if isinstance(event, TextDelta | Cited)]
     assert told == [
-        TextDelta("It needs air [1"), TextDelta("] and [[Com"), Cited((1,), None, 13, 16),
-        TextDelta("post]] `[2]`"), Cited((), "Compost", 21, 32), TextDelta(" [9]"), Cited((9,), None, 39, 42),
+        TextDelta("It needs air [1"), TextDelta("] and [[Com"), TextDelta("post]] `[2]`\n\n"),
+        Cited((1,), None, 13, 16), Cited((), "Compost", 21, 32), TextDelta("[9]"), Cited((9,), None, 40, 43),
     ]  # fmt: skip
 
 

@@ -60,14 +60,14 @@ class TurnPipeline:
                 prepare_model(turn.runtime.model)
                 turn.calibration = self.services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
-            numbering, with_tools = self.state.references.checkpoint(), turn.runtime
+            references, with_tools = self.state.references.copy(), turn.runtime
             reported: set[events.Notice] = set()
 
             def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
                 """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
                 what to tell the user that was not told before."""
                 with turn.timer("prepare"):
-                    self.state.references.roll_back(numbering)
+                    self.state.references = references.copy()
                     runtime = replace(turn.runtime, tools=with_tools.tools, instructions=with_tools.instructions)
                     turn.runtime = self.retriever.with_retrieval(runtime, retrieval or user_input.retrieval)
                     turn.messages[0], warnings = self.messages.add_documents(

@@ -37,21 +37,10 @@ class ReferenceManager:
         return manager
 
     def copy(self) -> "ReferenceManager":
-        """An independent copy, to see which numbers chunks would get."""
+        """An independent copy, to see which numbers chunks would get, or to return to it."""
         other = ReferenceManager(self._find_message)
         other._chunks, other._numbers, other._highest = {**self._chunks}, {**self._numbers}, self._highest
         return other
-
-    def checkpoint(self) -> tuple[int, int, int]:
-        """What `roll_back` takes to forget the chunks that user messages brought since."""
-        return len(self._chunks), len(self._numbers), self._highest
-
-    def roll_back(self, to: tuple[int, int, int]) -> None:
-        chunks, numbers, self._highest = to
-        while len(self._chunks) > chunks:
-            self._chunks.popitem()
-        while len(self._numbers) > numbers:
-            self._numbers.popitem()
 
     def extract_referenceable_chunks(self, chunks: Sequence[ContentChunk]) -> tuple[ContentChunk, ...]:
         """The chunks of one tool response or user message with their numbers, known ones or the next free ones."""
