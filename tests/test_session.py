@@ -41,7 +41,8 @@ def test_a_turn_yields_its_events_in_order(app: AppFixture) -> None:
 
 
 def test_the_citations_of_a_paragraph_are_yielded_at_its_end(app: AppFixture) -> None:
-    events, _ = run_turn(app.session(DeltaModel([COMPOST, reply("It needs air [1", "] and [[Com", "post]] `[2]`\n\n", "[9]")])).send("What?"))
+    answer = reply("It needs air [1", "] and [[Com", "post]] `[2]`\n\n", "[9]")
+    events, _ = run_turn(app.session(DeltaModel([COMPOST, answer])).send("What?"))
     told = [event for event in events if isinstance(event, TextDelta | Cited)]
     assert told == [
         TextDelta("It needs air [1"), TextDelta("] and [[Com"), TextDelta("post]] `[2]`\n\n"),
