@@ -2,5 +2,5 @@
 
 `chat_session_store` is the store; the other modules are its tables (`conversations`, `compactions`, `sent_prompts`, `facts`, `note_usage`,
 `message_search`, `message_vectors`) and its tools (`database` opens the file, `schema` has its tables, `rows` maps values
-to rows, `repair` and `page_scan` save what can be read of a damaged file).
+to rows, `repair` saves what can be read of a damaged file).
 """

@@ -1,26 +1,31 @@
 """Finding damage in a store, and saving what can be read of it into a new one.
 
-The rows that the pages still hold are put into a store in memory, where nothing checks them. Reading conversations from there is reading
-them from any store: damaged messages say so, and one that is missing is in its place.
+The tables are read row by row, past the pages that SQLite cannot read, and put into a store in memory, where nothing checks them. Reading
+conversations from there is reading them from any store: damaged messages say so, and one that is missing is in its place.
 """
 
 import os
+import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
 from zkchat_cli.models import Conversation, ConversationArchive, Fact
-from zkchat_cli.store import codec, compactions, conversations, facts, page_scan, rows
+from zkchat_cli.store import codec, compactions, conversations, facts, rows
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import StoreConnection, connect
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
+_TABLES = ("conversation", "message", "compaction", "fact", "piece", "prompt")
+_MOST_SKIPPED = 10_000
+"""Row numbers that are tried one by one behind a row that cannot be read: a lost page of a tree has the places of some thousand rows."""
+_HEADER = 100
+"""Bytes of a file's header, which is the same for every store."""
 _LOCKED_BYTE = 128
 """Of the -shm file: every process that has the store open holds a lock on it."""
 _RECOVERED_TITLE = "Recovered conversation"
@@ -84,8 +89,7 @@ def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> RepairRepo
             Path(f"{file}-shm").unlink(missing_ok=True)
             new.rename(file)
         finally:
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{new}{suffix}").unlink(missing_ok=True)
+            _delete_database(new)
     return RepairReport(kept, saved, lost)
 
 
@@ -131,7 +135,7 @@ def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) 
 
 
 def _restorable_archive(source: ChatSessionStore, conversation_id: str) -> ConversationArchive:
-    """A conversation as it can be restored: past prompts only if they can be read, summaries only of messages that are there."""
+    """A conversation as it can be restored: past prompts only if all can be read, summaries only of messages that are there."""
     try:
         archive = source.archive(conversation_id, prompts=True)
     except StoreError:
@@ -145,34 +149,49 @@ def _restorable_archive(source: ChatSessionStore, conversation_id: str) -> Conve
 
 
 def _copy_rows(db: sqlite3.Connection, file: Path) -> None:
-    """Fill an empty store with the rows in a file's pages, unchecked."""
+    """Fill an empty store with the rows of a damaged file, unchecked."""
+    header = bytearray(db.serialize()[:_HEADER])
+    header[28:32] = bytes(4)  # the number of pages: SQLite looks at the size of the file
     db.execute("PRAGMA foreign_keys = OFF")
     for (trigger,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
         db.execute(f"DROP TRIGGER {trigger}")
-    columns = {table: _columns(db, table) for table in ("conversation", "message", "compaction", "fact", "piece", "prompt")}
-    for number, values in page_scan.read_rows(file, Path(f"{file}-wal")):
-        for table, names in columns.items():
-            if len(names) == len(values) and _belongs_to(table, row := dict(zip(names, values, strict=True))):
-                with suppress(sqlite3.Error):  # a damaged value that the table does not take
-                    rows.insert(db, table, {**row, "seq": number})
-                break
+    with _intact_header(file, bytes(header)) as copy, closing(sqlite3.connect(copy)) as damaged:
+        damaged.text_factory = rows.decode_leniently
+        damaged.execute("PRAGMA writable_schema = ON")  # ignores tables that are not described well
+        for table in _TABLES:
+            with suppress(sqlite3.DatabaseError):
+                for row in _readable_rows(damaged, table):
+                    with suppress(sqlite3.Error):  # a damaged value that the table does not take
+                        db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
 
 
-def _belongs_to(table: str, row: dict[str, Any]) -> bool:
-    """Whether the columns of a row, which may be damaged, look like those of a table."""
-    match table:
-        case "conversation":
-            return isinstance(row["messages"], int) and isinstance(row["tokens"], int)
-        case "message":
-            return isinstance(row["rest"], str) and row["rest"].startswith("{") and isinstance(row["conversation_id"], str)
-        case "fact":
-            return isinstance(row["content"], str) and isinstance(row["created_at"], str)
-        case "compaction":
-            return isinstance(row["packed"], bytes) and row["undone"] in (0, 1)
-        case "piece":
-            return isinstance(row["hash"], bytes)
-        case _:
-            return isinstance(row["question_seq"], int) and isinstance(row["body"], bytes)
+@contextmanager
+def _intact_header(file: Path, header: bytes) -> Iterator[Path]:
+    """A copy of a store and its log for a while, with this header."""
+    copy = scratch_file(file)
+    try:
+        shutil.copyfile(file, copy)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(f"{file}-wal", f"{copy}-wal")
+        with copy.open("r+b") as opened:
+            opened.write(header)
+        yield copy
+    finally:
+        _delete_database(copy)
+
+
+def _readable_rows(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of a table, past damaged pages. Raises DatabaseError if the table itself is lost."""
+    db.execute(f"SELECT 1 FROM {table} LIMIT 0")
+    last, skipped = 0, 0
+    while skipped < _MOST_SKIPPED:
+        try:
+            for row in db.execute(f"SELECT * FROM {table} NOT INDEXED WHERE seq > ? ORDER BY seq", (last,)):
+                yield row
+                last, skipped = row[0] if last < row[0] < last + _MOST_SKIPPED else last + 1, 0
+            return
+        except sqlite3.DatabaseError:
+            last, skipped = last + 1, skipped + 1
 
 
 def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
@@ -184,6 +203,11 @@ def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
     for row in _row_dicts(db, "conversation"):
         if not conversations.is_intact(row):
             db.execute("DELETE FROM conversation WHERE seq = ?", (row["seq"],))
+    for row in _row_dicts(db, "compaction"):
+        try:
+            compactions.to_compaction([row[name] for name in compactions.COLUMNS])
+        except rows.UNREADABLE:
+            db.execute("DELETE FROM compaction WHERE seq = ?", (row["seq"],))
     [vault] = db.execute("SELECT vault FROM conversation GROUP BY vault ORDER BY count(*) DESC LIMIT 1").fetchone() or ("",)
     orphans = """SELECT conversation_id, min(timestamp), max(timestamp) FROM message
         WHERE conversation_id NOT IN (SELECT id FROM conversation) GROUP BY conversation_id"""
@@ -191,32 +215,14 @@ def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
         lost["conversations"] += 1
         found = Conversation(id=id_, vault=vault, title=_RECOVERED_TITLE, created_at=first, updated_at=last, head_id=_UNKNOWN)
         rows.insert(db, "conversation", rows.column_values(found, rows.CONVERSATION))
-    readers: dict[str, Callable[[dict[str, Any]], object]] = {
-        "compaction": lambda row: compactions.to_compaction([row[name] for name in compactions.COLUMNS]),
-        "piece": lambda row: codec.decompress(row["body"]),
-        "prompt": lambda row: _read_prompt(db, row),
-    }
-    for table, read in readers.items():
-        for row in _row_dicts(db, table):
-            try:
-                read(row)
-            except rows.UNREADABLE:
-                db.execute(f"DELETE FROM {table} WHERE seq = ?", (row["seq"],))
-
-
-def _read_prompt(db: sqlite3.Connection, row: dict[str, Any]) -> None:
-    """Raises one of `UNREADABLE` for a prompt that is damaged or not complete."""
-    document = codec.decompress(row["body"])
-    needed = [("message", row["question_seq"]), *(("piece", seq) for name in ("messages", "tools") for seq in accumulate(document[name]))]
-    for table, seq in needed:
-        if db.execute(f"SELECT 1 FROM {table} WHERE seq = ?", (seq,)).fetchone() is None:
-            raise LookupError(f"{table} {seq} is missing")
-
-
-def _columns(db: sqlite3.Connection, table: str) -> list[str]:
-    return [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
 def _row_dicts(db: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    names = _columns(db, table)
-    return [dict(zip(names, row, strict=True)) for row in db.execute(f"SELECT * FROM {table} ORDER BY seq")]
+    found = db.execute(f"SELECT * FROM {table} ORDER BY seq")
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def _delete_database(file: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{file}{suffix}").unlink(missing_ok=True)
