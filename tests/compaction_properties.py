@@ -102,7 +102,7 @@ def every_prompt_is_sound_and_an_import_gives_the_identical_one(
     for request in model.requests:
         assert sum(m.tokens for m in request.messages) + sum(t.tokens for t in request.tools) <= session.runtime.budget.effective_limit
     archive = ConversationArchive.model_validate_json(workspace.store.archive(session.conversation.id).model_dump_json())
-    copy = workspace.session(model, workspace.store.restore(archive, CountingIds("fresh")))
+    copy = workspace.session(model, workspace.store.restore_all([archive], CountingIds("fresh"))[0])
     assert message_values(copy.prompt()) == message_values(session.prompt())
 
 

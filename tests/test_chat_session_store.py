@@ -77,7 +77,7 @@ def test_another_thread_waits_until_a_change_is_stored(store: ChatSessionStore) 
                     reading[0].result(0.05)
             return f"n{next(numbers)}"
 
-        store.restore(store.archive("c1"), new_id)
+        store.restore_all([store.archive("c1")], new_id)
         assert ids(reading[0].result(10)) == ["q1", "a1", "q2", "a2"]
 
 
@@ -175,6 +175,6 @@ def test_an_inconsistent_archive_is_refused(
     archive = ConversationArchive(conversation=talk, messages=messages, compactions=compactions)
     for _ in range(2):  # the second time there is a conversation with the same id
         with pytest.raises(StoreError, match="it contradicts what is stored"):
-            store.restore(archive, lambda: str(next(numbers)))
+            store.restore_all([archive], lambda: str(next(numbers)))
         store.start(conversation()) if not store.conversations() else None
     assert store.log("c1") == ()

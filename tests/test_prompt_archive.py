@@ -55,7 +55,7 @@ def read(text: str) -> ConversationArchive:
 def import_elsewhere(app: AppFixture, text: str) -> tuple[AppFixture, str]:
     """An app with only this conversation in its store, and the id."""
     other = replace(app, store=ChatSessionStore.open(None))
-    return other, other.store.restore(read(text), CountingIds("unused")).id
+    return other, other.store.restore_all([read(text)], CountingIds("unused"))[0].id
 
 
 def sent_prompts(store: ChatSessionStore, id_: str) -> list[SentPrompt]:
@@ -119,7 +119,7 @@ def check_round_trip(app: AppFixture, steps: list[str]) -> None:
 
 def check_copy(app: AppFixture, id_: str, text: str, strategy: str) -> None:
     """Imported into the same store, a conversation gets new ids everywhere."""
-    copy = app.store.restore(read(text), app.new_id).id
+    copy = app.store.restore_all([read(text)], app.new_id)[0].id
     before, after = (json.loads(export(app.store, each)) for each in (id_, copy))
     ids = {a["id"]: b["id"] for name in ("messages", "compactions") for a, b in zip(before[name], after[name], strict=True)}
     assert not ids.keys() & set(ids.values())
@@ -235,7 +235,7 @@ def test_a_conversation_never_depends_on_another_one(app: AppFixture) -> None:
         make_compaction("Mine.", document["messages"][-1]["id"], masked=(other.history[2].id,)).model_dump(mode="json")
     ]
     place, _ = import_elsewhere(app, export(app.store, other.conversation.id))
-    id_ = place.store.restore(read(json.dumps(document)), CountingIds("unused")).id
+    id_ = place.store.restore_all([read(json.dumps(document))], CountingIds("unused"))[0].id
     before = sent_prompts(place.store, id_), place.store.compactions(id_)
     place.store.delete(other.conversation.id)
     assert (sent_prompts(place.store, id_), place.store.compactions(id_)) == before

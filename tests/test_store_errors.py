@@ -60,7 +60,7 @@ def test_another_programs_file_is_refused_and_kept(tmp_path: Path) -> None:
         before = contents(tmp_path / name)
         assert why in refused(tmp_path / name / "c.db").message
         assert contents(tmp_path / name) == before
-    assert "a file where a folder must be, or the reverse" in refused(tmp_path).message
+    assert "it may not be written (Is a directory)" in refused(tmp_path).message
 
 
 def test_a_permanent_lock_is_an_error(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def conversing(ground: Ground) -> Iterator[Row]:
     yield from talking(ground, "new conversation", bench.session(new.conversation))
     for times in (1, 10):
         turns = times * ground.turns
-        session = bench.session(bench.store.restore(prompts.said_again(archive, turns), factory.new_id))
+        session = bench.session(bench.store.restore_all([prompts.said_again(archive, turns)], factory.new_id)[0])
         yield from talking(ground, f"after {turns} turns", session)
     bench.close()
 

@@ -87,7 +87,7 @@ def storing(ground: Ground, messages: int) -> Iterator[Row]:
         role: Role = "assistant" if number % 2 else "user"
         log.append(ZkChatMessage(id=f"long{number}", parent_id=log[-1].id if log else None, role=role, content=text, timestamp=NOON))
     place = Conversation(id="long", vault=str(bench.vault.root), created_at=NOON, updated_at=NOON, head_id=log[-1].id if log else None)
-    session = bench.session(bench.store.restore(ConversationArchive(conversation=place, messages=tuple(log)), factory.new_id))
+    session = bench.session(bench.store.restore_all([ConversationArchive(conversation=place, messages=tuple(log))], factory.new_id)[0])
     floor, commit = bare(ground, STORE), bench.store.commit
     took: list[float] = []
     busy: list[float] = []

@@ -206,7 +206,7 @@ class Memory:
 
     def facts(self) -> tuple[Fact, ...]:
         """The current facts of all agents, newest first; read again when another process may have changed them."""
-        version = self._store.facts_version()
+        version = self._store.changes()
         if version != self._facts_version:
             self._facts, self._facts_version = self._store.facts(self._vault_key), version
         return self._facts

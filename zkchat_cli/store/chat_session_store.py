@@ -7,7 +7,6 @@ in two transactions: the question before the model is called, everything else at
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -15,10 +14,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 from zkchat_cli.errors import StoreUnwritable
 from zkchat_cli.models import (
     Calibration,
-    Conversation,
     ConversationArchive,
     ConversationOverview,
-    Fact,
     SentPrompt,
     TurnMetrics,
     ZkChatMessage,
@@ -38,7 +35,6 @@ from zkchat_cli.store import (
     stored_messages,
 )
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, transaction
-from zkchat_cli.store.sqlite_errors import read_leniently
 from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
@@ -67,7 +63,6 @@ class ChatSessionStore:
         self._connection = connection
         self._db = connection.db
         self._reading, self._writing = connection.reading, connection.writing
-        self._facts_written = 0
         self._piece_cache = sent_prompts.PieceCache()
 
     # Opening and closing
@@ -140,41 +135,30 @@ class ChatSessionStore:
     fact_vectors = _method("read the vectors of facts", facts.vectors)
     add_fact_vectors = _method("store the vectors of facts", facts.add_vectors, writes=True)
     facts_without_vectors = _method("look for facts without vectors", facts.without_vectors)
+    remember = _method("remember", facts.remember, writes=True)
+    forget = _method("forget", facts.forget, writes=True)
     facts = _method("read what was remembered", facts.read)
-
-    def remember(self, vault: str, fact: Fact) -> Fact | None:
-        """Store a fact about `vault`; returns the one with the same key that it replaces, which stays as history."""
-        with self._writing("remember"):
-            self._facts_written += 1
-            return facts.remember(self._db, vault, fact)
-
-    def facts_version(self) -> tuple[int, int]:
-        """Changes whenever this store has written facts, or another process has written anything."""
-        return self._facts_written, self.changes_of_others()
-
-    def forget(self, vault: str, key: str) -> Fact | None:
-        """Delete a fact with its history, and return it; None for an unknown key."""
-        with self._writing("forget"):
-            self._facts_written += 1
-            return facts.forget(self._db, vault, key)
 
     # Search
 
     search = _method("search messages", message_search.search)
     found_messages = _method("read messages", message_search.read)
 
-    # Vectors of messages and facts
+    # Vectors of messages
 
     vault_vectors = _method("read the vectors of messages", message_vectors.read_newest)
     vectors = _method("read the vectors of messages", message_vectors.read)
     without_vectors = _method("look for messages without vectors", message_vectors.find_missing)
-
     add_vectors = _method("store the vectors of messages", message_vectors.add, writes=True)
 
     def changes_of_others(self) -> int:
         """Changes whenever another connection has written."""
         with self._reading("be checked for changes"):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
+    def changes(self) -> tuple[int, int]:
+        """Changes whenever anything has been written, by this or another connection."""
+        return self._db.total_changes, self.changes_of_others()
 
     # Turns
 
@@ -218,7 +202,6 @@ class ChatSessionStore:
 
     def _store_metrics(self, conversation_id: str, metrics: TurnMetrics, at: str) -> None:
         if metrics.facts:
-            self._facts_written += 1
             facts.record_access(self._db, conversations.read(self._db, conversation_id).vault, metrics.facts, at)
         self._db.executemany(
             "INSERT OR REPLACE INTO calibration (model, factor, calls, tools) VALUES (?, ?, ?, ?)",
@@ -248,7 +231,7 @@ class ChatSessionStore:
         """The last messages of the current branch, which are usually the last of all; only where they are not, all of them are read."""
         found: list[ZkChatMessage] = []
         wanted = self.conversation(conversation_id).head_id
-        with self._reading("read a conversation"), suppress(sqlite3.OperationalError):  # which `history` explains
+        with self._reading("read a conversation"):
             for row in self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq DESC LIMIT ?", (conversation_id, count)):
                 if (message := rows.to_message(row)).id == wanted:
                     found.append(message)
@@ -259,20 +242,17 @@ class ChatSessionStore:
         """Every message of every branch, in the order of writing."""
         with self._reading("read a conversation"):
             known = conversations.overview(self._db, conversation_id)
-            log = self._read_log("", known.id)
-            # a damaged page of an SQLite index hides messages; reading the whole table finds them
-            return log if _is_complete(log, known) else self._read_log("NOT INDEXED", known.id)
-
-    def _read_log(self, hint: str, conversation_id: str) -> tuple[ZkChatMessage, ...]:
-        query = f"{_MESSAGE} {hint} WHERE conversation_id = ? ORDER BY seq"
-        return read_leniently(self._db, lambda: rows.to_messages(self._db.execute(query, (conversation_id,))))
+            query = "{} {} WHERE conversation_id = ? ORDER BY seq"
+            log = rows.to_messages(self._db.execute(query.format(_MESSAGE, ""), (known.id,)))
+            if not _is_complete(log, known):  # a damaged page of an SQLite index hides messages; reading the whole table finds them
+                log = rows.to_messages(self._db.execute(query.format(_MESSAGE, "NOT INDEXED"), (known.id,)))
+            return log
 
     messages = _method("read messages", stored_messages.read)
 
     # Compactions
 
     preview = _method("read the preview of a summary", compactions.preview)
-
     compact = _method("store a summary", compactions.insert, writes=True)
     undo_compaction = _method("take a summary back", compactions.undo, writes=True)
     keep_preview = _method("store the preview of a summary", compactions.keep_preview, writes=True)
@@ -285,10 +265,6 @@ class ChatSessionStore:
         stored: also what the model was sent, and the compactions that were taken back."""
         with self._reading("read a conversation"), transaction(self._db, "DEFERRED"), rows.paused_gc():
             return archives.read(self._db, self.log(conversation_id), conversation_id, prompts=prompts)
-
-    def restore(self, archive: ConversationArchive, new_id: Callable[[], str]) -> Conversation:
-        """Store an archive, all of it or nothing; if one of its ids is taken, as a copy with new ids."""
-        return self.restore_all([archive], new_id)[0]
 
     restore_all = _method("store an imported conversation", archives.insert_all, writes=True)
     merge = _method("store an imported conversation", archives.merge, writes=True)

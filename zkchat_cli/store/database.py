@@ -118,6 +118,7 @@ def _read_image(file: Path) -> bytes:
 
 def _prepare(connection: sqlite3.Connection, file: Path | None, timeout: float = 0.0) -> sqlite3.Connection:
     try:
+        connection.text_factory = rows.decode_leniently
         connection.create_function("checksum", -1, rows.checksum, deterministic=True)
         _check_version(connection, file)
         _set_pragmas(connection, timeout)

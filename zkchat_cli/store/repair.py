@@ -49,7 +49,6 @@ class RepairReport(NamedTuple):
 def check_store(file: Path) -> None:
     """Read everything that is stored. Raises StoreDamaged if some of it is not what was written, StoreError for other problems."""
     with translate_errors(file, "be read in full"), closing(connect(file)) as db:
-        db.text_factory = rows.decode_leniently
         [result] = db.execute("PRAGMA integrity_check(1)").fetchone()
         if result != "ok":
             raise ValueError(result)
@@ -124,7 +123,7 @@ def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) 
         source = ChatSessionStore(StoreConnection(db))
         for overview in reversed(source.conversations()):
             archive = _restorable_archive(source, overview.id)
-            target.restore(archive, new_id)
+            target.restore_all([archive], new_id)
             intact = [message for message in archive.messages if message.status != "damaged"]
             saved.update(conversations=1, messages=len(intact))
             lost["messages"] += max(len(archive.messages) - len(intact), overview.messages - sum(map(rows.is_chat, intact)))

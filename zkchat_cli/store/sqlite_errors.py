@@ -5,16 +5,14 @@ Nobody outside the store sees an `sqlite3.Error`: each operation runs inside `tr
 
 import errno
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
 from zkchat_cli.fileio import can_lock
 from zkchat_cli.store import rows
-
-T = TypeVar("T")
 
 
 class _Cause(NamedTuple):
@@ -41,9 +39,6 @@ _NO_LOCKS = _Cause(
 )
 _BROKEN_DISK = _Cause("reading or writing the disk failed", "Check the disk's space, your quota and its health, then try again.")
 _CONFLICT = _Cause("it contradicts what is stored", "Nothing was changed.", StoreError)
-_WRONG_PATH = _Cause(
-    "a part of its path is a file where a folder must be, or the reverse", "Move it away, or set ZKCHAT_HOME to another folder."
-)
 _NOT_A_FILE = _Cause("something else has its place", "Move that away, or set ZKCHAT_HOME to another folder.", StoreError)
 _UNEXPECTED = _Cause("an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.", StoreError)
 
@@ -57,14 +52,7 @@ _CAUSES = (
     (("SQLITE_CONSTRAINT",), _CONFLICT),
 )
 
-_SYSTEM_CAUSES = {
-    errno.EINVAL: _NOT_A_FILE,
-    errno.ENOSPC: _FULL,
-    errno.EDQUOT: _FULL,
-    errno.ENOTDIR: _WRONG_PATH,
-    errno.EEXIST: _WRONG_PATH,
-    errno.EISDIR: _WRONG_PATH,
-}
+_SYSTEM_CAUSES = {errno.EINVAL: _NOT_A_FILE, errno.ENOSPC: _FULL, errno.EDQUOT: _FULL}
 
 
 def describe_store(file: Path | None) -> str:
@@ -85,8 +73,6 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
 
 
 def _find_cause(error: sqlite3.Error, file: Path | None) -> _Cause:
-    if is_bad_text(error):
-        return _DAMAGED
     name = getattr(error, "sqlite_errorname", None) or ""
     found = next((cause for prefixes, cause in _CAUSES if name.startswith(prefixes)), _UNEXPECTED)
     return _NO_LOCKS if found is _LOCKED and file is not None and not can_lock(file.parent) else found
@@ -94,19 +80,3 @@ def _find_cause(error: sqlite3.Error, file: Path | None) -> _Cause:
 
 def _error(cause: _Cause, file: Path | None, action: str, detail: object) -> StoreError:
     return cause.error(f"{describe_store(file)} cannot {action}: {cause.why} ({detail})", cause.hint)
-
-
-def is_bad_text(error: sqlite3.Error) -> bool:
-    """Whether a text column holds bytes that are not UTF-8: Python's module raises that error, so it has no SQLite number."""
-    return "Could not decode" in str(error)
-
-
-def read_leniently(connection: sqlite3.Connection, read: Callable[[], T]) -> T:
-    """What `read` gets from this connection, from now on with damaged text as it is."""
-    try:
-        return read()
-    except sqlite3.OperationalError as e:
-        if not is_bad_text(e):
-            raise
-        connection.text_factory = rows.decode_leniently
-        return read()

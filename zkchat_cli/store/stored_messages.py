@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store import conversations, note_usage, rows
-from zkchat_cli.store.sqlite_errors import read_leniently
 from zkchat_cli.text.words import replace_surrogates
 
 _READ = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE +conversation_id = ? AND id IN ({{}})"
@@ -37,5 +36,5 @@ def update(connection: sqlite3.Connection, conversation_id: str, message: ZkChat
 def read(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
     """These messages, in this order; one that is damaged or gone says so."""
     select, values = _READ.format(", ".join("?" * len(ids))), (conversation_id, *map(replace_surrogates, ids))
-    found = {row[_ID]: row for row in read_leniently(connection, lambda: connection.execute(select, values).fetchall())}
+    found = {row[_ID]: row for row in connection.execute(select, values)}
     return tuple(rows.to_message(found[id_]) if id_ in found else rows.lost_message(id_) for id_ in map(replace_surrogates, ids))
