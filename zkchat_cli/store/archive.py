@@ -15,11 +15,7 @@ V = TypeVar("V", bound=Value)
 def read(connection: sqlite3.Connection, log: tuple[ZkChatMessage, ...], conversation_id: str, *, prompts: bool) -> ConversationArchive:
     conversation = conversations.read(connection, conversation_id)
     made = compactions.read(connection, conversation.id, undone=prompts)
-    texts = {message.id: message.content for message in log}
-    summary = ""
-    for compaction in made:  # a prompt with one that only masks has the summary before it
-        texts[compaction.id] = summary = compaction.summary or summary
-    sent = sent_prompts.read_archive(connection, conversation.id, texts) if prompts else None
+    sent = sent_prompts.read_archive(connection, conversation.id, log) if prompts else None
     return ConversationArchive(conversation=conversation, messages=log, compactions=made, prompts=sent)
 
 

@@ -63,7 +63,7 @@ class ChatSessionStore:
         self._connection = connection
         self._db = connection.db
         self._reading, self._writing = connection.reading, connection.writing
-        self._piece_cache = sent_prompts.PieceCache()
+        self._piece_numbers: sent_prompts.PieceNumbers = {}
 
     # Opening and closing
 
@@ -195,10 +195,10 @@ class ChatSessionStore:
             head = answer[-1].id if answer else user.id
             changes = "head_id = ?, updated_at = ?, title = coalesce(title, ?)"
             conversations.update(self._db, conversation_id, changes, head, updated_at, title)
-            cache = sent_prompts.write(self._db, conversation_id, sent, self._piece_cache)
+            numbers = sent_prompts.write(self._db, conversation_id, sent, self._piece_numbers)
             if metrics is not None:
                 self._store_metrics(conversation_id, metrics, updated_at)
-        self._piece_cache = cache  # only after the commit: a transaction that failed has stored no piece
+        self._piece_numbers = numbers  # only after the commit: a transaction that failed has stored no piece
 
     def _store_metrics(self, conversation_id: str, metrics: TurnMetrics, at: str) -> None:
         if metrics.facts:

@@ -5,35 +5,28 @@ piece numbers, so its size grows with the number of messages and not with their 
 whole are not stored again: that saves 15 MB of 44 in a conversation of 1000 turns with tools.
 """
 
-import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
 from itertools import accumulate, pairwise
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value
+from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value, ZkChatMessage
 from zkchat_cli.store import codec, compactions, rows
 from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, seq FROM message WHERE id = ?"
-_ID, _CONTENT = map(rows.MESSAGE.index, ("id", "content"))
+_CONTENT = rows.MESSAGE.index("content")
 _MIN_QUOTED = 40
 """Characters: a shorter source is often found by chance."""
 
-
-class PieceCache(NamedTuple):
-    """The pieces of a conversation's last prompt with their numbers: nine in ten are in the next prompt again."""
-
-    conversation: int = -1
-    pieces: Mapping[object, tuple[Value, int]] = MappingProxyType({})
-    """By `_identity`."""
+PieceNumbers = Mapping[object, tuple[Value, int]]
+"""The pieces of a conversation's last prompt with their numbers: nine in ten are in the next prompt again."""
 
 
-def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt], known: PieceCache) -> PieceCache:
-    """Store the prompts of a turn, inside the caller's transaction. Keep the returned cache only if that is committed."""
+def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt], known: PieceNumbers) -> PieceNumbers:
+    """Store the prompts of a turn, inside the caller's transaction. Keep the returned numbers only if that is committed."""
     if not sent:
         return known
     writer = _PieceWriter(connection, conversation_id, known)
@@ -44,7 +37,7 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
             strategy=prompt.strategy, dropped=prompt.dropped, figures=prompt.usage,
         )  # fmt: skip
         writer.insert(call, [writer.number(piece) for piece in prompt.messages], [writer.number(piece) for piece in prompt.tools])
-    return writer.cache_of(sent[-1].prompt)
+    return writer.numbers_of(sent[-1].prompt)
 
 
 def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
@@ -56,7 +49,15 @@ def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, .
     question, question_id = found
     query = "SELECT conversation_seq, body FROM prompt WHERE question_seq = ? ORDER BY seq"
     stored_prompts = connection.execute(query, (question,)).fetchall()
-    read_piece = cache(partial(_read_piece, connection))  # each piece once, however many of the prompts have it
+    texts = _SourceTexts(connection, stored_prompts[0][0]) if stored_prompts else {}
+
+    @cache  # each piece once, however many of the prompts have it
+    def read_piece(seq: int) -> dict[str, Any]:
+        found = connection.execute("SELECT body FROM piece WHERE seq = ?", (seq,)).fetchone()
+        if found is None:
+            raise ValueError(f"piece {seq} of a prompt is missing")
+        return _unpack_piece(found[0], texts)
+
     sent = []
     for call, (conversation, body) in enumerate(stored_prompts, 1):
         document = codec.decompress(body)
@@ -72,18 +73,20 @@ def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, .
     return tuple(sent)
 
 
-def read_archive(connection: sqlite3.Connection, conversation_id: str, texts: Mapping[str, str]) -> ArchivedPrompts | None:
-    """All prompts of a conversation; None if none were stored. `texts` are its messages and summaries by their ids."""
+def read_archive(connection: sqlite3.Connection, conversation_id: str, log: Sequence[ZkChatMessage]) -> ArchivedPrompts | None:
+    """All prompts of a conversation, which has this log; None if none were stored."""
     [conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
     query = """SELECT message.id, prompt.body FROM prompt LEFT JOIN message ON message.seq = prompt.question_seq
         WHERE prompt.conversation_seq = ? ORDER BY prompt.seq"""
     calls = [codec.decompress(body) | {"question_id": id_} for id_, body in connection.execute(query, (conversation,))]
     if not calls:
         return None
+    texts = _SourceTexts(connection, conversation)
+    texts.update({message.id: message.content for message in log})
     lists: dict[str, list[dict[str, Any]]] = {"messages": [], "tools": []}
     index: dict[int, int] = {}
     for seq, body in connection.execute("SELECT seq, body FROM piece WHERE conversation_seq = ? ORDER BY seq", (conversation,)):
-        piece = _unpack_piece(body, lambda _: texts)
+        piece = _unpack_piece(body, texts)
         target = lists["tools" if "descriptor" in piece else "messages"]
         index[seq] = len(target)
         target.append(piece)
@@ -94,30 +97,55 @@ def read_archive(connection: sqlite3.Connection, conversation_id: str, texts: Ma
 
 def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts: ArchivedPrompts) -> None:
     """Store the prompts of a valid archive, after its messages."""
-    writer = _PieceWriter(connection, conversation_id, PieceCache())
+    writer = _PieceWriter(connection, conversation_id, {})
     messages = [writer.number(message) for message in prompts.messages]
     tools = [writer.number(tool) for tool in prompts.tools]
     for call in prompts.calls:
         writer.insert(call, [messages[n] for n in call.messages], [tools[n] for n in call.tools])
 
 
+class _SourceTexts(dict[str, str]):
+    """The texts of a conversation's messages and summaries by their ids, read when they are needed; empty for others: another conversation
+    could be deleted."""
+
+    def __init__(self, connection: sqlite3.Connection, conversation: int) -> None:
+        super().__init__()
+        self._db, self._conversation = connection, conversation
+
+    def __missing__(self, id_: str) -> str:
+        query = f"{_MESSAGE} AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)"
+        row = self._db.execute(query, (id_, self._conversation)).fetchone()
+        if row is not None:
+            self[id_] = str(row[_CONTENT]) if rows.is_intact(row[:-1]) else rows.DAMAGED_MESSAGE
+        else:
+            compaction = compactions.with_summary(self._db, self._conversation, id_)
+            self[id_] = (compaction and compaction.summary) or ""
+        return self[id_]
+
+
 class _PieceWriter:
     """Numbers the pieces of one conversation; a new piece is stored."""
 
-    def __init__(self, connection: sqlite3.Connection, conversation_id: str, known: PieceCache) -> None:
+    def __init__(self, connection: sqlite3.Connection, conversation_id: str, known: PieceNumbers) -> None:
         self._db = connection
         query = "SELECT seq FROM conversation WHERE id = ?"
         [self._conversation] = connection.execute(query, (replace_surrogates(conversation_id),)).fetchone()
-        self._pieces = dict(known.pieces) if known.conversation == self._conversation else {}
-        self._texts: dict[str, str] = {}
+        self._numbers = dict(known)
+        self._texts = _SourceTexts(connection, self._conversation)
 
     def number(self, piece: PromptMessage | PromptTool) -> int:
-        identity = _identity(piece)
-        known, number = self._pieces.get(identity, (None, 0))
+        key = self._key(piece)
+        known, number = self._numbers.get(key, (None, 0))
         if known is not piece:
             number = number if known == piece else self._stored_number(piece)
-            self._pieces[identity] = piece, number
+            self._numbers[key] = piece, number
         return number
+
+    def _key(self, piece: PromptMessage | PromptTool) -> object:
+        """What tells a piece from the others in a prompt, without the hash of its JSON."""
+        if isinstance(piece, PromptMessage):
+            return self._conversation, piece.kind, piece.source_ids, piece.content
+        return self._conversation, piece.name
 
     def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
         document = piece.model_dump(mode="json", exclude_defaults=True)
@@ -125,11 +153,7 @@ class _PieceWriter:
         found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
         if found:
             return int(found[0])
-        if isinstance(piece, PromptMessage) and piece.source_ids and len(piece.content) > codec.MIN_COMPRESSED:
-            if new := {*map(replace_surrogates, piece.source_ids)} - self._texts.keys():
-                # without their checksums, which take as long as all the rest: a damaged text is not in the piece
-                self._texts.update(_select(self._db, self._conversation, new, "id, content"))
-                self._texts |= _summaries(self._db, self._conversation, new - self._texts.keys())
+        if isinstance(piece, PromptMessage) and len(piece.content) > codec.MIN_COMPRESSED:
             document |= _cut_out(document, self._texts)
         insert = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
         return self._db.execute(insert, (*key, codec.compress(document))).lastrowid or 0
@@ -141,14 +165,9 @@ class _PieceWriter:
         insert = "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq FROM message WHERE id = ?), ?)"
         self._db.execute(insert, (self._conversation, replace_surrogates(call.question_id), body))
 
-    def cache_of(self, prompt: Prompt) -> PieceCache:
-        identities = [*map(_identity, prompt.messages), *map(_identity, prompt.tools)]
-        return PieceCache(self._conversation, {identity: self._pieces[identity] for identity in identities})
-
-
-def _identity(piece: PromptMessage | PromptTool) -> object:
-    """What tells a piece from the others in a prompt, without the hash of its JSON."""
-    return (piece.kind, piece.source_ids, piece.content) if isinstance(piece, PromptMessage) else piece.name
+    def numbers_of(self, prompt: Prompt) -> PieceNumbers:
+        pieces: tuple[PromptMessage | PromptTool, ...] = (*prompt.messages, *prompt.tools)
+        return {key: self._numbers[key] for key in map(self._key, pieces)}
 
 
 def _find_question(connection: sqlite3.Connection, message_id: str | None) -> tuple[int, str] | None:
@@ -164,56 +183,29 @@ def _find_question(connection: sqlite3.Connection, message_id: str | None) -> tu
     return None
 
 
-def _read_piece(connection: sqlite3.Connection, seq: int) -> dict[str, Any]:
-    found = connection.execute("SELECT conversation_seq, body FROM piece WHERE seq = ?", (seq,)).fetchone()
-    if found is None:
-        raise ValueError(f"piece {seq} of a prompt is missing")
-    conversation, body = found
-    return _unpack_piece(body, partial(_source_texts, connection, conversation))
-
-
 def _cut_out(document: dict[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
     """The content without the sources that it quotes whole, and the numbers of these; empty if it quotes none."""
     parts, quoted = [document["content"]], []
-    for number, id_ in enumerate(document["source_ids"]):
-        source = texts.get(id_, "")
+    for number, id_ in enumerate(document.get("source_ids", ())):
+        source = texts[replace_surrogates(id_)]
         if len(source) >= _MIN_QUOTED and source in parts[-1]:
             parts[-1:] = parts[-1].split(source, maxsplit=1)
             quoted.append(number)
     return {"content": parts, "quoted": quoted} if quoted else {}
 
 
-def _unpack_piece(body: bytes, source_texts: Callable[[Sequence[str]], Mapping[str, str]]) -> dict[str, Any]:
+def _unpack_piece(body: bytes, texts: Mapping[str, str]) -> dict[str, Any]:
     """A piece's document with its whole content."""
     document: dict[str, Any] = codec.decompress(body)
     if isinstance(document.get("content"), list):
-        quoted = [document["source_ids"][number] for number in document.pop("quoted", [0])]
+        quoted = document.pop("quoted", [0])
         content, *parts = document["content"]
-        texts = source_texts(quoted)
-        for id_, part in zip(quoted, parts, strict=True):
-            if id_ not in texts:
-                raise ValueError(f"the source {id_} of a prompt's message is missing")
-            content += texts[id_] + part
+        for number, part in zip(quoted, parts, strict=True):
+            if not (source := texts[document["source_ids"][number]]):
+                raise ValueError("the source of a prompt's message is missing")
+            content += source + part
         document["content"] = content
     return document
-
-
-def _source_texts(connection: sqlite3.Connection, conversation: int, ids: Sequence[str]) -> dict[str, str]:
-    """The conversation's messages and summaries with these ids. Another conversation's could be deleted."""
-    found = _select(connection, conversation, ids, ", ".join(rows.MESSAGE))
-    texts = {row[_ID]: str(row[_CONTENT]) if rows.is_intact(row) else rows.DAMAGED_MESSAGE for row in found}
-    return texts | _summaries(connection, conversation, set(ids) - texts.keys())
-
-
-def _select(connection: sqlite3.Connection, conversation: int, ids: Iterable[str], columns: str) -> sqlite3.Cursor:
-    query = f"""SELECT {columns} FROM message
-        WHERE id IN (SELECT value FROM json_each(?)) AND +conversation_id = (SELECT id FROM conversation WHERE seq = ?)"""
-    return connection.execute(query, (json.dumps([*ids]), conversation))
-
-
-def _summaries(connection: sqlite3.Connection, conversation: int, ids: Iterable[str]) -> dict[str, str]:
-    compaction_of = {id_: compactions.with_summary(connection, conversation, id_) for id_ in ids}
-    return {id_: compaction.summary for id_, compaction in compaction_of.items() if compaction and compaction.summary}
 
 
 def _differences(numbers: Sequence[int]) -> list[int]:
