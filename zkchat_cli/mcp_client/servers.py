@@ -7,7 +7,7 @@ data for the model. It gets no notes but what the model writes into a call's arg
 import json
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from functools import partial
@@ -33,8 +33,8 @@ START_SECONDS = 20.0
 CALL_SECONDS = 120.0
 MAX_STARTS = 3
 """How often a server that ends is started before it is given up."""
-MAX_TOOLS, MAX_LISTED = 100, 1_000
-"""How many tools of a server are offered, and how many are looked through for those that the settings allow."""
+MAX_TOOLS, MAX_PAGES = 100, 20
+"""How many tools of a server are offered, and how many pages of its list are read."""
 TOOL_NAME = lazy_pattern(r"[\w./-]+")
 MAX_DESCRIPTION = 1_000
 MAX_SCHEMA = 10_000
@@ -169,9 +169,8 @@ class _Connection:
             streams, client_info = connect(self.server, ended, errors), Implementation(name="zkchat", version=__version__)
             async with Client(streams, read_timeout_seconds=self._call_seconds, client_info=client_info) as client:
                 self._client = client
-                self.tools, left_out = self._read_tools(await _list_tools(client, self.server.tools))
+                self.tools = self._read_tools(await _list_tools(client))
                 self.state = "ready"
-                self.problems += left_out
                 self.settled.set()
                 await ended.wait()
             self._fail(f"the program has ended. {_last_line(errors)}".strip())
@@ -183,29 +182,29 @@ class _Connection:
             self._client = None
             self.settled.set()
 
-    def _read_tools(self, described: Sequence[Any]) -> tuple[tuple[Tool, ...], list[str]]:
-        """The tools that can be offered, and a line about those that cannot."""
+    def _read_tools(self, described: Sequence[Any]) -> tuple[Tool, ...]:
+        """The tools that can be offered; those that cannot are a problem."""
         tools: dict[str, Tool] = {}
-        wrong, problems = [], []
+        wrong, allowed = [], self.server.tools
         for each in described:
+            if allowed is not None and each.name not in allowed:
+                continue
             name, schema = f"{self.name}.{each.name}", each.input_schema
             is_valid = isinstance(schema, dict) and schema.get("type", "object") == "object" and len(json.dumps(schema)) <= MAX_SCHEMA
             key = wire_name(name)  # what differs only in its punctuation would be one tool for a model
             if key in tools or len(name) > MAX_TOOL_NAME or not TOOL_NAME.fullmatch(each.name) or not is_valid:
                 wrong.append(each.name)
                 continue
-            if len(tools) == MAX_TOOLS:
-                problems.append(f"only its first {MAX_TOOLS} tools are offered")
-                break
             description = sanitize(truncate(each.description or each.title or "", MAX_DESCRIPTION))
             tools[key] = Tool(name, description, {}, (), partial(self._call, name, each.name), schema=schema)
         if wrong:
-            problems.append(
-                f"{truncate(sanitize(', '.join(wrong)), 100)} cannot be offered: a name, or what it takes, is too long or wrong"
-            )
-        if missing := [name for name in self.server.tools or () if name not in {each.name for each in described}]:
-            problems.append(f"it has no tool {', '.join(missing)}")
-        return tuple(tools.values()), problems
+            names = truncate(sanitize(", ".join(wrong)), 100)
+            self.problems.append(f"{names} cannot be offered: a name, or what it takes, is too long or wrong")
+        if missing := set(allowed or ()) - {each.name for each in described}:
+            self.problems.append(f"it has no tool {', '.join(sorted(missing))}")
+        if len(tools) > MAX_TOOLS:
+            self.problems.append(f"only its first {MAX_TOOLS} tools are offered")
+        return tuple(tools.values())[:MAX_TOOLS]
 
     def _call(self, name: str, remote_name: str, arguments: Mapping[str, Any]) -> ToolOutput:
         """What a call returns. Raises ToolArgumentError with a sentence for the model."""
@@ -226,15 +225,15 @@ class _Connection:
         return _read_result(name, result)
 
 
-async def _list_tools(client: Any, allowed: Collection[str] | None) -> list[Any]:
-    """The server's descriptions of its tools, or of those that are allowed: one more than can be offered, if there are more."""
+async def _list_tools(client: Any) -> list[Any]:
+    """The server's descriptions of its tools."""
     found: list[Any] = []
-    listed, cursor = 0, None
-    while listed <= MAX_LISTED and len(found) <= MAX_TOOLS:
+    cursor = None
+    for _ in range(MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
-        found += [tool for tool in page.tools if allowed is None or tool.name in allowed]
-        listed, cursor = listed + len(page.tools), page.next_cursor
-        if cursor is None or not page.tools:
+        found += page.tools
+        cursor = page.next_cursor
+        if cursor is None:
             break
     return found
 

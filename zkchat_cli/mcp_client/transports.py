@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 import httpx2
+from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import types
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
@@ -55,8 +56,12 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
     async def read_messages() -> None:
         assert process.stdout is not None
         async with to_client:
-            with suppress(*_CLOSED):
-                async for line in _lines(process.stdout):
+            lines = BufferedByteReceiveStream(process.stdout)
+            with suppress(anyio.IncompleteRead, anyio.DelimiterNotFound, *_CLOSED):
+                while True:
+                    line = await lines.receive_until(b"\n", MAX_MESSAGE)
+                    if not line.strip():
+                        continue
                     try:
                         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                         await to_client.send(SessionMessage(message))
@@ -87,18 +92,6 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
             with anyio.CancelScope(shield=True):
                 await _stop(process)
             tasks.cancel_scope.cancel()
-
-
-async def _lines(stdout: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
-    """The lines that a program writes, up to one of more than MAX_MESSAGE bytes."""
-    buffer = b""
-    async for chunk in stdout:
-        *lines, buffer = (buffer + chunk).split(b"\n") if b"\n" in chunk else (buffer + chunk,)
-        for line in lines:
-            if line.strip():
-                yield line
-        if len(buffer) > MAX_MESSAGE:
-            return
 
 
 async def _stop(process: anyio.abc.Process) -> None:
