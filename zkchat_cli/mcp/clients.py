@@ -1,6 +1,6 @@
 """The configuration of programs that start `zkchat mcp`: where each keeps it, and how a server is added to it.
 
-JSON files may have comments (Zed's and VS Code's do), so an entry is written into the text, and everything else stays as it is.
+JSON files may have comments (Zed's and VS Code's do): an entry is then written into the text, and everything else stays as it is.
 """
 
 import json
@@ -18,7 +18,7 @@ SKILL_FILE = Path(__file__).with_name("SKILL.md")
 MAX_BYTES = 50_000_000
 """Largest file that is read: Claude Code keeps the history of its projects in the file, too."""
 UNCHANGED = "Nothing was changed. --print shows what to add."
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
+_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
 """Strings, comments, and commas after the last member."""
 
 
@@ -96,22 +96,31 @@ def _add_to_toml(text: str, table: str, entry: Mapping[str, object]) -> str:
 
 
 def _add_to_json(text: str, table: str, entry: Mapping[str, object]) -> str:
-    """The text with the entry in its table of servers. Raises ValueError for a text that is not a JSON object."""
-    if not text.strip():
-        return json.dumps({table: {NAME: entry}}, indent=2, ensure_ascii=False) + "\n"
-    data = _without_comments(text)
-    document = json.loads(data)
-    if _find_entry(document.get(table, {}) if isinstance(document, dict) else None, table) == entry:
+    """The text with the entry in its table of servers; comments stay. Raises ValueError for a text that is not a JSON object."""
+    data = _COMMENTS.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
+    document: Any = json.loads(data) if data.strip() else {}
+    servers: Any = document.setdefault(table, {}) if isinstance(document, dict) else None
+    old = _find_entry(servers, table)
+    if old == entry:
         return text
-    top = _members(data, data.index("{"))
-    if table not in top:
-        return _insert(text, data.index("{"), table, {NAME: entry}, 1, is_last=not top)
-    begin, _ = top[table]
-    inside = _members(data, begin)
-    if NAME in inside:
-        old_begin, old_end = inside[NAME]
-        return text[:old_begin] + _indented(entry, 2) + text[old_end:]
-    return _insert(text, begin, NAME, entry, 2, is_last=not inside)
+    if data == text:
+        servers[NAME] = entry
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    written, in_table = json.dumps(entry, ensure_ascii=False), _find_value(data, table)
+    if old is not None:
+        begin = _find_value(data, NAME, in_table)
+        _, end = json.JSONDecoder().raw_decode(data, begin)
+        return text[:begin] + written + text[end:]
+    member = f'"{NAME}": {written},'  # what has comments may have a comma after the last member
+    if not in_table:
+        in_table, member = data.index("{"), f'"{table}": {{{member}}},'
+    return f"{text[: in_table + 1]}\n  {member}{text[in_table + 1 :]}"
+
+
+def _find_value(data: str, key: str, start: int = 0) -> int:
+    """Where the first object with this key begins, 0 if there is none."""
+    found = re.compile(rf'"{key}"\s*:\s*(?={{)').search(data, start)
+    return found.end() if found else 0
 
 
 def _find_entry(servers: object, table: str) -> object:
@@ -120,32 +129,3 @@ def _find_entry(servers: object, table: str) -> object:
     if find is None:
         raise ValueError(f"it has no table {table} of servers")
     return find(NAME)
-
-
-def _without_comments(text: str) -> str:
-    """JSON with spaces in place of comments and trailing commas, so that positions stay the same."""
-    return _TOKENS.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0]), text)
-
-
-def _members(data: str, begin: int) -> dict[str, tuple[int, int]]:
-    """Where the value of each member of the JSON object at `begin` begins and ends."""
-    decoder, found, at = json.JSONDecoder(), {}, begin + 1
-    while key := re.compile(r'[\s,]*(?=")').match(data, at):
-        name, end = decoder.raw_decode(data, key.end())
-        start = re.compile(r"\s*:\s*").match(data, end)
-        assert start is not None
-        _, at = decoder.raw_decode(data, start.end())
-        found[name] = (start.end(), at)
-    return found
-
-
-def _insert(text: str, brace: int, name: str, value: Mapping[str, object], depth: int, *, is_last: bool) -> str:
-    """The text with a member after the opening brace of an object."""
-    rest = text[brace + 1 :]
-    comma = "" if is_last else ","
-    line_end = "" if rest[:1] in ("\n", "\r") else "\n" + "  " * (depth - is_last)
-    return f"{text[: brace + 1]}\n{'  ' * depth}{json.dumps(name)}: {_indented(value, depth)}{comma}{line_end}{rest}"
-
-
-def _indented(value: Mapping[str, object], depth: int) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
