@@ -6,10 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +20,16 @@ import anyio
 import httpx2
 import pytest
 from conftest import FORK_SERVER, NOTES, Program, fork_server_address, write_notes
-from mcp import MCPError
+from mcp import Client, MCPError
 from mcp_client import NoteClient, Refused, connected_by_http, connected_by_pipe
 from mcp_types import ElicitResult, PromptReference, ResourceTemplateReference
 
 from zkchat_cli.config.schema import McpServer
+from zkchat_cli.mcp.note_tools import NoteTools
+from zkchat_cli.mcp.server import NoteServer
 from zkchat_cli.mcp_client.servers import McpServers
+from zkchat_cli.vault.index.database import Progress
+from zkchat_cli.vault.vault import Vault
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "mcp.md"
 MORE_NOTES = {
@@ -212,26 +219,33 @@ def test_lines_that_are_no_json_are_answered_and_standard_output_has_the_protoco
 
 
 def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
-        reported: list[tuple[float, float | None]] = []
+    reported: list[tuple[float, float | None]] = []
+    stopped = threading.Event()
 
+    class EndlessUpdate(NoteTools):
+        def refresh(self, progress: Progress | None = None) -> None:
+            assert progress is not None
+            try:
+                for done in count():
+                    progress(done, 2 * done)
+                    time.sleep(0.01)
+            finally:
+                stopped.set()
+
+    async def search(vault: Vault) -> bool:
         async def on_progress(done: float, total: float | None, _: str | None) -> None:
             reported.append((done, total))
-            scopes[-1].cancel()
+            scope.cancel()
 
-        async def cancelled_search() -> bool:
+        async with Client(NoteServer(EndlessUpdate(vault, nullcontext))) as client:
             with anyio.CancelScope() as scope:
-                scopes.append(scope)
-                await server.client.client.call_tool("search_notes", {"query": "marmot"}, progress_callback=on_progress)
+                await client.call_tool("search_notes", {"query": "marmot"}, progress_callback=on_progress)
             return scope.cancelled_caught
 
-        scopes: list[anyio.CancelScope] = []
-        server.client.call("count_tokens", text="the server is ready")
-        write_notes(server.program.vault, {f"Many/{n}.md": f"Marmot {n} sleeps. " * 80 for n in range(1500)})
-        assert server.client.portal.call(cancelled_search)
-        assert reported
-        assert 0 <= reported[0][0] <= (reported[0][1] or 0)
-        assert server.client.call("search_notes", query="marmot", path="Many/1499.md")["results"]
+    with closing(Vault.open(write_notes(tmp_path / "notes", NOTES), tmp_path / "cache")) as vault:
+        assert anyio.run(search, vault)
+    assert stopped.wait(10)
+    assert reported[0][0] * 2 == reported[0][1]
 
 
 TOKEN = "a-token-of-the-test"

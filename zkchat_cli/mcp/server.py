@@ -19,7 +19,6 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
-    MISSING_REQUIRED_CLIENT_CAPABILITY,
     CallToolResult,
     Completion,
     CompletionArgument,
@@ -82,11 +81,6 @@ class NoteServer(MCPServer[Any]):
             raise ToolError(on_one_line(e.message, e.hint)) from None
         except ToolError as e:
             raise ToolError(_error_sentence(name, e)) from None
-        except MCPError as e:
-            if e.error.code == MISSING_REQUIRED_CLIENT_CAPABILITY:
-                message = f"{name} needs a client that can ask the user (elicitation): nothing was changed."
-                raise MCPError(e.error.code, message, e.error.data) from None
-            raise
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
