@@ -9,6 +9,7 @@ import pyte
 from pyte.screens import Char
 from terminal_screen import Scrolling
 
+from zkchat_cli.events import TextDelta
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
@@ -102,6 +103,7 @@ class Streaming:
     def say(self, deltas: Iterable[str], each: Callable[[], None] = lambda: None) -> "Streaming":
         for delta in deltas:
             self.now += self._pace
+            self.live.update(TextDelta(delta))
             self.live.add_answer(delta)
             each()
         return self

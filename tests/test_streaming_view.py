@@ -6,14 +6,18 @@ import time
 from collections.abc import Callable
 
 import pytest
+from factories import make_usage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from streaming_terminal import Streaming, pieces_of
 
+from zkchat_cli.events import CompactionStarted, PromptBuilt, TextDelta, ToolCallFinished, ToolCallStarted, Waiting
+from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.status_line import StatusLine
 from zkchat_cli.terminal.streaming_view import StreamingView
 
+CALL = ToolCall(id="1", name="find_excerpts", arguments={"query": "moon"})
 BLOCKS = (
     "# {} {}\n",
     "{} words **{} that** go *on {} and on* with `{}` and {} [[{}]] [1] {} to the end of a long paragraph {}.\n{}\n\n",
@@ -62,9 +66,9 @@ def test_a_resize_during_an_answer_repeats_and_loses_nothing(
 
 def test_the_status_line_fits_a_screen_that_became_narrower() -> None:
     terminal = Streaming(100, 10, pace=0.1, reflows=True)
-    terminal.live.set_activity("something with a long name")
+    terminal.live.update(PromptBuilt(make_usage(0), "the name of a model"))
     terminal.say(pieces_of("An answer that is told slowly", 4))
-    assert "something with a long name · 1 s · Ctrl-C stops · ~7 tokens" in terminal.terminal.rows()[1]
+    assert "1 s · Ctrl-C stops · █░░░░░░ 7 / 29.5k · the name of a model · ~7 tokens" in terminal.terminal.rows()[1]
     terminal.terminal.resize(10, 30)
     rows = terminal.say(pieces_of(" and goes on on a narrower screen.", 4)).close()
     assert rows == ["An answer that is told slowly", "and goes on on a narrower", "screen."]
@@ -157,59 +161,63 @@ def test_hostile_answers_take_linear_time(unit: str) -> None:
 
 def test_the_status_line_shows_progress_and_disappears() -> None:
     terminal = Streaming(60, 10)
-    terminal.live.set_activity('find_excerpts "moon"')
     terminal.now = 12.0
-    terminal.live._draw(force=True)
+    terminal.live.update(ToolCallStarted(CALL))
     assert re.fullmatch(r'. find_excerpts "moon" · 12 s · Ctrl-C stops', terminal.terminal.rows()[0])
     terminal.live.print_remark("  found it")
     assert terminal.terminal.rows() == ["  found it"]
-    terminal.live.set_activity("")
     terminal.say(["Some words ", "come ", "in ", "here"])
     assert re.fullmatch(r". 14 s · Ctrl-C stops · ~6 tokens", terminal.terminal.rows()[-1])
-    assert terminal.close() == ["  found it", "Some words come in here"]
+    assert terminal.close() == ["  found it", "", "Some words come in here"]
 
 
 @pytest.mark.parametrize(
     ("columns", "line"),
-    [(60, "scripted · 5 s · Ctrl-C stops · ~100 tokens"), (40, "scripted · 5 s · Ctrl-C stops"), (16, "scripted · 5 s"), (6, "scri")],
+    [
+        (80, "5 s · Ctrl-C stops · ███░░░░ 14.7k / 29.5k · scripted · ~100 tokens"),
+        (60, "5 s · Ctrl-C stops · ███░░░░ 14.7k / 29.5k · scripted"),
+        (50, "5 s · Ctrl-C stops · ███░░░░ 14.7k / 29.5k"),
+        (16, "5 s"),
+        (4, "5 "),
+    ],
 )
 def test_a_narrow_status_line_drops_the_least_important_parts(columns: int, line: str) -> None:
-    status = StatusLine(0.0)
-    status.count("x" * 400)
-    status.set_context(0, 0, "scripted")
-    assert status.line(5.0, columns)[2:] == line
+    assert answering().line(5.0, columns)[2:] == line
 
 
-def test_the_status_line_has_the_budget_bar_with_results_and_streamed_text() -> None:
+def answering() -> StatusLine:
     status = StatusLine(0.0)
-    status.count("x" * 400)
-    status.set_context(8000, 16_000, "scripted")
-    assert status.line(5.0, 80)[2:] == "scripted · 5 s · Ctrl-C stops · ████░░░ 8.0k / 16.0k · ~100 tokens"
-    assert status.line(5.0, 50)[2:] == "5 s · Ctrl-C stops · ████░░░ 8.0k / 16.0k"
-    status.add_result(2000)
-    status.count("x" * 4000)
-    assert "11.0k / 16.0k" in status.line(5.0, 80)
-    status.set_context(10_200, 16_000, "scripted")
-    assert "10.2k / 16.0k" in status.line(5.0, 80)
+    status.update(TextDelta("x" * 400))
+    status.update(PromptBuilt(make_usage(14_700), "scripted"))
+    return status
+
+
+def test_the_budget_bar_of_the_status_line_counts_results_and_streamed_text() -> None:
+    status = answering()
+    status.update(ToolCallFinished(CALL, ToolRun(name="find_excerpts", arguments={}, ok=True, tokens=2000, duration_ms=1), 3))
+    status.update(TextDelta("x" * 4000))
+    assert "17.7k / 29.5k" in status.line(5.0, 80)
+    status.update(PromptBuilt(make_usage(16_200), "scripted"))
+    assert "16.2k / 29.5k" in status.line(5.0, 80)
 
 
 def test_a_wait_counts_down_in_place() -> None:
-    terminal = Streaming(40)
+    terminal = Streaming(80)
     for left in (3.0, 2.0, 1.0):
-        terminal.live.set_waiting(left, "the server is busy\x1b[2J with a very long reason")
+        terminal.now += 1
+        terminal.live.update(Waiting(left, "the server is busy\x1b[2J"))
         [row] = terminal.terminal.rows()
-        assert f"again in {left:.0f} s, Ctrl-C stops: the" in row
+        assert re.fullmatch(rf". again in {left:.0f} s: the server is busy␛\[2J · \d s · Ctrl-C stops", row)
     assert terminal.close() == []
 
 
-def test_reasoning_is_indented() -> None:
+def test_reasoning_is_indented_markdown() -> None:
     terminal = Streaming(30)
     for piece in pieces_of("I should look for *stars*\nand think twice.", 4):
         terminal.now += 1
         terminal.live.add_reasoning(piece)
-    terminal.live.add_gap()
     terminal.say(["Here."])
-    assert terminal.close() == ["  thinking", "  I should look for *stars*", "  and think twice.", "", "Here."]
+    assert terminal.close() == ["  thinking", "  I should look for stars", "  and think twice.", "", "Here."]
 
 
 def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> None:
@@ -217,11 +225,11 @@ def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> Non
     live = StreamingView(Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80))
     try:
         waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
-        live.end_stream()
+        live.pause()
         before = out.getvalue()
         time.sleep(0.3)
         assert out.getvalue() == before
-        live.set_activity("again")
+        live.update(CompactionStarted("again"))
         waited(lambda: "again" in out.getvalue())
     finally:
         live.close()

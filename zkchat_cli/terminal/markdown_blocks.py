@@ -1,31 +1,33 @@
-"""The blocks of a Markdown answer as terminal rows: text, code, tables, rules. rich styles text and highlights code.
+"""The blocks of a Markdown answer as rows of styled text, and its tables and code. rich styles text and highlights code.
 
 `rich.table` is not used: it measures each cell several times, and takes 2.3 ms for 12 rows of three cells, against 0.5 ms here.
-
-A block that is still streaming is split into final rows and rows that may change. `offset` says how much of a block was final before, in
-characters, lines or table rows, so a resize in between changes only the rows that come.
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import cast
 
+from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 from rich.align import AlignMethod
 from rich.cells import cell_len
 from rich.console import Console
-from rich.segment import Segment
 from rich.text import Text
 
-from zkchat_cli.terminal.text_layout import break_code, line_breaks, wrap
+from zkchat_cli.terminal.hyperlinks import LinkTargets
+from zkchat_cli.terminal.markdown_inline import InlineText
+from zkchat_cli.terminal.text_layout import break_code, wrap
+from zkchat_cli.text.sanitize import sanitize
 
-Row = Sequence[Segment]
-
+MAX_RULE = 60
+"""Columns of a horizontal rule."""
 MIN_TEXT = 8
-"""Columns for text on the narrowest screen, whatever indentation comes before it."""
+"""Columns for text on the narrowest screen: where less would be left, quotes and lists are not indented."""
 MIN_COLUMN = 8
 """Columns that each column of a table needs on average; with less, each row becomes a record."""
 MAX_HIGHLIGHTED_LINE = 1000
 """Characters of a line of code; the expressions of some pygments lexers are slow with longer ones."""
+_TASK = re.compile(r"\[([ xX])\](?:\s+|\Z)")
 _CODE_STYLES = {
     ("Comment",): "comment",
     ("Keyword",): "magenta",
@@ -40,164 +42,162 @@ _CODE_STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Canvas:
-    """The width to draw for, and the console with the styles."""
+class BlockRenderer:
+    """Draws the blocks of a source one after the other. `previous` is the type of the last one that was drawn, empty before the first.
 
-    console: Console
-    width: int = 80
+    `unsure` is how many of its last rows may still change when more text comes.
+    """
 
-    def row(self, text: Text) -> Row:
-        """The row of a text, which loses the spaces at its end."""
-        text.rstrip()
-        return list(Segment.simplify(text.render(self.console)))
+    def __init__(self, source: str, console: Console, links: LinkTargets, previous: str) -> None:
+        self.previous = previous
+        self.unsure = 0
+        self._lines = source.split("\n")
+        self._console = console
+        self._links = links
 
+    def draw(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        """A block with the empty row before it, if it needs one."""
+        begin = node.map[0] if node.map else 0
+        blank_before = begin > 0 and not self._lines[begin - 1].strip("> \t")
+        is_apart = node.type in ("heading", "fence", "table") or self.previous in ("fence", "table")
+        gap = [Text()] if self.previous and (blank_before or is_apart) else []
+        rows = self._block(node, width)
+        return gap + rows if rows else []
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
-    """What comes before the rows of a block: the bars of quotes, the marker of an item, indentation."""
+    def _blocks(self, nodes: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
+        rows: list[Text] = []
+        for number, node in enumerate(nodes):
+            rows += self.draw(node, width) if number else self._block(node, width)
+        return rows
 
-    first: tuple[tuple[str, str], ...] = ()
-    rest: tuple[tuple[str, str], ...] = ()
+    def _block(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        match node.type:
+            case "blockquote":
+                return self._indented(node, "│ ", "│ ", width)
+            case "bullet_list" | "ordered_list":
+                return self._blocks(node.children, width)
+            case "list_item":
+                return self._item(node, width)
+            case "table":
+                rows = self._table(node, width)
+                self.unsure = len(rows)  # any row may change the widths
+            case "fence":
+                rows = self._code(node, width)
+            case "hr":
+                rows = [Text("─" * min(MAX_RULE, width), "frame")]
+            case _:
+                rows = self._text(node, width)
+        self.previous = node.type
+        return rows
 
-    def draw(self, width: int, *, first: bool = False) -> Text:
-        """As much of it as leaves room for text, the outermost parts dropped."""
-        parts = [*(self.first if first else self.rest)]
-        while parts and sum(cell_len(text) for text, _ in parts) > width - MIN_TEXT:
-            parts.pop(0)
-        return Text.assemble(*parts)
+    def _item(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        marker = f"{node.info}{node.markup} " if node.info else "• "
+        if node.children and node.children[0].type == "paragraph":
+            marker = _take_task(_inline_tokens(node.children[0])) or marker
+        if node.level == 1 and node.map:
+            line = self._lines[node.map[0]]
+            marker = " " * (len(line) - len(line.lstrip(" "))) + marker
+        if rows := self._indented(node, marker, " " * len(marker), width):
+            return rows
+        self.unsure = 1
+        return [Text(marker, "marker")]
 
+    def _indented(self, node: SyntaxTreeNode, first: str, rest: str, width: int) -> list[Text]:
+        if width - len(first) < MIN_TEXT:
+            first = rest = ""
+        marker, margin = (first, "frame" if first == rest else "marker"), (rest, "frame")
+        rows = self._blocks(node.children, width - len(first))
+        return [Text.assemble(margin if number else marker, row) for number, row in enumerate(rows)]
 
-class BlockRows(NamedTuple):
-    """The rows of a block from an offset on: final ones, ones that may change, and the offset of the latter."""
+    def _text(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        """A paragraph or heading. Its last row, and rows with marks that may become something else, are unsure."""
+        inline = InlineText(_inline_tokens(node), self._links)
+        text, certain = inline.text, inline.certain
+        if node.type == "heading":
+            level = int(node.tag[1:])
+            text.stylize_before(f"heading{min(level, 3)}")
+            text = Text.assemble(("#" * level + " ", "frame"), text) if level > 1 else text
+        last_line = text.plain.rfind("\n") + 1
+        if node.type == "heading" or "|" in text.plain[last_line:]:  # the line may become the head of a table
+            certain = min(certain, last_line)
+        rows = wrap(text, width)
+        end = 0
+        self.unsure = 1
+        for row in rows[:-1]:
+            end += len(row)
+            self.unsure += end > certain
+            end += text.plain[end] == "\n"
+        return rows
 
-    final: list[Row]
-    open: list[Row]
-    offset: int = 0
+    def _code(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        code = sanitize(node.content).expandtabs(4).removesuffix("\n")
+        language = (node.info.split() or [""])[0].strip("{}.").lower()[:40]
+        rows: list[Text] = []
+        for line in highlight(code, language, self._console).split("\n", allow_blank=True) if node.content else ():
+            parts = break_code(line, max(MIN_TEXT, width - 2))
+            rows += [Text("  ") + part for part in parts]
+            self.unsure = len(parts)
+        return rows
 
-
-@dataclass(slots=True)
-class DrawnBlock:
-    """Any block. `gap`: an empty row comes before it, with this prefix; `gap_after`: what follows needs one too."""
-
-    prefix: Prefix
-    gap: Prefix | None = field(default=None, init=False)
-    gap_after: bool = field(default=False, init=False)
-
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> BlockRows:
-        """The rows from `offset` on; all of them are final if the block is closed."""
-        raise NotImplementedError
-
-    def marker_row(self, canvas: Canvas) -> list[Row]:
-        """A row for the marker of an item that does not begin with text."""
-        return [canvas.row(self.prefix.draw(canvas.width, first=True))] if self.prefix.first != self.prefix.rest else []
-
-
-@dataclass(slots=True)
-class TextBlock(DrawnBlock):
-    """A paragraph or heading. The first `certain_length` characters cannot change any more."""
-
-    text: Text
-    certain_length: int
-    heading: bool = False
-
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> BlockRows:
-        first, rest = self.prefix.draw(canvas.width, first=True), self.prefix.draw(canvas.width)
-        room = max(1, canvas.width - max(first.cell_len, rest.cell_len))
-        rows: list[Row] = []
-        ends: list[int] = []
-        start = 0
-        for line in self.text.split("\n", allow_blank=True):
-            end = start + len(line) + 1
-            if end > offset or not self.text:
-                skipped = max(0, offset - start)
-                body = line[skipped:] if skipped else line
-                breaks = line_breaks(body.plain, room)
-                for row, at in zip(body.divide(breaks), [*breaks, len(body) + 1], strict=True):
-                    rows.append(canvas.row((rest if offset or rows else first) + row))
-                    ends.append(start + skipped + at)
-            start = end
-        if closed:
-            return BlockRows(rows, [])
-        plain = self.text.plain
-        last_line = plain.rfind("\n") + 1
-        limit = last_line if "|" in plain[last_line:] or self.heading else len(plain)  # the line may become the head of a table
-        count = sum(end <= min(limit, self.certain_length) for end in ends[:-1])
-        return BlockRows(rows[:count], rows[count:], ends[count - 1] if count else offset)
-
-
-@dataclass(slots=True)
-class CodeBlock(DrawnBlock):
-    """Lines of code between fences."""
-
-    code: str
-    language: str
-
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> BlockRows:
-        before = [] if offset else self.marker_row(canvas)
-        margin = Text.assemble(self.prefix.draw(canvas.width), "  ")
-        lines = [*highlight(self.code, self.language, canvas.console).split("\n", allow_blank=True)]
-        lines = lines[: self.code.count("\n") + bool(self.code) - self.code.endswith("\n")]
-        last = len(lines) if closed else max(offset, len(lines) - 1)
-        rows_by_line = [
-            [canvas.row(margin + row) for row in break_code(line, max(MIN_TEXT, canvas.width - margin.cell_len))] for line in lines[offset:]
+    def _table(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        lines = [
+            [InlineText(_inline_tokens(cell), self._links).text for cell in row.children] for part in node.children for row in part.children
         ]
-        final = [row for each in rows_by_line[: last - offset] for row in each]
-        unsure = [row for each in rows_by_line[last - offset :] for row in each]
-        return BlockRows(before + final, unsure, last) if final or closed else BlockRows([], before + unsure, last)
-
-
-@dataclass(slots=True)
-class TableBlock(DrawnBlock):
-    """A table; where the screen is too narrow, each row as a record. It is open to its end, because any row may change the widths."""
-
-    head: list[Text]
-    rows: list[list[Text]]
-    aligns: list[str]
-
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> BlockRows:  # noqa: ARG002
-        margin = self.prefix.draw(canvas.width)
-        margin.end = ""
-        rows = self._draw(max(MIN_TEXT, canvas.width - margin.cell_len), canvas)
-        rows = self.marker_row(canvas) + [[*margin.render(canvas.console), *row] if margin else row for row in rows]
-        return BlockRows(rows, []) if closed else BlockRows([], rows)
-
-    def _draw(self, room: int, canvas: Canvas) -> list[Row]:
-        columns = [*zip(self.head, *self.rows, strict=True)]
+        aligns = [str(cell.attrs.get("style", "")).rpartition(":")[2] or "left" for cell in node.children[0].children[0].children]
+        for cell in lines[0]:
+            cell.stylize("bold")
+        columns = [*zip(*lines, strict=True)]
         widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
-        space = room - 3 * (len(columns) - 1)
-        if sum(widths) > space and room < (MIN_COLUMN + 3) * len(columns):
-            return self._records(room, canvas)
+        space = width - 3 * (len(columns) - 1)
+        if sum(widths) > space and width < (MIN_COLUMN + 3) * len(columns):
+            return _records(lines, width)
         for place, column in enumerate(sorted(range(len(columns)), key=lambda column: widths[column])):
             widths[column] = min(widths[column], space // (len(columns) - place))
             space -= widths[column]
-        head = self._lines([Text(style="bold") + cell for cell in self.head], widths, is_head=True)
-        rule = Text.assemble(("─┼─".join("─" * width for width in widths), "frame"))
-        return [canvas.row(line) for line in (*head, rule, *(line for row in self.rows for line in self._lines(row, widths)))]
+        head, *body = ([_aligned(*cell) for cell in zip(line, widths, aligns, strict=True)] for line in lines)
+        rule = Text("─┼─".join("─" * each for each in widths), "frame")
+        return [*_side_by_side(head, widths), rule, *(row for cells in body for row in _side_by_side(cells, widths))]
 
-    def _lines(self, cells: Sequence[Text], widths: Sequence[int], *, is_head: bool = False) -> list[Text]:
-        """The lines of a row. The cells of the head end on the same line, those of other rows begin on it."""
-        columns = [[line for part in cell.split("\n") for line in wrap(part, width)] for cell, width in zip(cells, widths, strict=True)]
-        height = max(map(len, columns))
-        for column, width, align in zip(columns, widths, self.aligns, strict=True):
-            for line in column:
-                line.rstrip()
-                line.align(cast("AlignMethod", align or "left"), width)
-            blank = [Text(" " * width)] * (height - len(column))
-            column[:] = blank + column if is_head else column + blank
-        return [Text.assemble((" │ ", "frame")).join(line) for line in zip(*columns, strict=True)]
 
-    def _records(self, room: int, canvas: Canvas) -> list[Row]:
-        if not self.rows:
-            return [canvas.row(row) for head in self.head for row in wrap(head, room)]
-        rows: list[Row] = []
-        for number, cells in enumerate(self.rows):
-            rows += [[]] if number else []
-            for head, cell in zip(self.head, cells, strict=True):
-                name = Text(style="bold") + head + ": " if head else Text()
-                lines = [row for line in (name + cell).split("\n") for row in wrap(line, room - 2)]
-                rows += [canvas.row(Text("  " if i else "") + line) for i, line in enumerate(lines)]
-        return rows
+def _inline_tokens(node: SyntaxTreeNode) -> list[Token]:
+    """The inline tokens of a paragraph, heading or cell."""
+    inline = node.children[0].token
+    return (inline.children if inline else None) or []
+
+
+def _take_task(tokens: Sequence[Token]) -> str:
+    """The marker of a task, which its text loses; empty for other text."""
+    found = _TASK.match(tokens[0].content) if tokens else None
+    if found is None:
+        return ""
+    tokens[0].content = tokens[0].content[found.end() :]
+    return "☐ " if found[1] == " " else "☑ "
+
+
+def _aligned(cell: Text, width: int, align: str) -> list[Text]:
+    rows = wrap(cell, width)
+    for row in rows:
+        row.rstrip()
+        row.align(cast("AlignMethod", align), width)
+    return rows
+
+
+def _side_by_side(cells: Sequence[list[Text]], widths: Sequence[int]) -> list[Text]:
+    height = max(map(len, cells))
+    columns = [[*rows, *[Text(" " * width)] * (height - len(rows))] for rows, width in zip(cells, widths, strict=True)]
+    return [Text.assemble((" │ ", "frame")).join(row) for row in zip(*columns, strict=True)]
+
+
+def _records(lines: Sequence[Sequence[Text]], width: int) -> list[Text]:
+    """Each row of a table with the name of the column before each cell."""
+    head, *body = lines
+    rows: list[Text] = []
+    for number, cells in enumerate(body):
+        rows += [Text()] if number else []
+        for name, cell in zip(head, cells, strict=True):
+            text = Text.assemble(name, ": " if name else "", cell)
+            rows += [Text("  " if place else "") + row for place, row in enumerate(wrap(text, width - 2))]
+    return rows or [row for name in head for row in wrap(name, width)]
 
 
 def highlight(code: str, language: str, console: Console) -> Text:
@@ -208,4 +208,5 @@ def highlight(code: str, language: str, console: Console) -> Text:
 
     theme = ANSISyntaxTheme({token: console.get_style(style) for token, style in _CODE_STYLES.items()})
     text = Syntax(code, language, theme=theme).highlight(code)
-    return text if text.plain.rstrip("\n") == code.rstrip("\n") else Text(code)
+    text.rstrip()
+    return text if text.plain == code.rstrip() else Text(code)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from zkchat_cli import events
 from zkchat_cli.terminal.screen import Screen
 
 RemarkPrinter = Callable[[str, str], None]
@@ -40,8 +41,7 @@ class PlainTurnView:
 
     def add_answer(self, text: str) -> None:
         if self._style:
-            self.end_stream()
-            self._needs_gap = True
+            self.pause()
         if self._needs_gap and text.strip():
             self._write("\n")
             self._needs_gap = False
@@ -54,42 +54,31 @@ class PlainTurnView:
         self._write(self._wrapped(text))
 
     def print_remark(self, line: str, style: str = "") -> None:
-        self.end_stream()
+        self.pause()
         self._print_remark(line, style)
+        self._needs_gap = self._screen.columns is not None  # in a pipe the remarks are not on stdout
 
-    def add_gap(self) -> None:
-        """Put an empty row before the next text. In a pipe the remarks are not on stdout, so nothing needs a gap."""
-        self._needs_gap = self._screen.columns is not None
+    def update(self, event: events.Event) -> None:
+        """There is no status line: each reason for waiting is printed once, and what takes a while for a screen reader."""
+        match event:
+            case events.Waiting(seconds, reason) if reason != self._wait_reason:
+                self._wait_reason = reason
+                self.print_remark(f"  {reason}; trying again in {seconds:.0f} s", "dim")
+            case events.PromptBuilt(_, speaker) if self._screen.accessible and not self._speaker:
+                self._speaker = speaker
+                self.print_remark(f"  {speaker} is answering", "dim")
+            case events.CompactionStarted(why) if self._screen.accessible:
+                self.print_remark(f"  compacting: {why}", "dim")
 
-    def set_activity(self, activity: str) -> None:
-        """What runs now, for a screen reader only, since it cannot be erased."""
-        if activity and self._screen.accessible:
-            self.print_remark(f"  {activity}", "dim")
-
-    def set_context(self, used: int, limit: int, speaker: str) -> None:  # noqa: ARG002
-        """There is no status line. A screen reader gets the name before the first call."""
-        if not self._speaker:
-            self._speaker = speaker
-            self.set_activity(f"{speaker} is answering")
-
-    def add_result(self, tokens: int) -> None:
-        """There is no status line."""
-
-    def set_waiting(self, seconds: float, reason: str) -> None:
-        """The model is called again in so many seconds; each reason is printed once."""
-        if reason != self._wait_reason:
-            self.print_remark(f"  {reason}; trying again in {seconds:.0f} s", "dim")
-            self._wait_reason = reason
-
-    def end_stream(self) -> None:
+    def pause(self) -> None:
         """Finish the open line, so that something else can be printed."""
         self._write(self._row[self._written :].rstrip())
         if self._is_open:
             self._write("\n")
-        self._row, self._written, self._style, self._wait_reason = "", 0, "", ""
+        self._row, self._written, self._style = "", 0, ""
 
     def close(self) -> None:
-        self.end_stream()
+        self.pause()
 
     def _wrapped(self, text: str) -> str:
         """What can be written now: all but the last word, which may not fit into its row when the rest of it comes."""

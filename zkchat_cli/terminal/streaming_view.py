@@ -12,15 +12,15 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from rich.cells import split_graphemes
 from rich.color import ColorSystem
+from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
 
+from zkchat_cli import events
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
-from zkchat_cli.terminal.markdown_blocks import Canvas, Prefix, Row, TextBlock
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.status_line import FRAME_TIME, StatusLine
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
@@ -31,43 +31,23 @@ MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9
 STATUS_DELAY = 0.4
 """Seconds before the status line appears: for a quicker answer it would only flicker."""
 
-_INDENT = Prefix((("  ", ""),), (("  ", ""),))
 _UNSURE = re.compile("[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 """Characters that join or change others: terminals disagree on how wide the result is."""
-
-
-class StreamingReasoning:
-    """A model's reasoning: dimmed and indented text, not Markdown."""
-
-    def __init__(self, canvas: Canvas) -> None:
-        self._canvas = canvas
-        self._block = TextBlock(_INDENT, Text(style="comment"), 0)
-        self._offset = 0
-
-    def feed(self, text: str) -> None:
-        self._block.text.append(text)
-        self._block.certain_length = len(self._block.text)
-
-    def render(self, width: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:
-        """The rows that are final since the last call, and the last row."""
-        if final:
-            self._block.text.rstrip()
-        rows, open_rows, self._offset = self._block.split(self._offset, replace(self._canvas, width=width), closed=final)
-        return rows, open_rows
 
 
 class OpenRows:
     """The rows at and below the cursor, which may be drawn again. `draw` returns only the difference to the last drawing."""
 
-    def __init__(self) -> None:
-        self._rows: Sequence[Row] = []
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._rows: Sequence[Text] = []
 
     def erase(self) -> str:
         """What erases the rows, also after a resize has wrapped them."""
         erased, self._rows = bool(self._rows), []
         return "\r\x1b[J" if erased else ""
 
-    def draw(self, final: Sequence[Row], rows: Sequence[Row]) -> str:
+    def draw(self, final: Sequence[Text], rows: Sequence[Text]) -> str:
         """What puts the final rows above the cursor, and the others at it and below."""
         new, old = [*final, *rows], self._rows
         out: list[str] = []
@@ -79,10 +59,10 @@ class OpenRows:
             at = row
 
         for number, row in enumerate(new):
-            before = old[number] if number < len(old) else []
-            if row != before or number >= len(old):
+            before = old[number] if number < len(old) else None
+            if row != before:
                 move(number)
-                out += ["\r", *_with_columns(row), "\x1b[K" if before else ""]
+                out += ["\r", *self._encoded(row), "\x1b[K" if before else ""]
         if len(old) > len(new):
             move(len(new))
             out.append("\r\x1b[J")
@@ -91,21 +71,20 @@ class OpenRows:
         text = "".join(out)
         return text and text + "\r"
 
-
-def _with_columns(row: Row) -> Iterator[str]:
-    """The row with the cursor placed after each character whose width terminals disagree on, so that tables stay aligned."""
-    column = 0
-    for segment in row:
-        text = segment.text
-        if _UNSURE.search(text):
-            text = ""
-            for start, end, width in split_graphemes(segment.text)[0]:
-                column += width
-                text += segment.text[start:end]
-                text += f"\x1b[{column + 1}G" if _UNSURE.search(segment.text[start:end]) else ""
-        else:
-            column += segment.cell_length
-        yield segment.style.render(text, color_system=ColorSystem.EIGHT_BIT) if segment.style else text
+    def _encoded(self, row: Text) -> Iterator[str]:
+        """The row with the cursor placed after each character whose width terminals disagree on, so that tables stay aligned."""
+        column = 0
+        for segment in Segment.simplify(row.render(self._console)):
+            text = segment.text
+            if _UNSURE.search(text):
+                text = ""
+                for start, end, width in split_graphemes(segment.text)[0]:
+                    column += width
+                    text += segment.text[start:end]
+                    text += f"\x1b[{column + 1}G" if _UNSURE.search(segment.text[start:end]) else ""
+            else:
+                column += segment.cell_length
+            yield segment.style.render(text, color_system=ColorSystem.EIGHT_BIT) if segment.style else text
 
 
 class StreamingView:
@@ -124,18 +103,27 @@ class StreamingView:
         self._links = links
         self._clock = clock
         self._lock = threading.RLock()
-        self._status = StatusLine(clock())
-        self._stream: StreamingMarkdown | StreamingReasoning | None = None
-        self._is_answer = False
+        self._began_at = clock()
+        self._status = StatusLine(self._began_at)
+        self._stream: StreamingMarkdown | None = None
+        self._is_answer = self._needs_gap = self._paused = False
         self._sanitizer = Sanitizer()
-        self._needs_gap = self._paused = False
-        self._open = OpenRows()
+        self._open = OpenRows(self._console)
         self._size = (0, 0)
         self._next_drawing = 0.0
         self._closed = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None
         if self._ticker:
             self._ticker.start()
+
+    def update(self, event: events.Event) -> None:
+        """What happens in the turn, for the status line."""
+        with self._lock:
+            self._status.update(event)
+            self._paused = False
+            if isinstance(event, events.ToolCallStarted | events.Waiting):
+                self._end()
+                self._draw(force=True)
 
     def add_answer(self, text: str) -> None:
         """More of the answer."""
@@ -145,18 +133,17 @@ class StreamingView:
                 if not text:
                     return
                 self._end()
-                self._begin(StreamingMarkdown(Canvas(self._console), self._links))
-                self._is_answer = True
+                self._write("\n" if self._needs_gap else "")
+                self._stream = StreamingMarkdown(self._console, self._links)
+                self._is_answer, self._needs_gap = True, False
             self._add(text)
 
     def add_reasoning(self, text: str) -> None:
         """More of the reasoning."""
         with self._lock:
             if self._stream is None or self._is_answer:
-                self._end()
-                self._needs_gap = False
-                self._screen.print("  thinking", "dim")
-                self._begin(StreamingReasoning(Canvas(self._console)))
+                self.print_remark("  thinking", "dim")
+                self._stream = StreamingMarkdown(self._console, NO_LINKS, Text("  ", "comment"))
             self._add(text)
 
     def print_remark(self, line: str, style: str = "") -> None:
@@ -164,36 +151,10 @@ class StreamingView:
         with self._lock:
             self._end()
             self._screen.print(line, *style.split())
+            self._needs_gap = True
 
-    def add_gap(self) -> None:
-        """Put an empty row before what streams next."""
-        self._needs_gap = True
-
-    def set_activity(self, activity: str) -> None:
-        """What runs now, for the status line; empty for the model."""
-        with self._lock:
-            self._status.set_activity(activity)
-            self._paused = False
-
-    def set_context(self, used: int, limit: int, speaker: str) -> None:
-        """Tokens of the next call's prompt, how many can be sent, and who answers."""
-        with self._lock:
-            self._status.set_context(used, limit, speaker)
-
-    def add_result(self, tokens: int) -> None:
-        """A tool result of so many tokens comes to the prompt."""
-        with self._lock:
-            self._status.add_result(tokens)
-
-    def set_waiting(self, seconds: float, reason: str) -> None:
-        """The model is called again in so many seconds."""
-        with self._lock:
-            self._end()
-            self._status.set_waiting(seconds, reason)
-            self._draw(force=True)
-
-    def end_stream(self) -> None:
-        """The answer or the reasoning is complete. Draw nothing until the turn continues: somebody else may use the screen."""
+    def pause(self) -> None:
+        """Draw nothing until the turn continues: somebody else may use the screen."""
         with self._lock:
             self._end()
             self._paused = True
@@ -206,21 +167,14 @@ class StreamingView:
         if self._ticker:
             self._ticker.join(1)
 
-    def _begin(self, stream: StreamingMarkdown | StreamingReasoning) -> None:
-        if self._needs_gap:
-            self._write("\n")
-            self._needs_gap = False
-        self._stream, self._sanitizer, self._paused = stream, Sanitizer(), False
-
     def _add(self, text: str) -> None:
         assert self._stream
-        self._status.count(text)
         self._stream.feed(self._sanitizer.feed(text))
         self._draw()
 
     def _end(self) -> None:
         stream, self._stream, self._is_answer = self._stream, None, False
-        rows: list[Row] = []
+        rows: list[Text] = []
         if stream:
             stream.feed(self._sanitizer.close())
             rows, _ = stream.render(self._text_width(), final=True)
@@ -242,24 +196,22 @@ class StreamingView:
             return
         began = time.perf_counter()
         erased = self._erase_after_resize()
-        rows: list[Row] = []
-        open_rows: list[Row] = []
+        rows: list[Text] = []
+        open_rows: list[Text] = []
         if self._stream:
             rows, open_rows = self._stream.render(self._text_width())
         self._write(erased + self._open.draw(rows, [*self._visible_rows(open_rows), *self._status_rows(now)]))
         self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
 
-    def _visible_rows(self, rows: list[Row]) -> list[Row]:
+    def _visible_rows(self, rows: list[Text]) -> list[Text]:
         """The last of the open rows, at most a third of the screen."""
         limit = max(1, self._lines() // 3)
         if len(rows) <= limit:
             return rows
-        return [[Segment("…", self._console.get_style("dim"))], *rows[len(rows) - limit + 1 :]][-limit:]
+        return [Text("…", "dim"), *rows[len(rows) - limit + 1 :]][-limit:]
 
-    def _status_rows(self, now: float) -> list[Row]:
-        if now - self._status.began_at < STATUS_DELAY and not self._status.is_waiting:
-            return []
-        return [[Segment(self._status.line(now, self._columns() - 1), self._console.get_style("dim"))]]
+    def _status_rows(self, now: float) -> list[Text]:
+        return [Text(self._status.line(now, self._columns() - 1), "dim")] if now - self._began_at >= STATUS_DELAY else []
 
     def _write(self, text: str) -> None:
         if text:

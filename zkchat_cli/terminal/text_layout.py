@@ -52,8 +52,8 @@ def line_breaks(text: str, width: int) -> list[int]:
 
 
 def wrap(text: Text, width: int) -> list[Text]:
-    """The rows of one styled line, spaces at their ends included."""
-    return list(text.divide(line_breaks(text.plain, width)))
+    """The rows of styled lines, spaces at their ends included."""
+    return [row for line in text.split("\n", allow_blank=True) for row in line.divide(line_breaks(line.plain, width))]
 
 
 def break_line(line: str, width: int) -> list[str]:

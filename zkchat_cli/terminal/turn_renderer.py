@@ -11,9 +11,7 @@ from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_view import PlainTurnView, RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.compaction import compaction_line
@@ -23,9 +21,6 @@ from zkchat_cli.views.tool_calls import tool_line, tools_line
 
 if TYPE_CHECKING:
     from zkchat_cli.terminal.streaming_view import StreamingView
-
-MAX_ARGUMENT = 44
-"""Characters of a tool call's arguments in the status line."""
 
 
 class DisplayOptions(NamedTuple):
@@ -63,57 +58,34 @@ def show_turn(
 def _show_events(
     turn: Iterable[events.Event], view: "StreamingView | PlainTurnView", screen: Screen, display: DisplayOptions
 ) -> events.TurnCompleted | events.TurnFailed | None:
-    reasoning = display.reasoning and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
     finished: list[tuple[ToolRun, int]] = []
     compactions: list[str] = []
     for event in turn:
         if finished and isinstance(event, events.TextDelta | events.TurnCompleted | events.TurnFailed):
             view.print_remark(tools_line(finished), "dim")
-            view.add_gap()
             finished = []
+        view.update(event)
         match event:
             case events.TextDelta(text):
                 view.add_answer(text)
-            case events.ReasoningDelta(text):
-                if reasoning:
-                    view.add_reasoning(text)
-                    view.add_gap()
-            case events.Waiting(seconds, reason):
-                view.set_waiting(seconds, reason)
-            case events.MessageStored() | events.Cited():
-                pass
+            case events.ReasoningDelta(text) if display.reasoning and screen.columns is not None:
+                view.add_reasoning(text)
             case events.Notice(message, hint):
                 view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
-                view.add_gap()
             case events.ChangeProposed() | events.ChangeDecided():
-                view.end_stream()  # the user may have to confirm
+                view.pause()  # the user may have to confirm
                 show_change(event, screen)
-            case events.ToolCallStarted(call):
-                view.end_stream()
-                if not screen.accessible:  # which gets a line at the end
-                    view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENT)}")
-            case events.PromptBuilt(usage, speaker):
-                view.set_context(usage.total_tokens, usage.effective_limit, speaker)
+            case events.ToolCallFinished(_, run, excerpts) if run.ok and not display.detail:
+                finished.append((run, excerpts))
             case events.ToolCallFinished(_, run, excerpts):
-                view.add_result(run.tokens)
-                view.set_activity("")
-                if run.ok and not display.detail:
-                    finished.append((run, excerpts))
-                else:
-                    view.print_remark(tool_line(run, excerpts), "dim")
-                    view.add_gap()
-            case events.CompactionStarted(why):
-                view.set_activity(f"compacting: {why}")
+                view.print_remark(tool_line(run, excerpts), "dim")
             case events.CompactionDone(compaction):
-                view.set_activity("")
                 compactions.append(f"  {compaction_line(compaction, display.hints)}")
             case events.TurnFailed():
-                view.end_stream()
                 last = event
             case events.TurnCompleted(report):
                 last = event
-                view.end_stream()
                 if report.finish_reason == "length":
                     more = f"; continue it with {display.hints.continue_answer}" if display.hints.continue_answer else ""
                     view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
