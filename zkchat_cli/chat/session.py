@@ -24,7 +24,6 @@ from zkchat_cli.chat.user_message import (
     UserInput,
     UserMessageBuilder,
     check_agent_mention,
-    import_roots,
     parse_agent_mention,
 )
 from zkchat_cli.config import loader
@@ -170,9 +169,12 @@ class ZkChatSession:
 
     def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
-        mention, notices = check_agent_mention(user_input.mention, self.agent_names(), import_roots(self.services, self._runtime))
-        runtime = self._runtime if mention is None else self._with_external(self._calibrated(self._runtime.with_agent(mention.name)))
-        return runtime, user_input._replace(mention=mention), notices
+        mention = check_agent_mention(user_input.mention, self.agent_names())
+        user_input = user_input._replace(mention=mention)
+        if mention is None:
+            return self._runtime, user_input, []
+        runtime = self._with_external(self._calibrated(self._runtime.with_agent(mention.name)))
+        return runtime, user_input, [events.Notice(f"the agent {mention.name} answers this message")]
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn that continues an answer that was cut by its length or stopped. Raises UsageError when the last one was not."""
@@ -283,8 +285,6 @@ class ZkChatSession:
         runtime = self._retriever.with_retrieval(runtime)
         bare = self._messages.build_bare(runtime, user_input)
         message, _ = self._messages.add_documents(runtime, bare, user_input, self.references.copy())
-        if self._messages.needs_text_again(message, self._prompts.build(runtime, (message,))):
-            message, _ = self._messages.add_documents(runtime, bare, user_input, self.references.copy(), send_again=True)
         return runtime, (message,)
 
     # the conversation

@@ -25,7 +25,6 @@ from zkchat_cli.models import (
     DocumentReference,
     FinishReason,
     MessageStatus,
-    Prompt,
     RetrievalMode,
     TurnMetrics,
     TurnReport,
@@ -63,16 +62,14 @@ class TurnPipeline:
             references, with_tools = self.state.references.copy(), turn.runtime
             reported: set[events.Notice] = set()
 
-            def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
+            def decide_documents(retrieval: RetrievalMode | None) -> Sequence[events.Notice]:
                 """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
                 what to tell the user that was not told before."""
                 with turn.timer("prepare"):
                     self.state.references = references.copy()
                     runtime = replace(turn.runtime, tools=with_tools.tools, instructions=with_tools.instructions)
                     turn.runtime = self.retriever.with_retrieval(runtime, retrieval or user_input.retrieval)
-                    turn.messages[0], warnings = self.messages.add_documents(
-                        turn.runtime, bare, user_input, self.state.references, send_again=send_again
-                    )
+                    turn.messages[0], warnings = self.messages.add_documents(turn.runtime, bare, user_input, self.state.references)
                 new = [warning for warning in warnings if warning not in reported]
                 reported.update(new)
                 return new
@@ -87,14 +84,11 @@ class TurnPipeline:
             yield events.MessageStored(user.id, user.references)
             yield from (*notices, *warnings, *problems)
             with turn.timer("prepare"):
-                first = self.prompts.build(turn.runtime, (user,))
-                due, again = first.usage.compaction, self.messages.needs_text_again(user, first)
-            if again:
-                yield from decide_documents(None, send_again=True)
+                due = self.prompts.build(turn.runtime, (user,)).usage.compaction
             if due.due:
                 yield from self.compactor.run_if_enabled(turn, due.reason or "")
             yield from (events.Notice(*each) for each in memory.pop_notices())
-            yield from self._answer(turn, decide_documents, None if again or due.due else first)
+            yield from self._answer(turn, decide_documents)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:
                 self._close(turn, "unfinished", "cancelled")
@@ -111,9 +105,8 @@ class TurnPipeline:
             yield from notices
             yield events.TurnFailed(e, user.id, turn.text)
 
-    def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments, first: Prompt | None) -> Iterator[events.Event]:
-        """`first`: the prompt of the first call, if nothing has changed since it was built."""
-        finish = yield from TurnRunner(self.services, self.state, self.prompts, self.compactor, turn, decide_documents, first).run()
+    def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments) -> Iterator[events.Event]:
+        finish = yield from TurnRunner(self.services, self.state, self.prompts, self.compactor, turn, decide_documents).run()
         with turn.timer("prepare"):
             verified = self._verify(turn)
         with turn.timer("store"):

@@ -60,8 +60,6 @@ class TurnRunner:
     compactor: Compactor
     turn: TurnInProgress
     decide_documents: DecideDocuments
-    first: Prompt | None = None
-    """The prompt of the first call, if it has been built."""
     window_filled: bool = False
     """Whether tool results have filled the window."""
     retrieval: RetrievalMode | None = None
@@ -178,9 +176,6 @@ class TurnRunner:
     def _build_prompt(self) -> Prompt:
         """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
         turn, sent = self.turn, self.turn.sent_messages
-        if self.first is not None:
-            turn.prompt, self.first = self.first, None
-            return turn.prompt
         with turn.timer("prepare"):
             try:
                 turn.prompt = self.prompts.build(turn.runtime, sent, offer_tools=not turn.no_more_tools)

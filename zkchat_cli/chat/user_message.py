@@ -16,11 +16,11 @@ from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
-from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
+from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.fit_to_budget import reduce_to_fit
 from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.mentions import Mentions, find_mentions
+from zkchat_cli.references.mentions import find_mentions
 from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.words import replace_surrogates
@@ -76,42 +76,14 @@ def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
     return ImportRoots(services.vault, services.working_folder, 1024 * runtime.settings.references.import_max_kilobytes)
 
 
-def check_agent_mention(mention: AgentMention | None, names: Sequence[str], roots: ImportRoots) -> tuple[AgentMention | None, list[Notice]]:
-    """The mention if there is an agent of that name, and what to tell the user about it. Raises UsageError for one without a question.
-
-    A name that imports a file is no agent's, and needs no notice.
-    """
-    if mention is None:
-        return None, []
-    if mention.name not in names:
-        if is_importable(mention.text, roots):
-            return None, []
-        similar = difflib.get_close_matches(mention.name, names, 1, SIMILAR)
-        problem = f"no agent and no file is called {mention.text}; the message is sent as it is"
-        return None, [Notice(problem, f"nearest: @{similar[0]}" if similar else "")]
+def check_agent_mention(mention: AgentMention | None, names: Sequence[str]) -> AgentMention | None:
+    """The mention if there is an agent of that name. Raises UsageError for one without a question."""
+    if mention is None or mention.name not in names:
+        return None
     if not mention.question.strip():
         hint = f"{mention.text} QUESTION asks it once; --agent {mention.name}, or /agent in the chat, switches to it."
         raise UsageError(f"there is no question for the agent {mention.name}", hint)
-    return mention, [Notice(f"the agent {mention.name} answers this message")]
-
-
-def unknown_name_notices(names: Sequence[str], text: str) -> list[Notice]:
-    """What to tell about each `@name` in a text that is no file; `check_agent_mention` tells about one at the beginning."""
-    first = parse_agent_mention(text)
-    others = [name for name in names if first is None or name != first.text]
-    notices = [Notice(f"no file is called {name}; it is sent as it is") for name in others[:MOST_NAMED]]
-    if (unnamed := len(others) - MOST_NAMED) > 0:
-        notices.append(Notice(f"{plural(unnamed, 'more word')} with @ named no file"))
-    return notices
-
-
-def is_importable(written: str, roots: ImportRoots) -> bool:
-    """Whether `@name` imports a file."""
-    try:
-        read_import(FileImport(written, written.removeprefix("@"), 0), roots)
-    except VaultError as e:
-        return bool(e.hint)  # there is one, but it cannot be imported
-    return True
+    return mention
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,78 +105,88 @@ class UserMessageBuilder:
         return bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens, "learning_points": points})
 
     def add_documents(
-        self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager, *, send_again: bool = False
+        self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager, *, search: bool = True
     ) -> tuple[ZkChatMessage, list[Notice]]:
         """The message with the documents that it names and the passages found for it, and the problems with them. The text that goes into
         the prompt is numbered by `references`, and `augmented_token_count` includes it. Text that an earlier message brings into the prompt
-        is left out, unless it is to be sent again."""
+        is left out. Without `search` neither passages are looked for nor the names of files that are like those in the message."""
         mode = runtime.retrieval.mode if runtime.retrieval else None
         bare = bare.model_copy(update={"retrieval": mode, "plain_excerpts": reads_plain_excerpts(runtime.model, runtime.window.tokens)})
-        text, before = bare.prompt_text, mode in ("before", "both")
+        text = bare.prompt_text
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
+        summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
+        roots = import_roots(self.services, runtime)
         try:
-            mentions, names = self._find_mentions(runtime, text, typed)
+            mentions, names = find_mentions(text, roots, summary, typed, with_links=with_links, compare=search)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
-        found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []
-        unknown = unknown_name_notices(names, user_input.text)
+        about_named = any(mention.reference.relative_path for mention in mentions)
+        found = self.retriever.search(text, about_named=about_named) if search and mode in ("before", "both") else []
+        unknown = self._unknown_name_notices(names, user_input.text)
         if not mentions and not found:
             return bare, unknown
-        budget = self._budget_after_compaction(runtime, bare) if send_again else self._injection_budget(runtime, bare)
-        injected = inject(mentions, text, budget) if mentions else Injection()
-        named_ids = {chunk.id for chunk in injected.chunks}
-        left = budget.left - sum(map(budget.cost, injected.chunks))
-        others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
-        [passages] = reduce_to_fit((others,), int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
-        chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
-        return with_documents(bare, injected.number_references(chunks), chunks, runtime), [*unknown, *injected.warnings]
+        for make_budget in (self._injection_budget, self._budget_after_compaction):
+            budget = make_budget(runtime, bare)
+            injected = inject(mentions, text, budget) if mentions else Injection()
+            named_ids = {chunk.id for chunk in injected.chunks}
+            left = budget.left - sum(map(budget.cost, injected.chunks))
+            others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
+            [passages] = reduce_to_fit((others,), int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
+            chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
+            message = with_documents(bare, injected.number_references(chunks), chunks, runtime)
+            if not self._lacks_text_above(runtime, message):
+                break
+        return message, [*unknown, *injected.warnings]
 
-    def count_mentioned(self, runtime: Runtime, text: str) -> int:
+    def count_named_documents(self, runtime: Runtime, text: str) -> int:
         """Tokens that a message with this text would bring into the prompt for the documents that it names."""
-        try:
-            mentions = self._find_mentions(runtime, text, compare=False).documents
-        except VaultError:
-            return 0
-        if not any(mention.reference.relative_path for mention in mentions):
-            return 0
         runtime = self.retriever.with_retrieval(runtime)
-        injected = inject(mentions, text, self._injection_budget(runtime))
-        chunks = [chunk.model_copy(update={"number": number}) for number, chunk in enumerate(injected.chunks, 1)]
-        mode = runtime.retrieval.mode if runtime.retrieval else None
-        as_text = reads_plain_excerpts(runtime.model, runtime.window.tokens)
-        text = describe_documents(injected.number_references(chunks), chunks, mode, as_text=as_text)
-        return runtime.counter.count(text) + MESSAGE_OVERHEAD
+        bare = self.services.new_message("user", text)
+        message, _ = self.add_documents(runtime, bare, UserInput(text), self.state.references.copy(), search=False)
+        tokens = message.augmented_token_count
+        return runtime.counter.scale(tokens) + MESSAGE_OVERHEAD if tokens else 0
 
-    def _find_mentions(self, runtime: Runtime, text: str, typed: str | None = None, *, compare: bool = True) -> Mentions:
-        summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
-        return find_mentions(text, import_roots(self.services, runtime), summary, typed, with_links=with_links, compare=compare)
+    def _unknown_name_notices(self, names: Sequence[str], text: str) -> list[Notice]:
+        """What to tell about each `@name` in a text that is no file; one at the beginning may be meant for an agent."""
+        first = parse_agent_mention(text)
+        notices = []
+        for name in names[:MOST_NAMED]:
+            if first is not None and name == first.text:
+                similar = difflib.get_close_matches(first.name, self.services.agent_names(), 1, SIMILAR)
+                hint = f"nearest: @{similar[0]}" if similar else ""
+                notices.append(Notice(f"no agent and no file is called {name}; the message is sent as it is", hint))
+            else:
+                notices.append(Notice(f"no file is called {name}; it is sent as it is"))
+        if len(names) > MOST_NAMED:
+            notices.append(Notice(f"{plural(len(names) - MOST_NAMED, 'more word')} with @ named no file"))
+        return notices
 
-    def _injection_budget(self, runtime: Runtime, *message: ZkChatMessage) -> InjectionBudget:
+    def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""
-        in_prompt: dict[str, ContentChunk] = {}
-        try:
-            prompt = self.prompts.build(runtime, message)
+        with suppress(PromptTooLarge):
+            prompt = self.prompts.build(runtime, (message,))
             left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
-            in_prompt = self._chunks_in_prompt(prompt)
-        except PromptTooLarge:
-            left = 0
-        return _make_budget(runtime, left, in_prompt)
+            return _make_budget(runtime, left, self._chunks_in_prompt(prompt))
+        return _make_budget(runtime, 0, {})
 
     def _budget_after_compaction(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """The room when the turns so far are about to be compacted: what a summary and the turns that stay will leave."""
         inputs = self.prompts.inputs(runtime, (message,), self.state.compaction)
-        left = 0
         with suppress(PromptTooLarge):
             usage = self.prompts.fixed_cost(runtime, inputs)
             kept = runtime.largest_summary + turn_budget_after_compaction(usage, runtime.budget, runtime.largest_summary)
-            left = max(0, history_budget(usage, runtime.budget) - kept)
-        return _make_budget(runtime, left, {})
+            return _make_budget(runtime, max(0, history_budget(usage, runtime.budget) - kept), {})
+        return _make_budget(runtime, 0, {})
 
-    def needs_text_again(self, message: ZkChatMessage, prompt: Prompt) -> bool:
+    def _lacks_text_above(self, runtime: Runtime, message: ZkChatMessage) -> bool:
         """Whether the text that a message refers to as above is not in its prompt, or may be shortened or folded by a compaction."""
         above = {number for reference in message.references if reference.above for number in reference.numbers}
-        there = {chunk.number for chunk in self._chunks_in_prompt(prompt).values()} if above else above
-        return bool(above) and (prompt.usage.compaction.due or not above <= there)
+        if not above:
+            return False
+        with suppress(PromptTooLarge):
+            prompt = self.prompts.build(runtime, (message,))
+            return prompt.usage.compaction.due or not above <= {chunk.number for chunk in self._chunks_in_prompt(prompt).values()}
+        return True
 
     def _chunks_in_prompt(self, prompt: Prompt) -> dict[str, ContentChunk]:
         """The numbered chunks that earlier messages bring into a prompt unshortened, by id."""
@@ -217,13 +199,9 @@ class UserMessageBuilder:
 
 def _make_budget(runtime: Runtime, left: int, in_prompt: Mapping[str, ContentChunk]) -> InjectionBudget:
     ratio = runtime.settings.context.injection_ratio
-    can_read = runtime.retrieval is None or runtime.retrieval.mode in ("tools", "both")
-    return InjectionBudget(
-        left=left,
-        ratio=ratio if can_read else max(ratio, UNREADABLE_SHARE),
-        cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
-        in_prompt=in_prompt,
-    )
+    if runtime.retrieval is not None and runtime.retrieval.mode not in ("tools", "both"):  # the model cannot read more of them
+        ratio = max(ratio, UNREADABLE_SHARE)
+    return InjectionBudget(left, ratio, lambda chunk: chunk_tokens(chunk, runtime.counter.count), in_prompt)
 
 
 @dataclass
@@ -232,7 +210,7 @@ class TypedMessageCounter:
 
     state: ConversationState
     messages: UserMessageBuilder
-    _mentioned: tuple[object, int] = (None, 0)
+    _named: tuple[object, int] = (None, 0)
     """The documents that it names, and their tokens."""
 
     def count(self, runtime: Runtime, text: str, *, with_documents: bool) -> tuple[int, bool]:
@@ -241,9 +219,9 @@ class TypedMessageCounter:
         if not counter.ready or len(text) > MAX_COUNTED:
             return estimate_tokens(text), bool(text)
         names = self.state.version, _WRITTEN_NAME.findall(text)
-        if with_documents and names != self._mentioned[0]:
-            self._mentioned = names, self.messages.count_mentioned(runtime, text) if names[1] else 0
-        return counter.count(text) + (self._mentioned[1] if with_documents else 0), bool(text) and counter.estimated
+        if with_documents and names != self._named[0]:
+            self._named = names, self.messages.count_named_documents(runtime, text) if names[1] else 0
+        return counter.count(text) + (self._named[1] if with_documents else 0), bool(text) and counter.estimated
 
 
 def with_documents(
