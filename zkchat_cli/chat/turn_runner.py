@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from zkchat_cli import events
 from zkchat_cli.chat.compactor import Compactor
-from zkchat_cli.chat.model_calibrator import ModelCalibrator
+from zkchat_cli.chat.model_calibrator import count_by_server, learn_count, learn_usage
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -60,8 +60,6 @@ class TurnRunner:
     compactor: Compactor
     turn: TurnInProgress
     decide_documents: DecideDocuments
-    window_filled: bool = False
-    """Whether tool results have filled the window."""
     retrieval: RetrievalMode | None = None
     """Who searches the notes after the server has refused tools."""
     answered_refusals: set[ProviderErrorKind] = field(default_factory=set)
@@ -69,7 +67,6 @@ class TurnRunner:
 
     def __post_init__(self) -> None:
         self._tool_calls = ToolCallRunner(self.services, self.state, self.prompts, self.turn)
-        self._calibrator = ModelCalibrator(self.turn)
 
     def run(self) -> Generator[events.Event, None, FinishReason]:
         """Yields events; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
@@ -84,32 +81,28 @@ class TurnRunner:
             calls, finish = yield from self._call()
             if not calls:
                 break
-            if turn.no_more_tools:
-                refused += 1
-                if refused > MOST_REFUSED:
-                    raise self._no_answer_error(finish, rounds + refused)
-                self._tool_calls.refuse(calls, f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found")
+            if not turn.no_more_tools:
+                room = yield from self._tool_calls.run(calls)
+                rounds += 1
+                if room < MIN_TOOL_TOKENS:
+                    turn.no_more_tools = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
+                elif rounds >= most:
+                    turn.no_more_tools = f"llm.max_tool_rounds is {most}"
                 continue
-            room = yield from self._tool_calls.run(calls)
-            rounds += 1
-            self.window_filled = room < MIN_TOOL_TOKENS
-            if self.window_filled:
-                turn.no_more_tools = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
-            elif rounds >= most:
-                turn.no_more_tools = f"llm.max_tool_rounds is {most}"
+            refused += 1
+            if refused > MOST_REFUSED:
+                raise self._no_answer_error(finish)
+            self._tool_calls.refuse(calls, f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found")
         if not turn.text.strip():
-            raise self._no_answer_error(finish, rounds + refused if turn.no_more_tools else 0)
+            raise self._no_answer_error(finish)
         return finish
 
-    def _no_answer_error(self, finish: FinishReason, rounds: int) -> ProviderError:
-        """`rounds` of tool calls without an answer, or 0 if the model got as many tools as it wanted."""
-        name = self.turn.runtime.model.name
-        if self.window_filled and rounds:
-            hint = "Ask for less at a time, or raise context.max_tokens if the model has a larger window."
-            return ProviderError("empty", f"{name} never answered: {self.turn.no_more_tools}", hint)
-        if rounds:
-            hint = "Ask it differently, or raise llm.max_tool_rounds or context.max_tokens."
-            return ProviderError("empty", f"{name} called tools {rounds} times in a row and never answered", hint)
+    def _no_answer_error(self, finish: FinishReason) -> ProviderError:
+        name, reason = self.turn.runtime.model.name, self.turn.no_more_tools
+        if reason:
+            return ProviderError(
+                "empty", f"{name} never answered: {reason}", "Ask for less at a time, or raise that limit in the settings."
+            )
         if finish == "content_filter":
             return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask it differently.")
         if finish == "length":
@@ -125,12 +118,8 @@ class TurnRunner:
         refused: ProviderError | None = None
         while True:
             try:
-                if refused is not None and refused.kind == "context_length":
-                    yield from self._shrink(refused)
-                elif refused is not None:
-                    yield events.Notice(refused.message, refused.hint)
-                    self.retrieval = "before"
-                    yield from self.decide_documents(self.retrieval)
+                if refused is not None:
+                    yield from self._answer_refusal(refused)
                 prompt = yield from self._fitting_prompt()
             except PromptTooLarge as e:
                 turn.runtime = before  # a guess that leaves no room would end every further turn, too
@@ -152,26 +141,29 @@ class TurnRunner:
 
     def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
         """The prompt of the next call; compacted before, if tool results have filled the window. Raises PromptTooLarge."""
-        prompt = self._build_prompt()
-        if len(self.turn.messages) > 1 and prompt.usage.compaction.due:
-            yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "")
-            prompt = self._build_prompt()
+        turn, prompt = self.turn, self._build_prompt()
+        if len(turn.messages) > 1:
+            prompt = yield from self._compact_if_due(prompt)
         for _ in range(MAX_COUNTS):
-            counted = self._calibrator.count_by_server(prompt)
+            counted = count_by_server(turn, prompt)
             if counted is None or counted <= prompt.usage.effective_limit:
                 return prompt
-            self._calibrator.learn(prompt, counted)
-            if len(self.turn.messages) == 1:
+            learn_count(turn, prompt, counted)
+            if len(turn.messages) == 1:
                 yield from self.decide_documents(self.retrieval)
-            prompt = self._build_prompt()
-            if prompt.usage.compaction.due:
-                yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "", ask=False)
-                prompt = self._build_prompt()
+            prompt = yield from self._compact_if_due(self._build_prompt(), ask=False)
         usage = prompt.usage
         raise PromptTooLarge(
             f"the prompt needs {counted:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
-            advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id),
+            advise_on_size(prompt.messages, prompt.usage.tool_tokens, turn.user.id),
         )
+
+    def _compact_if_due(self, prompt: Prompt, *, ask: bool = True) -> Generator[events.Event, None, Prompt]:
+        due = prompt.usage.compaction
+        if not due.due:
+            return prompt
+        yield from self.compactor.run_if_enabled(self.turn, due.reason or "", ask=ask)
+        return self._build_prompt()
 
     def _build_prompt(self) -> Prompt:
         """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
@@ -193,20 +185,26 @@ class TurnRunner:
         hint = advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id)
         return ProviderError("context_length", refused.message, hint)
 
-    def _shrink(self, refused: ProviderError) -> Iterator[events.Event]:
-        """Assume the window that the server tells, or one smaller than the refused prompt; decide again which documents fit, and compact.
+    def _answer_refusal(self, refused: ProviderError) -> Iterator[events.Event]:
+        """Search the notes for a model that takes no tools. For one whose window is smaller, assume the window that the server tells, or
+        one smaller than the refused prompt; decide again which documents fit, and compact.
 
         The model is not asked for a summary: it has just refused to read so much, and its window is a guess for now.
         """
         from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens  # the server's answer has loaded it
 
         turn = self.turn
+        if refused.kind == "no_tools":
+            yield events.Notice(refused.message, refused.hint)
+            self.retrieval = "before"
+            yield from self.decide_documents(self.retrieval)
+            return
         assert turn.prompt is not None
         turn.refused = len(turn.sent)
         used, usage = turn.runtime.window.tokens, turn.prompt.usage
         limit, counted = parse_context_limit(refused.message), parse_refused_tokens(refused.message)
         if counted is not None:
-            self._calibrator.learn(turn.prompt, counted)
+            learn_count(turn, turn.prompt, counted)
         if limit is None or limit > used or (limit == used and counted is None):
             limit = int(RETRY_SHARE * usage.total_tokens / usage.effective_limit * used)
         turn.runtime = replace(turn.runtime, rejected_window=Window(limit, "a refusal of the server"))
@@ -221,11 +219,11 @@ class TurnRunner:
         name, usage = runtime.model.name, prompt.usage
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
         request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
-        yield events.PromptBuilt(prompt.usage, runtime.speaker_label)
+        yield events.PromptBuilt(usage, runtime.speaker_label)
         reader = CitationMarkParser()
         frame = request_frame(runtime.model, request)
         self.prompts.remember_tools(turn.user.id, prompt)
-        if turn.runtime.settings.references.enabled:
+        if runtime.settings.references.enabled:
             self.prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)  # the answer's references have them
         turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
         with turn.count_broken_call(prompt), closing(runtime.model.stream(request)) as stream:
@@ -234,12 +232,14 @@ class TurnRunner:
                     delta = next(stream, None)
                 match delta:
                     case TextPart(text):
-                        turn.text += replace_surrogates(text)
-                        yield events.TextDelta(replace_surrogates(text))
-                        yield from cited_events(reader.feed(replace_surrogates(text)))
+                        text = replace_surrogates(text)
+                        turn.text += text
+                        yield events.TextDelta(text)
+                        yield from _cited_events(reader.feed(text))
                     case ReasoningPart(text):
-                        turn.reasoning += replace_surrogates(text)
-                        yield events.ReasoningDelta(replace_surrogates(text))
+                        text = replace_surrogates(text)
+                        turn.reasoning += text
+                        yield events.ReasoningDelta(text)
                     case ThinkingPart(blocks):
                         turn.thinking = storable_thinking(blocks)
                     case ToolCallsPart(new):
@@ -248,13 +248,14 @@ class TurnRunner:
                         yield events.Waiting(seconds, replace_surrogates(reason))
                     case StreamFinished(reason, reported, notice, hint, level):
                         turn.level = level
-                        yield from cited_events(reader.close())
+                        yield from _cited_events(reader.close())
                         if notice:
                             yield events.Notice(f"{name}: {notice}", hint)
                         frame = request_frame(runtime.model, request)  # without what the model has refused meanwhile
                         turn.sent[-1] = turn.sent[-1].model_copy(update={"request": frame})
                         turn.add_usage(reported, prompt, calls)
-                        yield from self._calibrator.calibrate(prompt, reported)
+                        if reported is not None:
+                            yield from learn_usage(turn, prompt, reported)
                         _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)
                         return calls, reason
                     case StreamFailed(error):
@@ -264,6 +265,6 @@ class TurnRunner:
                         raise ProviderError("cut", f"{name}: the stream broke off", "Ask again for the rest.")
 
 
-def cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:
+def _cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:
     """An event for each mark that cites; footnotes that only define a number are none."""
     return (events.Cited(mark.numbers, mark.name, mark.start, mark.end) for mark in found if not mark.defines)
