@@ -54,35 +54,24 @@ class CompactionRun:
             problem = f"the strategy {strategy.name} sends no summaries; hybrid and summarize do"
             return self._unchanged.model_copy(update={"problem": problem})
         with self.timer("prepare"):
-            kept = self._kept_preview()
-            masking, fold = self._plan() if kept is None else (None, None)
-        if kept is None and masking is None and fold is None:
+            done = self._kept_preview()
+            masking = self._mask_oldest() if done is None else None
+            suffices = masking is not None and bool(self.request.reason) and self._suffices(masking)
+            fold = self._plan_fold(masking) if done is None and not suffices else None
+        if done is None and masking is None and fold is None:
             return self._unchanged
         yield events.CompactionStarted(self.request.reason or MANUAL_REASON)
-        done = kept or (yield from self._compact(masking, fold))
-        if not done.preview and done.mode != "none":
+        if done is None:
+            done = masking if fold is None else (yield from self._fold(fold, masking))
+            assert done is not None
+            done = self._with_sent_tokens(done)
+        if done.mode != "none" and not done.preview:
             with self.timer("store"):
                 self.state.add_compaction(done)
-        elif done.preview and done.model_calls:
+        elif done.mode != "none" and done.model_calls:
             self.state.keep_preview(done.model_copy(update={"state": self._digest}))
         yield events.CompactionDone(done)
         return done
-
-    def _plan(self) -> tuple[Compaction | None, FoldPlan | None]:
-        """What to mask and what to fold."""
-        masking = self._mask_oldest()
-        suffices = masking is not None and bool(self.request.reason) and self._suffices(masking)
-        return masking, None if suffices else self._plan_fold(masking)
-
-    def _compact(self, masking: Compaction | None, fold: FoldPlan | None) -> Generator[events.Event, None, Compaction]:
-        done = masking or self._unchanged
-        if fold is not None:
-            merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
-            asks = self._may_ask(fold)
-            answer = (yield from self._writer.write(fold, merged, self._previous)) if asks else ModelSummary()
-            with self.timer("prepare"):
-                done = self._fold(fold, masking, answer)
-        return done if done.mode == "none" else self._with_sent_tokens(done)
 
     # a preview that was made of the same
 
@@ -91,10 +80,8 @@ class CompactionRun:
         kept = self.state.preview
         if kept is None or not self.request.ask or kept.state != self._digest:
             return None
-        own = {"id", "created_at", "tokens_before", "tokens_after", "preview", "state", "undone"}
-        if kept.mode == "none":
-            return self._unchanged.model_copy(update=kept.model_dump(include={"model", "model_calls", "problem"}) | {"usage": kept.usage})
-        return self._measured(**{name: getattr(kept, name) for name in Compaction.model_fields.keys() - own})
+        new = {"id": self.services.new_id(), "created_at": self.services.now(), "preview": self.request.preview, "state": None}
+        return kept.model_copy(update=new)
 
     @cached_property
     def _digest(self) -> str:
@@ -157,34 +144,50 @@ class CompactionRun:
 
     def _with_sent_tokens(self, done: Compaction) -> Compaction:
         """In a turn, the figures of the prompt that is then sent: with the turn's messages and what recall adds."""
-        runtime = self.runtime
-        if not self.request.current:
+        if not self.request.current or done.mode == "none":
             return done
-        before = self.prompts.uncompacted_tokens(runtime, self._previous, self._inputs_of_turn)
         sent = done.with_summary_of(self._previous)
-        inputs = self._inputs_of_turn._replace(history=self.prompts.masked_turns(runtime, sent), compaction=sent)
+        inputs = self._inputs_of_turn._replace(history=self.prompts.masked_turns(self.runtime, sent), compaction=sent)
         with suppress(PromptTooLarge):
-            after = self.prompts.assemble(runtime, inputs).usage.total_tokens  # the next call's prompt
+            after = self.prompts.assemble(self.runtime, inputs).usage.total_tokens  # the next call's prompt
+            before = self.prompts.uncompacted_tokens(self.runtime, self._previous, self._inputs_of_turn)
             return done.model_copy(update={"tokens_before": before, "tokens_after": after})
         return done
+
+    @cached_property
+    def _bare_cost(self) -> ContextUsage:
+        """The prompt without any history, and without the turn in progress."""
+        return self.prompts.fixed_cost(self.runtime, self._inputs)
+
+    @cached_property
+    def _fixed_cost(self) -> ContextUsage:
+        """The prompt without any history, with the turn in progress if that fits."""
+        with suppress(PromptTooLarge):
+            return self.prompts.fixed_cost(self.runtime, self._inputs_of_turn)
+        return self._bare_cost
 
     # masking
 
     def _mask_oldest(self) -> Compaction | None:
         """A compaction that only masks what is older than the newest messages, or if that does not suffice, all but the last turn; in a
         tool loop also that. A repeated request, without new messages, masks nothing more."""
-        previous, keep = self._previous, self.request.keep
-        if not self.request.reason and previous is not None and previous.made_after == self.state.head:
+        request, previous = self.request, self._previous
+        if not request.reason and previous is not None and previous.made_after == self.state.head:
             return None
         turns = self._turns(previous)
         recent = turns[self._count_covered(turns) :]
         last = max(0, len(recent) - 1)
-        border = min(policy.first_kept_turn(recent, self.runtime.settings.context.recent_messages_to_keep if keep is None else keep), last)
-        masking = self._mask(recent[:border])
-        if self.request.reason and not (masking and self._suffices(masking)):
-            masking = self._mask(recent[:last]) or masking
-        if len(self.request.current) > 1 and not (masking and self._suffices(masking)):  # else the last turn would be left out whole
-            masking = self._mask(recent) or masking
+        keep = self.runtime.settings.context.recent_messages_to_keep if request.keep is None else request.keep
+        borders = [min(policy.first_kept_turn(recent, keep), last)]
+        if request.reason:
+            borders.append(last)
+        if len(request.current) > 1:  # else the last turn would be left out whole
+            borders.append(len(recent))
+        masking = None
+        for border in borders:
+            masking = self._mask(recent[:border]) or masking
+            if masking is not None and self._suffices(masking):
+                break
         return masking
 
     def _mask(self, turns: Sequence[Turn]) -> Compaction | None:
@@ -201,18 +204,6 @@ class CompactionRun:
         history = compaction.tokens_after - self._bare_cost.total_tokens
         return history <= policy.MASKED_HISTORY_SHARE * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
-    @cached_property
-    def _fixed_cost(self) -> ContextUsage:
-        """The prompt without any history, with the turn in progress if that fits."""
-        with suppress(PromptTooLarge):
-            return self.prompts.fixed_cost(self.runtime, self._inputs_of_turn)
-        return self._bare_cost
-
-    @cached_property
-    def _bare_cost(self) -> ContextUsage:
-        """The prompt without any history, and without the turn in progress."""
-        return self.prompts.fixed_cost(self.runtime, self._inputs)
-
     # folding
 
     def _plan_fold(self, masking: Compaction | None) -> FoldPlan | None:
@@ -220,60 +211,57 @@ class CompactionRun:
         covered = self._count_covered(turns)
         if self.request.keep is not None:
             return policy.plan_fold(turns, covered, self.request.keep)
-        pinned = sum(turn.fixed_tokens for turn in self.state.turns(self.runtime.counter))
-        cost, budget, other = self._fixed_cost, self.runtime.budget, self.runtime.largest_summary + pinned
+        cost, budget = self._fixed_cost, self.runtime.budget
+        other = self.runtime.largest_summary + sum(turn.fixed_tokens for turn in self.state.turns(self.runtime.counter))
         room = turn_budget_after_compaction(cost, budget, other)
         recent = self.runtime.settings.context.recent_messages_to_keep
         return policy.plan_fold(turns, covered, recent, budget=room, largest=history_budget(cost, budget) - other)
 
-    def _fold(self, fold: FoldPlan, masking: Compaction | None, answer: ModelSummary) -> Compaction:
+    def _fold(self, fold: FoldPlan, masking: Compaction | None) -> Generator[events.Event, None, Compaction]:
         """The compaction with the first summary that makes the prompt smaller, or else the masking alone."""
-        model = self._writer.model.name if answer.calls else None
+        previous, answer = self._previous, ModelSummary()
+        merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
+        writer = SummaryWriter(self.services, self.runtime, self.timer, self.request, self._summary_limit)
+        if self._may_ask(fold) and writer.is_able:
+            answer = yield from writer.write(fold, merged, fold.new_tokens + (previous.summary_tokens if previous is not None else 0))
+        model = writer.model.name if answer.calls else None
         cost = {"model": model, "model_calls": answer.calls, "usage": answer.usage, "problem": answer.problem}
-        base = masking or self._previous
+        base = masking or previous
         kept = {id_ for turn in self._turns(base)[len(fold.turns) :] for id_ in turn.ids}
         masked = tuple(id_ for id_ in base.masked if id_ in kept) if base is not None else ()
-        new = set(masked) - set(self._previous.masked if self._previous is not None else ())
+        new = set(masked) - set(previous.masked if previous is not None else ())
         fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
-        for mode, summary, quoted in self._summaries(fold, answer):
-            tokens = self.runtime.counter.count(summary)
-            folded = self._measured(summary=summary, summary_tokens=tokens, quoted=quoted, mode=mode, **fields)
-            if folded is not None:
-                return folded.model_copy(update=cost)
-            if summary is answer.summary:
-                cost["problem"] = "it would not make the prompt smaller"
+        with self.timer("prepare"):
+            for mode, summary, quoted in self._summaries(fold, answer):
+                tokens = self.runtime.counter.count(summary)
+                folded = self._measured(summary=summary, summary_tokens=tokens, quoted=quoted, mode=mode, **fields)
+                if folded is not None:
+                    return folded.model_copy(update=cost)
+                if summary is answer.summary:
+                    cost["problem"] = "it would not make the prompt smaller"
         return (masking or self._unchanged).model_copy(update=cost)
 
     def _summaries(self, fold: FoldPlan, answer: ModelSummary) -> Iterator[tuple[CompactionMode, str, tuple[str, ...]]]:
         """Modes, summaries and the turns that these quote, the best first."""
         if answer.summary is not None:
             yield answer.mode, answer.summary, ()
-        request = self.request
-        extracted = extract_summary(fold, self._limit, self.runtime.counter, request.instructions, self._quoted_turns())
+        request, counter = self.request, self.runtime.counter
+        quoted: list[Turn] = []
+        if self._previous is not None and self._previous_summary and not request.instructions and request.target is None:
+            quoted = [turn for turn in self.state.turns(counter) if turn.id in self._previous.quoted]
+        extracted = extract_summary(fold, self._summary_limit, counter, request.instructions, quoted)
         if extracted is not None:
             yield "extractive", extracted.text, extracted.quoted
         if request.reason:
             yield "truncated", policy.truncation_notice(fold), ()
 
-    def _quoted_turns(self) -> list[Turn]:
-        """The turns that the last summary quotes, unless the user wants something else of this one."""
-        if self.request.instructions or self.request.target is not None or not self._previous_summary:
-            return []
-        quoted = self._previous.quoted if self._previous is not None else ()
-        return [turn for turn in self.state.turns(self.runtime.counter) if turn.id in quoted]
-
     @property
-    def _limit(self) -> int:
+    def _summary_limit(self) -> int:
         """Tokens that the summary may take."""
         largest = self.runtime.largest_summary
         return largest if self.request.target is None else min(self.request.target, largest)
 
-    @cached_property
-    def _writer(self) -> SummaryWriter:
-        request = self.request
-        return SummaryWriter(self.services, self.runtime, self.timer, self._limit, request.target is not None, request.instructions)
-
     def _may_ask(self, fold: FoldPlan) -> bool:
-        if not self.request.ask or not self._writer.is_able:
-            return False
-        return not self.request.reason or fold.new_tokens >= LEAST_FOLDED_SHARE * self.runtime.budget.effective_limit
+        if not self.request.reason:
+            return self.request.ask
+        return self.request.ask and fold.new_tokens >= LEAST_FOLDED_SHARE * self.runtime.budget.effective_limit

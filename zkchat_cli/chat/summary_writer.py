@@ -4,7 +4,6 @@ The model is the conversation's, or the one that `context.summary_model` names.
 """
 
 from collections.abc import Generator
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,11 +13,11 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import LIMIT_SHARE
-from zkchat_cli.context.compaction_policy import FoldPlan
+from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
 from zkchat_cli.context.turns import SUMMARY_TAG, fence, make_prompt_message
 from zkchat_cli.llm.base import Model, Options, Request
-from zkchat_cli.llm.collected_answer import CollectedAnswer, collect
-from zkchat_cli.models import Compaction, CompactionMode, PromptMessage, TokenUsage, sum_usage
+from zkchat_cli.llm.collected_answer import collect
+from zkchat_cli.models import CompactionMode, PromptMessage, TokenUsage, sum_usage
 from zkchat_cli.summarization import summary_check
 from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, fit_transcript, parse_summary
 from zkchat_cli.tokens.counter import TokenCounter
@@ -45,21 +44,19 @@ class ModelSummary(NamedTuple):
     problem: str | None = None
 
     def after(self, earlier: "ModelSummary") -> "ModelSummary":
-        """This result with the cost of an earlier call."""
-        usage = sum_usage((earlier.usage, self.usage))
-        return self._replace(calls=earlier.calls + self.calls, usage=usage)
+        """This result with the cost of earlier calls."""
+        return self._replace(calls=earlier.calls + self.calls, usage=sum_usage((earlier.usage, self.usage)))
 
 
 @dataclass
 class SummaryWriter:
-    """Writes summaries of at most `limit` tokens. `limit_is_chosen`: by the user; `instructions` are the user's."""
+    """Writes summaries of at most `limit` tokens."""
 
     services: SessionServices
     runtime: Runtime
     timer: PhaseTimer
+    request: CompactionRequest
     limit: int
-    limit_is_chosen: bool = False
-    instructions: str | None = None
 
     @property
     def model(self) -> Model:
@@ -69,27 +66,25 @@ class SummaryWriter:
     def is_able(self) -> bool:
         return self.runtime.summary_model.can_summarize and self.limit >= SMALLEST_SUMMARY
 
-    def write(self, fold: FoldPlan, earlier: str | None, replaced: Compaction | None) -> Generator[events.Event, None, ModelSummary]:
-        """A summary of the turns that the `earlier` one does not cover, which is merged in. It must be smaller than what it replaces: the
-        turns and the summary of the compaction `replaced`. The `problem` is that of the first request."""
+    def write(self, fold: FoldPlan, earlier: str | None, replaced: int) -> Generator[events.Event, None, ModelSummary]:
+        """A summary of the turns that the `earlier` one does not cover, which is merged in. It must have fewer tokens than what it
+        `replaced`. The `problem` is that of the first request."""
         if self.runtime.summarizer is not None:
             with self.timer("model"):
                 prepare_model(self.model)
-        tokens = fold.new_tokens + (replaced.summary_tokens if replaced is not None else 0)
-        usual, messages = yield from self._request(fold, earlier, tokens, "full")
-        written = usual
-        if usual.summary is None and usual.calls:
-            simple, messages = yield from self._request(fold, earlier, tokens, "simple")
-            written = simple.after(usual)._replace(problem=usual.problem)
+        written, messages = yield from self._ask(fold, earlier, replaced, "full")
+        if written.summary is None and written.calls:
+            simple, messages = yield from self._ask(fold, earlier, replaced, "simple")
+            written = simple.after(written)._replace(problem=written.problem)
         if written.summary is not None:
-            written = yield from self._check(written, messages, fold, earlier, tokens)
+            written = yield from self._correct(written, written.summary, messages, fold, earlier, replaced)
         return written
 
     @property
     def _window(self) -> int:
         """Tokens that a request and its answer may take: no more than the conversation's window, however large the model's is."""
-        own = self.model.window
-        return min(self.runtime.window.tokens, own.tokens if own is not None else self.runtime.window.tokens)
+        own, of_conversation = self.model.window, self.runtime.window.tokens
+        return of_conversation if own is None else min(of_conversation, own.tokens)
 
     @property
     def _max_output(self) -> int:
@@ -108,12 +103,13 @@ class SummaryWriter:
             return own
         return own.calibrated(self.services.store.calibration(self.model.name), exact=self.model.exact)
 
-    def _request(
+    def _ask(
         self, fold: FoldPlan, earlier: str | None, replaced: int, mode: CompactionMode
     ) -> Generator[events.Event, None, tuple[ModelSummary, tuple[PromptMessage, ...]]]:
-        usual = self.limit if self.limit_is_chosen else int(policy.USUAL_SUMMARY_SHARE * self.runtime.budget.messages)
+        """The result of a request, and its messages."""
+        usual = self.limit if self.request.target is not None else int(policy.USUAL_SUMMARY_SHARE * self.runtime.budget.messages)
         size = min(self.limit, max(SMALLEST_SUMMARY, min(LARGEST_SUMMARY, usual)))
-        request = SummaryRequest(size, earlier, self.instructions, simple=mode == "simple")
+        request = SummaryRequest(size, earlier, self.request.instructions, simple=mode == "simple")
         overhead = sum(message.tokens for message in build_summary_request("", request, self._counter))
         room = int(JOINED_SHARE * (self._room - overhead) * (0.5 if request.simple else 1))
         if room < LEAST_ROOM:
@@ -124,47 +120,34 @@ class SummaryWriter:
         messages = build_summary_request(text, request, self._counter)
         return (yield from self._call(messages, replaced, mode)), messages
 
-    def _check(
-        self, written: ModelSummary, messages: tuple[PromptMessage, ...], fold: FoldPlan, earlier: str | None, replaced: int
+    def _correct(
+        self, written: ModelSummary, summary: str, messages: tuple[PromptMessage, ...], fold: FoldPlan, earlier: str | None, replaced: int
     ) -> Generator[events.Event, None, ModelSummary]:
         """The summary with the facts of the turns: the model corrects what is wrong once, if there is room; then zkchat does."""
-        assert written.summary is not None
-        source, decisions = summary_check.source_text(fold.new, earlier), summary_check.find_decisions(fold.new)
-        source = f"{source}\n{self.instructions or ''}"
-        check = summary_check.check_summary(written.summary, source, decisions)
+        source = f"{summary_check.source_text(fold.new, earlier)}\n{self.request.instructions or ''}"
+        decisions = summary_check.find_decisions(fold.new)
+        check = summary_check.check_summary(summary, source, decisions)
         if not check.problems:
             return written
-        answer = make_prompt_message("assistant", "conversation", fence(SUMMARY_TAG, written.summary), self._counter)
+        answer = make_prompt_message("assistant", "conversation", fence(SUMMARY_TAG, summary), self._counter)
         correction = make_prompt_message("user", "conversation", summary_check.correction_request(check), self._counter)
         if sum(m.tokens for m in (*messages, answer, correction)) <= self._room:
             second = yield from self._call((*messages, answer, correction), replaced, written.mode)
-            better = second.summary and summary_check.check_summary(second.summary, source, decisions).problems <= check.problems
-            written = written._replace(calls=written.calls + 1, usage=second.after(written).usage)
-            written = written._replace(summary=second.summary) if better else written
-        repaired = summary_check.repair_summary(written.summary or "", source, decisions, self.limit, self.runtime.counter)
-        if not repaired:
-            return written._replace(summary=None, problem="the conversation has nothing of what the model's summary states")
-        return written._replace(summary=repaired)
+            if second.summary and summary_check.check_summary(second.summary, source, decisions).problems <= check.problems:
+                summary = second.summary
+            written = second.after(written)
+        repaired = summary_check.repair_summary(summary, source, decisions, self.limit, self.runtime.counter)
+        problem = None if repaired else "the conversation has nothing of what the model's summary states"
+        return written._replace(summary=repaired or None, problem=problem)
 
     def _call(
         self, messages: tuple[PromptMessage, ...], replaced: int, mode: CompactionMode
     ) -> Generator[events.Event, None, ModelSummary]:
-        answer = yield from self._collect(messages)
+        options = Options(self._max_output, temperature=0.0, reasoning_effort=self.runtime.options.light_effort)
+        with self.timer("model"):
+            answer = yield from collect(self.model, Request(messages, options=options, window=self._window))
+        # counted by zkchat if the provider does not report it
+        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer.text))
         summary = parse_summary(answer.text)
         problem = answer.problem or policy.rejection_reason(summary, self.limit, replaced, self.runtime.counter)
-        return ModelSummary(None if problem else summary, mode, 1, answer.usage, problem)
-
-    def _collect(self, messages: tuple[PromptMessage, ...]) -> Generator[events.Event, None, CollectedAnswer]:
-        """The model's answer with its usage, counted by zkchat if the provider does not report it."""
-        options = Options(self._max_output, temperature=0.0, reasoning_effort=self.runtime.options.light_effort)
-        with closing(collect(self.model, Request(messages, options=options, window=self._window))) as stream:
-            while True:
-                with self.timer("model"):
-                    try:
-                        waiting = next(stream)
-                    except StopIteration as end:
-                        answer: CollectedAnswer = end.value
-                        break
-                yield waiting
-        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer.text))
-        return answer if answer.usage is not None else answer._replace(usage=counted)
+        return ModelSummary(None if problem else summary, mode, 1, answer.usage or counted, problem)
