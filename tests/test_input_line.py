@@ -15,18 +15,14 @@ from hypothesis import strategies as st
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DummyCompleter
-from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
-from prompt_toolkit.output.vt100 import Vt100_Output
-from streaming_terminal import Streaming
 
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.interrupts import buffered_type_ahead
 from zkchat_cli.terminal.paste_folding import MAX_CHARACTERS, MAX_LINES, Pastes
-from zkchat_cli.terminal.reflow import CUTTING
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))
@@ -93,20 +89,6 @@ def test_a_signal_just_after_the_line_was_sent_is_no_error(at: At) -> None:
         at.prompt._session.app.key_processor.send_sigint()
 
     asyncio.run(interrupt())
-
-
-def test_a_terminal_that_wraps_its_rows_again_shows_the_line_once_and_what_is_above(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("VTE_VERSION", *CUTTING):
-        monkeypatch.setenv(name, "7600" if name == "VTE_VERSION" else "")
-    seen = Streaming(reflows=True)
-    seen.write("the answer\n")
-    output = Vt100_Output(seen, lambda: Size(seen.terminal.lines, seen.terminal.columns), enable_cpr=False)  # type: ignore[arg-type]
-    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=output):
-        at = At(keyboard)
-        make_narrower = lambda: (seen.terminal.resize(columns=40), at.prompt._session.app._on_resize())  # type: ignore  # noqa: E731
-        keyboard.send_text("words " * 10 + "last!")
-        at.says_when(lambda: "!" in seen.raw and not at.prompt.call_soon(make_narrower), ENTER)
-    assert seen.terminal.rows() == ["the answer", "you ›" + " words" * 5 + " word", "      s words words words words last!"]
 
 
 # pasting

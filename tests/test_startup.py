@@ -4,7 +4,6 @@ import io
 import os
 import re
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Container, Iterator
@@ -19,8 +18,7 @@ from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App
-from zkchat_cli.app.model_access import reachable_providers
-from zkchat_cli.app.settings import StartupOptions, load_settings
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat import session
 from zkchat_cli.terminal import repl, startup
 from zkchat_cli.terminal.repl import Repl
@@ -99,18 +97,6 @@ def test_notes_that_are_linked_and_about_the_same_are_offered_after_an_answer(ch
     printed = chat.printed.getvalue()
     assert ("  related: [[Heaps]]; /related says why" in printed) == (show == "true")
     assert "[[Heaps]]   Heaps.md" in printed
-
-
-def test_where_nobody_chose_a_model_those_that_could_answer_are_named(chat: Chat) -> None:
-    chat.open.set()
-
-    def after(chat: Chat) -> None:
-        chat.wait_for("openai could answer, too: /model lists the models")
-
-    assert chat.run(after, OPENAI_API_KEY="sk-test") == 0
-    with socket.create_server(("127.0.0.1", 0)) as ollama:
-        loaded = load_settings(StartupOptions(), {"OLLAMA_HOST": f"127.0.0.1:{ollama.getsockname()[1]}"}, chat.folder)
-        assert reachable_providers(loaded) == ("ollama",)
 
 
 def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:

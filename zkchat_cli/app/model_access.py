@@ -1,11 +1,9 @@
 """Opening the models and embedders that the settings name, and the servers that have them."""
 
-import socket
 import threading
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
@@ -18,9 +16,6 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.vault.search.vector_store import Embedder
-
-LISTENING_TIMEOUT = 0.5
-"""Seconds for a connection to this machine."""
 
 
 def open_embedder(loaded: LoadedConfig) -> Embedder | None:
@@ -79,26 +74,6 @@ def available_models(
     for thread in threads:
         thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
     return (AvailableModels("offline", ("offline",)), *answers.values())
-
-
-def reachable_providers(loaded: LoadedConfig) -> tuple[str, ...]:
-    """The providers whose models could answer: the user has set something for them, or their server listens on this machine.
-
-    Nothing is sent to a server.
-    """
-    from zkchat_cli.llm.http_errors import is_local  # as above
-
-    servers = _servers(loaded).items()
-    return tuple(name for name, server in servers if server.configured_by or (is_local(server.address) and _listens(server.address)))
-
-
-def _listens(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        socket.create_connection((parts.hostname or "", parts.port or 80), LISTENING_TIMEOUT).close()
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def llama_cpp_server(env: Mapping[str, str]) -> ServerInfo:

@@ -6,7 +6,7 @@ raises an error that says how to do without, and prints what would be copied or 
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
-from itertools import chain
+from functools import partial
 from typing import TYPE_CHECKING
 
 from zkchat_cli import slash
@@ -38,20 +38,20 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
         if not result.paged:
             print_result(result, chat.screen)
         if result.session is not None:
-            chat.switch_to(result.session)
+            chat.session = result.session
         if result.turn is not None:
             chat.take_turn(result.turn)
     if result.quit:
         return False
     if result.paged:
-        with paged(chat.screen, result.paged, chat.set_next_input) as pager:
+        with paged(chat.screen, result.paged, partial(setattr, chat, "next_input")) as pager:
             print_result(result, pager)
     if result.clipboard is not None:
         _copy(result.clipboard, chat.screen)
     if result.open_note is not None:
         _open(result.open_note, chat)
     if result.input_text:
-        chat.set_next_input(result.input_text)
+        chat.next_input = result.input_text
     if result.question is not None:
         if chat.confirmation.ask(result.question.text):
             return carry_out(result.question.run, chat, stoppable)
@@ -72,13 +72,13 @@ def _open(note: NoteToOpen, chat: "Repl") -> None:
     if command is None:
         width = chat.screen.columns() if chat.screen.columns is not None else MAX_COUNT
         rows = [break_line(line, width) for line in _note_text(note)[:-1].expandtabs(4).split("\n")]
-        page("".join(f"{row.rstrip()}\n" for row in chain(*rows)), chat.screen, line=1 + sum(map(len, rows[: note.line - 1])))
+        page("".join(f"{row.rstrip()}\n" for line in rows for row in line), chat.screen, line=1 + sum(map(len, rows[: note.line - 1])))
     else:
         open_note(command)
 
 
 def _note_text(note: NoteToOpen) -> str:
-    return sanitize(note.text) + ("" if note.text.endswith("\n") else "\n")
+    return sanitize(note.text).removesuffix("\n") + "\n"
 
 
 def print_result(result: CommandResult, screen: Screen) -> None:

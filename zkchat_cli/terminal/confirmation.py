@@ -14,7 +14,6 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import ColorDepth
 
 from zkchat_cli.terminal.interrupts import STOPPED, YES, termios
-from zkchat_cli.terminal.reflow import follow_reflow
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 
@@ -32,29 +31,20 @@ class Confirmation:
 
     def read_answer(self, question: str, choices: str) -> str:
         """The text of the answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input."""
-        question = f"{sanitize_name(question)} [{choices}]"
-        read = self._read_spoken if self._accessible else self._read_shown
+        from zkchat_cli.terminal.plain_input import read_line  # needed here only
+
+        read = read_line if self._accessible else self._read_shown
         with self._pause_interrupts():
             try:
-                return read(question).strip()
+                return read(f"{sanitize_name(question)} [{choices}] ").strip()
             except (EOFError, KeyboardInterrupt):
                 return STOPPED
 
     def _read_shown(self, question: str) -> str:
-        from zkchat_cli.terminal.text_layout import break_line  # imports rich, which the first prompt does not need
-
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._color else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
         if termios is not None and sys.stdin.isatty():
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
-        follow_reflow(prompt.app)
-        rows = [row.rstrip() for row in break_line(question, prompt.output.get_size().columns - 1)]
-        return prompt.prompt(FormattedText([("bold" if self._color else "", "\n".join(rows) + " ")]))
-
-    def _read_spoken(self, question: str) -> str:
-        from zkchat_cli.terminal.plain_input import interruptible, read_line  # for screen readers only
-
-        with interruptible():
-            return read_line(f"{question} ")
+        return prompt.prompt(FormattedText([("bold" if self._color else "", question)]))

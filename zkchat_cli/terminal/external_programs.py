@@ -50,14 +50,22 @@ def page(
     `keep_typed` gets what was typed before the pager started, which would take it for commands.
     """
     is_long = text.count("\n") >= screens * shutil.get_terminal_size().lines - 1
-    command = _pager_command(env) if screen.out.isatty() and is_long and not screen.accessible else None
-    if command is not None:
-        keep_typed(_read_typed_ahead())
-        command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
-    problem = _run_pager(command, text, env) if command is not None else ""
-    if problem:
-        screen.warn(problem)
-    if command is None or problem:
+    command = split_command(env.get("PAGER", PAGER))
+    has_pager = command not in ([], ["cat"]) and env.get("TERM") != "dumb" and shutil.which(command[0], path=env.get("PATH")) is not None
+    if not (screen.out.isatty() and is_long and has_pager) or screen.accessible:
+        screen.out.write(text)
+        screen.out.flush()
+        return
+    keep_typed(_read_typed_ahead())
+    command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
+    try:
+        code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
+    except OSError:
+        code = 127
+    if code in INTERRUPTED:
+        screen.out.write("\n")  # after the ^C that the terminal has printed
+    elif code:
+        screen.warn(f"the pager {command[0]} failed with code {code}; here is the text")
         screen.out.write(text)
         screen.out.flush()
 
@@ -82,29 +90,9 @@ def _read_typed_ahead() -> str:
     return "".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable())
 
 
-def _pager_command(env: Mapping[str, str]) -> list[str] | None:
-    command = split_command(env.get("PAGER", PAGER))
-    if env.get("TERM") == "dumb" or not command or command == ["cat"] or shutil.which(command[0], path=env.get("PATH")) is None:
-        return None
-    return command
-
-
 def _is_less(command: Sequence[str]) -> bool:
     """Whether the program knows `+LINE`, and takes Enter as the terminal sends it."""
     return os.path.basename(command[0]) == "less"  # noqa: PTH119
-
-
-def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> str:
-    """Why the pager may have shown nothing; empty if it ended as usual."""
-    name = sanitize(command[0])
-    try:
-        code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
-    except OSError as e:
-        return f"the pager {name} cannot be started ({e.strerror}); here is the text"
-    if code in INTERRUPTED:
-        sys.stdout.write("\n")  # after the ^C that the terminal has printed
-        return ""
-    return "" if code == 0 else f"the pager {name} failed with code {code}; here is the text"
 
 
 def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None) -> int:

@@ -26,7 +26,6 @@ from prompt_toolkit.styles import Style
 from zkchat_cli.completion import InputCompleter, can_complete
 from zkchat_cli.terminal.key_bindings import key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
-from zkchat_cli.terminal.reflow import follow_reflow
 from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.views.text import PROMPT
 
@@ -89,7 +88,6 @@ class InputLine:
         )
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line
         self._session.app.after_render += self._on_render
-        follow_reflow(self._session.app)
         self._session.default_buffer.on_text_changed += lambda buffer: self._on_text_changed(buffer.text)
 
     def ask(self, default: str = "") -> str:

@@ -24,8 +24,7 @@ TERMINATION_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHU
 
 
 class InterruptHandler:
-    """While entered, signals interrupt only code inside `stoppable`. `on_termination` is called for SIGTERM
-    and SIGHUP elsewhere."""
+    """While entered, signals interrupt only code inside `stoppable`. `on_termination` is called for SIGTERM and SIGHUP elsewhere."""
 
     def __init__(self, on_termination: Callable[[], None] = lambda: None) -> None:
         self.termination_signal: int | None = None
@@ -74,44 +73,40 @@ class InterruptHandler:
 
 
 @contextmanager
-def cooked_mode(*, translate_enter: bool = True, suspends: bool = False) -> Iterator[None]:
+def cooked_mode(*, translate_enter: bool = True) -> Iterator[None]:
     """The terminal in the mode in which a shell gives it to a program, whatever the chat has set.
 
-    An Enter that is translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line. Ctrl-Z only `suspends`
-    where that is wanted: less as we run it (LESSSECURE) would not stop with us.
+    An Enter that is translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line.
     """
-    state = None
-    if termios is not None and sys.stdin.isatty():
-        state = termios.tcgetattr(sys.stdin.fileno())
-        usual = [*state[:6], [*state[6]]]
-        usual[0] |= termios.ICRNL if translate_enter else 0
-        usual[3] |= termios.ECHO | termios.ICANON | termios.ISIG
-        if suspends:
-            usual[6][termios.VSUSP] = usual[6][termios.VSUSP].strip(b"\0") or b"\x1a"  # see buffered_type_ahead
-        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, usual)
-    try:
+    with _terminal_mode() as mode:
+        if mode and termios is not None:
+            mode[0] |= termios.ICRNL if translate_enter else 0
+            mode[3] |= termios.ECHO | termios.ICANON | termios.ISIG
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, mode)
         yield
-    finally:
-        if state is not None and termios is not None:
-            with suppress(termios.error):  # the terminal may have been closed
-                termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, state)
 
 
 @contextmanager
 def buffered_type_ahead() -> Iterator[None]:
     """Keys pressed in this block are not echoed and wait for the next prompt, Enter included; Ctrl-C works, Ctrl-Z only at a prompt."""
+    with _terminal_mode() as mode:
+        if mode and termios is not None:
+            mode[0] &= ~termios.ICRNL  # see cooked_mode
+            mode[3] &= ~(termios.ECHO | termios.ICANON)
+            mode[6][termios.VSUSP] = b"\0"  # a shell would not restore this mode after `fg`
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, mode)
+        yield
+
+
+@contextmanager
+def _terminal_mode() -> Iterator[list[Any]]:
+    """A copy of the terminal's mode, which is restored at the end of the block; empty where there is no terminal."""
     if termios is None or not sys.stdin.isatty():
-        yield
+        yield []
         return
-    keyboard = sys.stdin.fileno()
-    before = termios.tcgetattr(keyboard)
-    quiet = [*before[:6], [*before[6]]]
-    quiet[0] &= ~termios.ICRNL  # see cooked_mode
-    quiet[3] &= ~(termios.ECHO | termios.ICANON)
-    quiet[6][termios.VSUSP] = b"\0"  # a shell would not restore this mode after `fg`
-    termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
+    before = termios.tcgetattr(sys.stdin.fileno())
     try:
-        yield
+        yield [*before[:6], [*before[6]]]
     finally:
         with suppress(termios.error):  # the terminal may have been closed
-            termios.tcsetattr(keyboard, termios.TCSANOW, before)
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, before)

@@ -5,20 +5,19 @@ toolbar while the user types.
 """
 
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from types import FrameType, ModuleType
+from itertools import islice
+from types import ModuleType
 from typing import Any
 
 from prompt_toolkit.completion import CompleteEvent, Completer
 from prompt_toolkit.document import Document
-from prompt_toolkit.formatted_text import to_plain_text
 
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.interrupts import cooked_mode, termios
+from zkchat_cli.terminal.interrupts import cooked_mode
 from zkchat_cli.terminal.toolbar import Toolbar
 
 readline: ModuleType | None
@@ -43,7 +42,7 @@ class PlainInputLine:
     def __init__(self, prompt: str, completer: Completer, history: VaultHistory) -> None:
         self._prompt = prompt
         self._completer, self._history = completer, history
-        self._matches: list[tuple[str, str]] = []
+        self._matches: list[str] = []
         self._asked_before = self._is_reading = False
         self.toolbar = Toolbar()
 
@@ -52,52 +51,41 @@ class PlainInputLine:
         if not self._asked_before:
             self._asked_before = True
             self._prepare()
+        interrupted_at = float("-inf")
         self._is_reading = True
         try:
-            with interruptible():
-                line = self._read(default)
+            while True:
+                try:
+                    line = read_line(self._prompt, default)
+                    break
+                except KeyboardInterrupt:
+                    if time.monotonic() - interrupted_at < QUIT_WITHIN:
+                        print()  # noqa: T201
+                        raise EOFError from None
+                    print(f"\n{QUIT_HINT}")  # noqa: T201
+                    interrupted_at, default = time.monotonic(), ""
         finally:
             self._is_reading = False
         if line.strip():
             self._history.append_string(line)
         return line
 
-    def _read(self, default: str) -> str:
-        interrupted_at = float("-inf")
-        while True:
-            try:
-                if interrupted_at > 0:
-                    print(f"\n{QUIT_HINT}")  # noqa: T201
-                return read_line(self._prompt, default)
-            except KeyboardInterrupt:
-                if time.monotonic() - interrupted_at < QUIT_WITHIN:
-                    print()  # noqa: T201
-                    raise EOFError from None
-                interrupted_at, default = time.monotonic(), ""
-
     def _prepare(self) -> None:
         """Give readline the history of the vault, which is known now, and the completions."""
         if readline is None:
             return
-        for line in reversed([line for _, line in zip(range(MAX_RECALLED), self._history.load_history_strings(), strict=False)]):
+        for line in reversed([*islice(self._history.load_history_strings(), MAX_RECALLED)]):
             readline.add_history(line.replace("\n", " "))
         readline.set_completer_delims("")  # the whole line is what is completed
         readline.set_completer(self._complete)
-        readline.set_completion_display_matches_hook(self._show_matches)
         readline.parse_and_bind("tab: complete")
 
     def _complete(self, line: str, number: int) -> str | None:
         """The line with its completion of this number."""
         if number == 0:
             found = self._completer.get_completions(Document(line), CompleteEvent(completion_requested=True))
-            self._matches = [(line[: len(line) + each.start_position] + each.text, to_plain_text(each.display)) for each in found]
-        return self._matches[number][0] if number < len(self._matches) else None
-
-    def _show_matches(self, _typed: str, lines: list[str], _longest: int) -> None:
-        shown = ", ".join(name for line, name in self._matches if line in lines)
-        assert readline is not None
-        sys.stdout.write(f"\n{shown}\n{self._prompt}{readline.get_line_buffer()}")
-        sys.stdout.flush()
+            self._matches = [line[: len(line) + each.start_position] + each.text for each in found]
+        return self._matches[number] if number < len(self._matches) else None
 
     def use_vi_keys(self) -> None:
         if readline is not None:
@@ -122,48 +110,17 @@ class PlainInputLine:
 
 
 def read_line(prompt: str, default: str = "") -> str:
-    """A line that is edited as in a shell."""
-    with _suspendable(prompt):
-        if readline is None or not default:
-            return input(prompt)
-        readline.set_startup_hook(lambda: readline.insert_text(default))
-        try:
-            return input(prompt)
-        finally:
-            readline.set_startup_hook(None)
+    """A line that is edited as in a shell. Ctrl-C raises KeyboardInterrupt, and the terminal shows what is typed."""
+    with _interruptible(), cooked_mode():
+        if readline is not None:
+            readline.set_startup_hook(lambda: readline.insert_text(default))
+        return input(prompt)
 
 
 @contextmanager
-def _suspendable(prompt: str) -> Iterator[None]:
-    """Where Ctrl-Z suspends: after `fg`, readline gets its mode of the terminal back, which not every shell restores, and its line."""
-    if termios is None or readline is None or not sys.stdin.isatty():
-        yield
-        return
-
-    def suspend(number: int, _: FrameType | None) -> None:
-        assert termios is not None
-        assert readline is not None
-        mode = termios.tcgetattr(sys.stdin.fileno())
-        signal.signal(number, signal.SIG_DFL)
-        signal.raise_signal(number)
-        signal.signal(number, suspend)
-        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, mode)
-        sys.stdout.write(f"{prompt}{readline.get_line_buffer()}")
-        sys.stdout.flush()
-
-    before = signal.signal(signal.SIGTSTP, suspend)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTSTP, before)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Where lines are read: Ctrl-C raises KeyboardInterrupt, and the terminal shows what is typed."""
+def _interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with cooked_mode(suspends=True):
-            yield
+        yield
     finally:
         signal.signal(signal.SIGINT, before)

@@ -61,7 +61,6 @@ class Repl:
         self._history = VaultHistory(pastes.unfold)
         completer = ChatCompleter(InputCompleter(self.current, lambda: self._background.indexed.is_set()))
         self._prompt: InputLine | PlainInputLine
-        size: Callable[[], tuple[int, int]] = shutil.get_terminal_size
         self._only_adds_lines = screen.accessible or is_dumb_terminal()
         if self._only_adds_lines:
             from zkchat_cli.terminal import plain_input  # needed here only
@@ -77,9 +76,8 @@ class Repl:
                 on_line_changed=self._on_line_changed,
                 on_drawn=lambda: self._background.start(),
             )
-            size = self._prompt.size
-        self._columns: Callable[[], int] = lambda: size()[0]
-        self.screen = replace(screen, columns=self._columns, lines=lambda: size()[1])
+        self._columns: Callable[[], int] = lambda: shutil.get_terminal_size().columns
+        self.screen = replace(screen, columns=self._columns, lines=lambda: shutil.get_terminal_size().lines)
         self._background = BackgroundLoader(
             start_session,
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
@@ -94,7 +92,7 @@ class Repl:
             from zkchat_cli.terminal.approval import approval_prompt  # only needed for changes
 
             self.approve_change = approval_prompt(self.confirmation, unsafe=unsafe, yes=yes)
-        self._next_input = ""
+        self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
 
     def run(self) -> int:
@@ -125,7 +123,7 @@ class Repl:
             self._apply_background_results()
             self._raise_failure()
             try:
-                text, self._next_input = self._next_input, ""
+                text, self.next_input = self.next_input, ""
                 line = self._prompt.ask(text)
             except EOFError:
                 self._raise_failure()
@@ -135,7 +133,7 @@ class Repl:
             if not line.strip():
                 continue
             if not self._wait_until_ready(line):
-                self._next_input = line
+                self.next_input = line
                 if self._interrupts.termination_signal is None:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
@@ -170,14 +168,6 @@ class Repl:
             return ""
         partial = last and last[0].role == "assistant" and last[0].status == "unfinished" and last[0].content.strip()
         return "; the partial answer is kept: /continue or /retry" if partial else " before the answer began; /retry asks again"
-
-    # for the results of commands: see command_runner.py
-
-    def switch_to(self, session: "ZkChatSession") -> None:
-        self.session = session
-
-    def set_next_input(self, text: str) -> None:
-        self._next_input = text
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
@@ -248,8 +238,7 @@ class Repl:
                 for event in needed:
                     while self._background.failure is None and not event.wait(pause):
                         pause = WAIT_INTERVAL
-                        state = self._background.state.partition(" ")[0] if self.screen.accessible else self._background.state
-                        show(f"  {state} …"[: self._columns() - 1])
+                        show(f"  {self._background.state} …"[: self._columns() - 1])
         except KeyboardInterrupt:
             return False
         self._raise_failure()

@@ -184,24 +184,25 @@ class Screen:
             def report(done: int, total: int) -> None:
                 nonlocal next_at
                 if self.err_is_terminal and time.monotonic() > next_at:
-                    show(title if self.accessible else f"{title}  {done}/{total}")
+                    show(f"{title}  {done}/{total}")
                     next_at = time.monotonic() + PROGRESS_INTERVAL
 
             yield report
 
     @contextmanager
     def transient_line(self, out: TextIO) -> Iterator[Callable[[str], None]]:
-        """A line on a terminal that each call replaces, and that leaves nothing behind; for a screen reader, a line for each new text."""
+        """A line on a terminal that each call replaces, and that leaves nothing behind; a screen reader gets its first word once."""
         drawn = ""
 
         def show(text: str) -> None:
             nonlocal drawn
-            if self.accessible:
-                out.write(sanitize(text) + "\n" if text != drawn else "")
-            else:
+            if not self.accessible:
                 out.write("\r" + sanitize(text).ljust(len(drawn)))
+                drawn = text
+            elif (word := text.split()[0]) != drawn:
+                out.write(f"{word}\n")
+                drawn = word
             out.flush()
-            drawn = text
 
         try:
             yield show

@@ -34,8 +34,6 @@ STOP_TIMEOUT_OPENING = 5.0
 """The same while store and vault are being opened: interrupted, that work might have to be done again."""
 SWITCH_INTERVAL = 0.001
 """Python's thread switch interval meanwhile: with the default of 5 ms, a key takes up to five times as long to appear."""
-DRAWING_SECONDS = 0.05
-"""Pause for the prompt's thread to draw the budget bar, which a busy thread delays."""
 PROGRESS_INTERVAL = 0.2
 """Seconds between two updates of the toolbar while notes are indexed: drawing it takes time from indexing."""
 SCAN_INTERVAL = 0.4
@@ -46,10 +44,8 @@ SCAN_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class StartedSession:
-    """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question.
-
-    With `suggests_question`, a chat without a tip gets one from the vault's most linked note.
-    """
+    """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question. With `suggests_question`, a chat without
+    a tip gets one from the vault's most linked note."""
 
     app: "App"
     session: "ZkChatSession"
@@ -84,11 +80,12 @@ class BackgroundLoader:
         self.opened: StartedSession | None = None
         self.failure: BaseException | None = None
         self.notices: SimpleQueue[Callable[[Screen], None]] = SimpleQueue()
-        """Messages to show above the prompt: the greeting; why the model cannot answer; which providers could if none is chosen."""
+        """Messages to show above the prompt: the greeting, and why the model cannot answer."""
         self.state = "loading"
         self._start_session = start_session
         self._notify, self._measure, self._is_busy, self._typing_session = notify, measure, is_busy, typing_session
         self._stopped = threading.Event()
+        self._notify_at = 0.0
         self._start_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
 
@@ -107,7 +104,10 @@ class BackgroundLoader:
     def _run(self) -> None:
         try:
             with _short_switches():
-                self._open()
+                self._check_stopped()
+                self.opened = self._start_session()
+                self._check_stopped()
+                self._prepare(self.opened)
             self._look_ahead()
         except _StoppedError:
             pass
@@ -116,57 +116,22 @@ class BackgroundLoader:
             self.ready.set()
             self._notify()
 
-    def _open(self) -> None:
-        self._check_stopped()
-        self.opened = self._start_session()
-        self._check_stopped()
-        threading.Thread(target=self._check_model, args=(self.opened.session,), name="check model", daemon=True).start()
-        self.ready.set()
-        if self.opened.app.vault.has_index:
-            self._measure()
-            self._announce_index(self.opened)
-        self._set_state("")
-        self._prepare(self.opened)
-
-    def _look_ahead(self) -> None:
-        pause = SCAN_INTERVAL
-        while not self._stopped.wait(pause):
-            begin = time.monotonic()
-            if (session := self._typing_session()) is not None:
-                with _short_switches(), suppress(Exception):  # the message itself will report it
-                    session.look_ahead()
-            pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
-
-    def _check_model(self, session: "ZkChatSession") -> None:
-        """On a thread of its own, since a server that cannot be reached takes seconds."""
-        from zkchat_cli.llm.base import ServerModel  # the session has loaded it
-
-        if isinstance(model := session.runtime.model, ServerModel) and (problem := model.check()) is not None:
-            self.indexed.wait()  # the greeting comes first
-            self._announce(lambda screen: screen.warn(problem.message, problem.hint))
-
-    def _offer_models(self, opened: StartedSession) -> None:
-        """For a chat without a chosen model. Loads all providers: 40 ms, and the budget bar comes first."""
-        from zkchat_cli.app.model_access import reachable_providers  # the session has loaded it
-
-        if "model" not in opened.app.loaded.origins and (names := reachable_providers(opened.app.loaded)):
-            self._announce(lambda screen: screen.print(f"{' and '.join(names)} could answer, too: /model lists the models", "dim"))
-
-    def _announce(self, show: "Callable[[Screen], None]") -> None:
-        self.notices.put(show)
-        self._notify()
-
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: index, budget bar, completion lists, model, and what the first answer needs."""
+        vault, model = opened.app.vault, opened.session.runtime.model
+        threading.Thread(target=self._check_model, args=(opened.session,), name="check model", daemon=True).start()
+        self.ready.set()
+        if vault.has_index:
+            self._measure()
+            self._announce_index(opened)
+        self._set_state("")
         self._index(opened)
         self._measure()
-        self._stopped.wait(DRAWING_SECONDS)
-        self._offer_models(opened)
         with suppress(ZkchatError):
-            opened.app.vault.complete("", 1)  # builds its list, which takes a second for 100,000 notes
+            vault.complete("", 1)  # builds its list, which takes a second for 100,000 notes
         opened.app.counter.load_vocabulary()
         self._set_state("loading the model")
-        opened.session.runtime.model.prepare()
+        model.prepare()
         self._set_state("")
         self._measure()
         from zkchat_cli.terminal import streaming_view  # noqa: F401  loads rich and markdown-it: 80 ms that the first answer saves
@@ -174,22 +139,21 @@ class BackgroundLoader:
         with suppress(ZkchatError):  # the question itself will report it
             opened.session.warm_up()
         self._check_stopped()
-        opened.app.vault.embed_in_background(self._is_busy, opened.app.message_embedder())
+        vault.embed_in_background(self._is_busy, opened.app.message_embedder())
+
+    def _check_model(self, session: "ZkChatSession") -> None:
+        """On a thread of its own, since a server that cannot be reached takes seconds."""
+        from zkchat_cli.llm.base import ServerModel  # the session has loaded it
+
+        if isinstance(model := session.runtime.model, ServerModel) and (problem := model.check()) is not None:
+            self.indexed.wait()  # the greeting comes first
+            self.notices.put(lambda screen: screen.warn(problem.message, problem.hint))
+            self._notify()
 
     def _index(self, opened: StartedSession) -> None:
         """Build the index or update it. Without an index, an empty or unreadable vault ends the chat."""
-        shown_at = time.monotonic()
-
-        def progress(done: int, total: int) -> None:
-            nonlocal shown_at
-            self._check_stopped()
-            self.state = f"indexing {done}/{total}"
-            if time.monotonic() - shown_at > PROGRESS_INTERVAL:
-                shown_at = time.monotonic()
-                self._notify()
-
         try:
-            report = opened.app.vault.refresh(progress=progress)
+            report = opened.app.vault.refresh(progress=self._show_progress)
         except ZkchatError:
             if not self.indexed.is_set():
                 raise
@@ -199,11 +163,27 @@ class BackgroundLoader:
             self._announce_index(opened, report.problems)
         self._set_state("")
 
+    def _show_progress(self, done: int, total: int) -> None:
+        self._check_stopped()
+        self.state = f"indexing {done}/{total}"
+        if time.monotonic() > self._notify_at:
+            self._notify_at = time.monotonic() + PROGRESS_INTERVAL
+            self._notify()
+
     def _announce_index(self, opened: StartedSession, problems: Sequence[str] = ()) -> None:
         with suppress(ZkchatError):
             tip = opened.tip or (_suggest_question(opened.app.vault) if opened.suggests_question else "")
             self.notices.put(partial(_greet, opened, len(opened.app.vault.note_paths()), tip, problems))
         self.indexed.set()  # and the next state notifies: completion then has the notes
+
+    def _look_ahead(self) -> None:
+        pause = SCAN_INTERVAL
+        while not self._stopped.wait(pause):
+            begin = time.monotonic()
+            if (session := self._typing_session()) is not None:
+                with _short_switches(), suppress(Exception):  # the message itself will report it
+                    session.look_ahead()
+            pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
 
     def _set_state(self, state: str) -> None:
         self.state = state
