@@ -91,6 +91,7 @@ def test_an_alias_becomes_its_note_and_says_so(completer: InputCompleter) -> Non
         ("see [[search conditions#du", ["see [[search conditions#Due today]]"]),
         ("[[No such note#", []),
         ("[[#", []),
+        ("/open [[Compo", ["/open [[Compost]]"]),
         ("/mmry", ["/memory"]),
         ("/model ", ["/model offline", "/model ollama/qwen3"]),
         ("/model qw", ["/model ollama/qwen3"]),

@@ -20,56 +20,35 @@ if TYPE_CHECKING:  # a session loads them; the prompt is there before
 MAX_COMPLETIONS = 30
 CACHE_SECONDS = 5.0
 """Seconds for which a scan of the vault and the list of its files are reused."""
-_FILE = re.compile(r"""(?:^|[\s(\[{'“‘，。、：；（「])@(?:"([^"\n]*)|((?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*))$""")
-_TAG = re.compile(r"(?:^|\s)#([^\s#\[\]]*)$")
+_TYPED = re.compile(
+    r"""
+    \A/(?P<command>[^\W\d_]*)\Z
+    | \A/(?P<name>[^\W\d_]+)[ ](?P<argument>(?!\[\[|[\#@])[^ \n]*)\Z
+    | \[\[(?P<link>(?:(?!\[\[|\]\])[^|\n])*)\Z
+    | (?:^|\s)\#(?P<tag>[^\s\#\[\]]*)\Z
+    | (?:^|[\s(\[{'“‘，。、：；（「])@(?P<path>"[^"\n]*|(?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*)\Z
+    """,
+    re.VERBOSE,
+)
+"""What is being typed before the cursor: a command, its argument if that is one word so far, the inside of an open `[[link`, or the text
+after a `#` or `@` at the beginning of a word, there with its quotation mark, if any."""
 _AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
 _UNLINKABLE = re.compile(r"[#|^\[\]]")
 """A name with one of these characters cannot be linked."""
 
 
-# each function gets the text before the cursor and returns what is being typed; None if it is something else
-
-
-def command_prefix(before: str) -> str | None:
-    return before[1:] if before.startswith("/") and before[1:].isalpha() | (before == "/") else None
-
-
-def command_argument(before: str) -> tuple[str, str] | None:
-    """A command and its argument, if that is one word so far."""
-    name, space, argument = before.partition(" ")
-    return (name[1:], argument) if space and name.startswith("/") and name[1:].isalpha() and not set(argument) & set(" \n") else None
-
-
-def link_prefix(before: str) -> str | None:
-    """The inside of an open `[[link`, before any `|`."""
-    line = before.rpartition("\n")[2]
-    _, opened, name = line.rpartition("[[")
-    return name if opened and "]]" not in name and "|" not in name else None
-
-
-def file_prefix(before: str) -> str | None:
-    """The path after an `@` at the beginning of a word, with its quotation mark, if any."""
-    line = before.rpartition("\n")[2]
-    found = _FILE.search(line[-1000:])
-    if found is None:
-        return None
-    return f'"{found[1]}' if found[1] is not None else found[2]
-
-
-def tag_prefix(before: str) -> str | None:
-    """The name after a `#` at the beginning of a word."""
-    found = _TAG.search(before[-200:])
-    return found[1] if found is not None else None
-
-
-def agent_prefix(before: str) -> str | None:
-    """The name after an `@` at the beginning of a message."""
-    found = _AGENT.fullmatch(before)
-    return found[1] if found is not None else None
+def _what_is_typed(before: str) -> re.Match[str] | None:
+    return _TYPED.search(before) if before.startswith("/") else _TYPED.search(before.rpartition("\n")[2][-1000:])
 
 
 def can_complete(before: str) -> bool:
-    return any(prefix(before) is not None for prefix in (command_prefix, command_argument, link_prefix, file_prefix, tag_prefix))
+    return _what_is_typed(before) is not None
+
+
+def is_command_name(before: str) -> bool:
+    """Whether the name of a command is being typed."""
+    typed = _what_is_typed(before)
+    return typed is not None and typed.lastgroup == "command"
 
 
 class Suggestion(NamedTuple):
@@ -93,42 +72,43 @@ class InputCompleter:
 
     def suggest(self, before: str, after: str = "") -> Iterator[Suggestion]:
         """What could be typed between the text before and the text after the cursor, best first."""
-        if can_complete(before) and (session := self._session()) is not None:
+        if (typed := _what_is_typed(before)) is not None and (session := self._session()) is not None:
             with suppress(ZkchatError):  # a message will report the problem
-                yield from self._suggest(before, after, session)
+                yield from self._suggest(typed, before, after, session)
 
-    def _suggest(self, before: str, after: str, session: "ZkChatSession") -> Iterator[Suggestion]:
+    def _suggest(self, typed: re.Match[str], before: str, after: str, session: "ZkChatSession") -> Iterator[Suggestion]:
         from zkchat_cli import slash  # the session has loaded them
         from zkchat_cli.vault.links.fuzzy import best_matches
 
-        if any(prefix(before) is not None for prefix in (link_prefix, file_prefix, tag_prefix)):
+        kind = typed.lastgroup or ""
+        text = typed[kind]
+        if kind in ("link", "path", "tag"):
             if not self._is_indexed():
                 return
             self._scan(session)
-        if (command := command_prefix(before)) is not None:
-            known = {each.name: each for each in slash.commands()}
-            matches = [name for name in known if name.startswith(command.lower())]
-            for name in matches or best_matches(list(known), command, MAX_COMPLETIONS):
-                yield Suggestion(f"/{name}", len(before), description=known[name].help)
-        elif (link := link_prefix(before)) is not None:
-            closing = "" if after.startswith("]]") else "]]"
-            if "#" in link:
-                yield from self._headings(link, closing, session)
-            else:
-                yield from self._notes(link, closing, session)
-        elif (tag := tag_prefix(before)) is not None:
-            for found in best_matches(self._tags, tag, MAX_COMPLETIONS):
-                yield Suggestion(found, len(tag), label=f"#{found}")
-        elif (argument := command_argument(before)) is not None and (values := _argument_values(slash.commands(), argument[0], session)):
-            for value in best_matches(list(values), argument[1], MAX_COMPLETIONS):
-                yield Suggestion(value, len(argument[1]), description=sanitize_name(values[value]))
-        elif (path := file_prefix(before)) is not None:
-            if (agent := agent_prefix(before)) is not None:
-                for name in session.agent_names():
-                    if name.startswith(agent.lower()):
-                        yield Suggestion(f"{name} ", len(agent), label=f"@{name}", description="answers this message")
-            for found in best_matches(self._files, path.lstrip('"'), MAX_COMPLETIONS):
-                yield Suggestion(_quote_path(found), len(path), label=found)
+        match kind:
+            case "command":
+                known = {each.name: each for each in slash.commands()}
+                matches = [name for name in known if name.startswith(text.lower())]
+                for name in matches or best_matches(list(known), text, MAX_COMPLETIONS):
+                    yield Suggestion(f"/{name}", len(before), description=known[name].help)
+            case "argument":
+                values = _argument_values(slash.commands(), typed["name"], session)
+                for value in best_matches(list(values), text, MAX_COMPLETIONS):
+                    yield Suggestion(value, len(text), description=sanitize_name(values[value]))
+            case "link":
+                complete = self._headings if "#" in text else self._notes
+                yield from complete(text, "" if after.startswith("]]") else "]]", session)
+            case "tag":
+                for found in best_matches(self._tags, text, MAX_COMPLETIONS):
+                    yield Suggestion(found, len(text), label=f"#{found}")
+            case "path":
+                if (agent := _AGENT.fullmatch(before)) is not None:
+                    for name in session.agent_names():
+                        if name.startswith(agent[1].lower()):
+                            yield Suggestion(f"{name} ", len(agent[1]), label=f"@{name}", description="answers this message")
+                for found in best_matches(self._files, text.lstrip('"'), MAX_COMPLETIONS):
+                    yield Suggestion(_quote_path(found), len(text), label=found)
 
     def _notes(self, typed: str, closing: str, session: "ZkChatSession") -> Iterator[Suggestion]:
         for name, path, link, kind in session.vault.complete(typed, MAX_COMPLETIONS):

@@ -11,7 +11,7 @@ from prompt_toolkit.filters import Condition, emacs_mode, has_focus, has_selecti
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
-from zkchat_cli.completion import command_prefix
+from zkchat_cli.completion import is_command_name
 from zkchat_cli.terminal.paste_folding import Pastes
 
 QUIT_WITHIN = 2.0
@@ -31,7 +31,7 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBinding
         """Send the line; with a completion selected, accept it first. A selected command runs at once."""
         buffer = event.current_buffer
         choosing = buffer.complete_state is not None and buffer.complete_state.current_completion is not None
-        if choosing and command_prefix(buffer.document.text_before_cursor) is None:
+        if choosing and not is_command_name(buffer.document.text_before_cursor):
             buffer.complete_state = None
         else:
             buffer.validate_and_handle()
