@@ -108,13 +108,6 @@ def test_window_is_asked_for_once(server: ModelServer, protocol: Protocol, answe
     assert len(server.everything) == 1 + (tokens == 7424)  # LM Studio has it in a list of its own
 
 
-@BOTH
-def test_surrogate_halves_are_replaced(server: ModelServer, protocol: Protocol) -> None:
-    body = b"".join(piece for piece in protocol.text("HALF", "HALVES") if isinstance(piece, bytes))
-    answer = protocol.ask(server, Reply([body.replace(b"HALVES", rb"\ude00 b").replace(b"HALF", rb"a \ud83d")]))
-    assert (answer.text, answer.end.reason) == ("a \ufffd\ufffd b", "stop")
-
-
 def test_calls_of_another_provider_are_made_valid() -> None:
     call = ToolCall(id=50 * "i", name="notes.find it!")
     asked = PromptMessage(role="assistant", content="", tool_calls=(call,), tokens=9, kind="conversation")

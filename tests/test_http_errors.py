@@ -29,14 +29,13 @@ def test_anything_that_looks_like_a_key_is_removed() -> None:
 @pytest.mark.parametrize(
     ("status", "body", "kind", "words"),
     [
-        (402, {"error": {"message": "Insufficient credits"}}, "rate_limit", "Insufficient credits"),
+        (402, {"error": {"message": "Insufficient credits"}}, "quota", "Insufficient credits"),
         (403, {"error": {"message": "Your input was flagged for violence"}}, "content_filter", "content filter"),
         (408, {"error": {"message": "Request timeout"}}, "server", "Request timeout"),
         (400, [{"error": {"message": "API key not valid."}}], "bad_request", "API key not valid."),
         (422, {"detail": [{"loc": ["body", "options"], "msg": "not permitted"}]}, "bad_request", "body.options: not permitted"),
         (422, {"object": "error", "message": {"detail": [{"loc": ["n"], "msg": "big", "input": "n_ctx"}]}}, "bad_request", "n: big"),
         (422, {"detail": "no such thing"}, "bad_request", "no such thing"),
-        (400, {"success": False, "errors": [{"code": 5021, "message": "no such thing"}]}, "bad_request", "no such thing"),
         (400, {"error": {"message": "Failed", "metadata": {"raw": '{"error": "too hot"}'}}}, "bad_request", "Failed: too hot"),
         (400, {"error": "Parallel function calling is not supported"}, "bad_request", "Parallel function calling"),
         (502, "no healthy upstream", "server", "failed (502): no healthy upstream"),

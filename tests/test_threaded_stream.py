@@ -9,8 +9,8 @@ from model_server import ModelServer, Reply
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, StreamFailed, StreamFinished, TextPart
+from zkchat_cli.llm.http_client import JsonClient
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.stop_signal import STOP
 from zkchat_cli.llm.threaded_stream import Call, Emit, HiddenPart, Timeouts, stream_in_thread
 

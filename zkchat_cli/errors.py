@@ -26,6 +26,7 @@ ProviderErrorKind = Literal[
     "connection",
     "timeout",
     "rate_limit",
+    "quota",
     "context_length",
     "no_tools",
     "content_filter",

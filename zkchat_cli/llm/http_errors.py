@@ -8,8 +8,8 @@ import json
 import os
 import re
 import socket
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from ipaddress import ip_address
@@ -25,7 +25,6 @@ MAX_RETRY_AFTER = 86_400.0
 MAX_QUOTE = 200
 """Characters quoted from a server's error message."""
 MAX_LISTED_MODELS = 8
-PROXY_HINT = "Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or name the host in NO_PROXY."
 CONTEXT_LENGTH = re.compile(
     r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|n_ctx|request too large"
     r"|maximum (model|prompt) length|input token count|inputs` tokens|exceeds? max length|model token limit",
@@ -109,7 +108,8 @@ class Endpoint:
         return is_local(self.address)
 
     def error(self, kind: ProviderErrorKind, problem: str, hint: str) -> ProviderError:
-        return ProviderError(kind, self._without_key(f"{self.name} at {mask_address(self.address)} {problem}"), self._without_key(hint))
+        mask = SecretMask([self.key])
+        return ProviderError(kind, mask(f"{self.name} at {mask_address(self.address)} {problem}"), mask(hint))
 
     def config_error(self) -> ProviderError | None:
         """The error, before any call, if the key is wrong or the address cannot be called, or not without showing a key to others."""
@@ -128,28 +128,11 @@ class Endpoint:
             return self.error("auth", f"would get the {secret} over plain http, where others can read it; nothing was sent", hint)
         return None
 
-    @contextmanager
-    def map_environment_errors(self) -> Iterator[None]:
-        """Raises ProviderError if a client cannot be made because of the proxies or certificates that the environment names."""
-        try:
-            yield
-        except ImportError as e:
-            problem = "cannot be reached: the environment names a SOCKS proxy, and zkchat does not support those"
-            raise self.error("connection", problem, PROXY_HINT) from e
-        except OSError as e:
-            problem = "cannot be reached: the certificates that SSL_CERT_FILE names cannot be read"
-            raise self.error("connection", problem, "Correct SSL_CERT_FILE, or unset it.") from e
-        except Exception as e:
-            raise self.error("connection", "cannot be reached: the environment names a proxy that is no URL", PROXY_HINT) from e
-
     def invalid_address(self) -> ProviderError:
         return self.error("connection", "has no valid address; one begins with http:// or https://", self.check)
 
     def unreachable(self, cause: BaseException) -> ProviderError:
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
-
-    def connect_timeout(self) -> ProviderError:
-        return self.error("timeout", "did not accept the connection in time", self.check)
 
     def answer_timeout(self, seconds: float, *, started: bool) -> ProviderError:
         """No data arrived for so long, before the answer or, if it had `started`, within it."""
@@ -165,24 +148,14 @@ class Endpoint:
             return self.error("cut", f"closed the connection before its first word: {why}", f"Try again. {self.check}")
         return self.error("cut", f"broke the answer off: {why}", "Ask again for the rest.")
 
-    def redirected(self, location: str) -> ProviderError:
-        return self.error("connection", f"redirects the call to {mask_address(location) or 'nowhere'}; nothing was sent there", self.check)
+    def content_filtered(self, quoted: str = "") -> ProviderError:
+        return self.error(
+            "content_filter", f"stopped the answer by its content filter{quoted}", "Ask it differently, or try another model."
+        )
 
-    def not_an_answer(self, body: bytes) -> ProviderError:
-        what = "a web page instead of JSON" if body.lstrip()[:1] == b"<" else "something that is not a model's answer"
-        return self.error("bad_answer", f"answered with {what}", self.check)
-
-    def garbled_answer(self) -> ProviderError:
-        """An answer that started well contains something unreadable."""
-        return self.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or try another model.")
-
-    def content_filtered(self, message: str = "") -> ProviderError:
-        problem = f"stopped the answer by its content filter{_quoted(message)}"
-        return self.error("content_filter", problem, "Ask it differently, or try another model.")
-
-    def unknown_model(self, model: str, models: Collection[str], message: str = "") -> ProviderError:
+    def unknown_model(self, model: str, models: Collection[str], quoted: str = "") -> ProviderError:
         if not models or model in models:
-            return self.error("unknown_model", f"knows no such model or address (404){_quoted(message)}", self.check)
+            return self.error("unknown_model", f"knows no such model or address (404){quoted}", self.check)
         similar = get_close_matches(model, models, n=3, cutoff=0.5)
         names = [*similar, *(name for name in models if name not in similar)]
         rest = f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
@@ -194,59 +167,50 @@ class Endpoint:
         error = find_error(event)
         if error is None:
             return None
-        codes = [str(error.get("code")), str(error.get("type"))] if isinstance(error, Mapping) else []
-        statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in codes)
-        status = next((status for status in statuses if 400 <= status < 600), 0)
-        return self.error_from_response(status, json.dumps({"error": error}).encode())
+        statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in _codes(error))
+        return self._reported_error(next((status for status in statuses if 400 <= status < 600), 0), error)
 
     def error_from_response(
         self, status: int, body: bytes, *, model: str = "", models: Collection[str] = (), retry_after: float | None = None
     ) -> ProviderError:
-        """The error for a response with an error status, or 0 if that is unknown. `models`: the names that the server offers."""
-        message, text = self._server_message(body.decode("utf-8", "replace")), _without_request(body)
+        """The error for a response with an error status. `models`: the names that the server offers."""
+        return self._reported_error(status, _parse_error(body.decode("utf-8", "replace").strip()), model, models, retry_after)
+
+    def _reported_error(
+        self, status: int, error: object, model: str = "", models: Collection[str] = (), retry_after: float | None = None
+    ) -> ProviderError:
+        """The error for what a server reports with an HTTP status, or 0 if that is unknown."""
+        message = _message(error)
+        text = " ".join([message, *_codes(error)])
         if "Unexpected endpoint" in message:  # LM Studio's answer to a wrong path, with status 200
             status = 404
-        quoted = _quoted(message)
         code = f" ({status})" if status else ""
-        if status == 413 or (status in (0, 400, 422, 429, 500) and CONTEXT_LENGTH.search(text)):
+        quoted = truncate(API_KEY.sub(MASK, SecretMask([self.key])(message[: 50 * MAX_QUOTE])), MAX_QUOTE)
+        quoted = quoted and f": {quoted}"
+        if status == 413 or CONTEXT_LENGTH.search(text):
             hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
             return self.error("context_length", f"finds the prompt too long{quoted}", hint)
-        if status in (0, 400, 404, 422, 500) and TOOLS_REFUSED.search(text):
+        if TOOLS_REFUSED.search(text):
             hint = "It gets passages of your notes instead. To begin with them: zkchat config set retrieval.mode before"
             return self.error("no_tools", f"takes no tools{quoted}", hint)
-        if status in (400, 500) and ROLES_REFUSED.search(text):
-            return self.error("bad_request", f"rejects the request{code}{quoted}", "Choose another model, or another chat template.")
         if status in (0, 400, 403) and CONTENT_FILTER.search(text.replace("_", " ")):
-            return self.content_filtered(message)
+            return self.content_filtered(quoted)
         match status:
             case 401 | 403:
                 problem = "rejects the key" if self.key else "needs a key"
                 return self.error("auth", f"{problem}{code}{quoted if status == 403 else ''}", self.check_key)
             case 404:
-                return self.unknown_model(model, models, message)
+                return self.unknown_model(model, models, quoted)
             case 402 | 429 if status == 402 or QUOTA in text:
-                return self.error("rate_limit", f"says that the account's quota is used up{code}{quoted}", "Check its plan and billing.")
+                return self.error("quota", f"says that the account's quota is used up{code}{quoted}", "Check its plan and billing.")
             case 429:
                 return self.error("rate_limit", f"accepts no more calls for now{code}{quoted}", f"Try again in {_duration(retry_after)}.")
-            case _ if 0 < status < 500 and status != 408:
+            case _ if ROLES_REFUSED.search(text) or (0 < status < 500 and status != 408):
                 setting = next((f" ({key})" for key, name in SETTINGS.items() if name.search(message)), "")
                 what = f"Change what it complains about{setting}, or choose" if message else "Look at the server's log, or choose"
                 return self.error("bad_request", f"rejects the request{code}{quoted}", f"{what} another model.")
             case _:
                 return self.error("server", f"failed{code}{quoted}", "Try again in a while.")
-
-    def retry_reason(self, status: int | None) -> str:
-        """Why a call is made again, from the status of its response, if there was one."""
-        if status == 429:
-            return f"{self.name} accepts no more calls for now (429)"
-        return f"{self.name} failed ({status})" if status is not None and status >= 400 else f"{self.name} closed the connection"
-
-    def _server_message(self, body: str) -> str:
-        """The server's own message in an error response, without keys; empty if there is none, or a web page."""
-        return truncate(API_KEY.sub(MASK, self._without_key(_find_message(body)[: 50 * MAX_QUOTE])), MAX_QUOTE)
-
-    def _without_key(self, text: str) -> str:
-        return SecretMask([self.key])(text)
 
 
 def _duration(seconds: float | None) -> str:
@@ -255,63 +219,40 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds:.0f} s" if seconds < 600 else f"{seconds / 60:.0f} minutes"
 
 
-def _quoted(message: str) -> str:
-    return f": {message}" if message else ""
-
-
-def is_permanent(body: bytes) -> bool:
-    """Whether the same call would fail again: the quota is used up, the prompt is too long, or the template refuses a part of it."""
-    text = _without_request(body)
-    return QUOTA in text or any(wording.search(text) for wording in (CONTEXT_LENGTH, TOOLS_REFUSED, ROLES_REFUSED))
-
-
-def _without_request(body: bytes) -> str:
-    """The body of an error without what FastAPI repeats of the request (`input`), which may speak of anything."""
-    text = body.decode("utf-8", "replace")
-    try:
-        kept = json.loads(text, object_hook=lambda found: {name: value for name, value in found.items() if name != "input"})
-        return json.dumps(kept, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return text
-
-
 def find_error(answer: object) -> object:
-    """The error in a response or an event, an object or a text; None if there is none. For vLLM the whole document is the error, Gemini
-    puts it into a list, and Cloudflare lists `errors`."""
+    """The error in a response or an event, an object or a text; None if there is none. For vLLM, Mistral and FastAPI the whole document is
+    the error, and Gemini puts it into a list."""
     if isinstance(answer, list) and answer:
         answer = answer[0]
     if not isinstance(answer, Mapping):
         return None
-    if answer.get("error") is not None:
-        return answer["error"]
-    if isinstance(answer.get("message"), str):
-        return answer
-    listed = answer.get("errors")
-    return next(iter(listed), None) if isinstance(listed, list) else listed or None
+    is_error = isinstance(answer.get("message"), str) or answer.get("object") == "error" or "detail" in answer
+    return answer if is_error and answer.get("error") is None else answer.get("error")
 
 
-def _find_message(body: str) -> str:
-    """The message in the body of an error: in JSON, a short text, or where OpenRouter quotes the body of another server."""
+def _parse_error(body: str) -> object:
+    """The error in the body of a response: JSON, or a text that is no web page."""
     try:
-        answer = json.loads(body)
+        return find_error(json.loads(body))
     except (ValueError, RecursionError):
-        return body.strip() if len(body) <= MAX_QUOTE and not body.lstrip().startswith(("<", "{", "[")) else ""
-    error = find_error(answer)
+        return "" if body.startswith(("<", "{", "[")) else body
+
+
+def _message(error: object) -> str:
+    """The words of an error: its message, what is wrong with each field of the request, or the error of another server."""
     if not isinstance(error, Mapping):
-        return str(error or _find_detail(answer))
-    metadata, message = error.get("metadata"), str(error.get("message") or _find_detail(answer))
-    quoted = metadata.get("raw") if isinstance(metadata, Mapping) else None
-    return f"{message}: {_find_message(quoted)}" if isinstance(quoted, str) and quoted else message
+        return str(error or "")
+    said, metadata = error.get("message") or error.get("detail"), error.get("metadata")
+    if isinstance(said, Mapping):
+        said = said.get("detail")
+    if isinstance(said, list):
+        said = "; ".join(f"{'.'.join(map(str, each.get('loc') or ()))}: {each.get('msg')}" for each in said if isinstance(each, Mapping))
+    quoted = metadata.get("raw") if isinstance(metadata, Mapping) else None  # OpenRouter quotes the server that it has asked
+    return f"{said}: {_message(_parse_error(quoted))}" if isinstance(quoted, str) and quoted else str(said or "")
 
 
-def _find_detail(answer: object) -> str:
-    """What FastAPI and Mistral say about a request: a text, or what is wrong with each of its fields; empty if they say nothing."""
-    inner = answer.get("message", answer) if isinstance(answer, Mapping) else None
-    detail = inner.get("detail", "") if isinstance(inner, Mapping) else ""
-    if not isinstance(detail, list):
-        return str(detail)
-    problems = ((each.get("loc"), each.get("msg")) for each in detail if isinstance(each, Mapping))
-    return "; ".join(f"{'.'.join(map(str, place))}: {what}" if isinstance(place, list) else str(what) for place, what in problems)
+def _codes(error: object) -> list[str]:
+    return [str(error.get("code")), str(error.get("type"))] if isinstance(error, Mapping) else []
 
 
 def parse_context_limit(message: str) -> int | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
+from zkchat_cli.llm.http_client import open_client
 from zkchat_cli.llm.http_errors import Endpoint
 
 HOST = "https://huggingface.co"
@@ -125,8 +126,7 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
     if error := server.config_error():
         raise error
     digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
-    with server.map_environment_errors():
-        client = httpx.Client(follow_redirects=True, timeout=STALL_SECONDS, trust_env=not server.is_local)
+    client = open_client(server, httpx.Client, follow_redirects=True, timeout=STALL_SECONDS)
     try:
         make_private_folder(target.parent)
         with client, client.stream("GET", url) as response, scratch.open("xb") as out:

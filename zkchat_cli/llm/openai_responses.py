@@ -16,7 +16,6 @@ from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, t
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.openai_chat import takes_temperature
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
-from zkchat_cli.text.numbers import whole_number
 
 if TYPE_CHECKING:
     from openai.types.responses import EasyInputMessageParam, FunctionToolParam, ResponseInputItemParam
@@ -30,7 +29,6 @@ NEVER_REASONING = ("gpt-3", "gpt-4", "chatgpt", "gpt-5-chat")
 MAX_ID = 64
 MIN_ANSWER = 16
 """The smallest `max_output_tokens` that OpenAI accepts."""
-MAX_ID_LENGTH = 200
 
 
 class ResponsesReader(ChatReader):
@@ -38,69 +36,52 @@ class ResponsesReader(ChatReader):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self._calls: dict[int | str, PartialToolCall] = {}
-        self._items: dict[int | str, dict[str, Any]] = {}
+        self._items: list[dict[str, Any]] = []
         """The finished items of the output: reasoning as it came, and of others what the message itself does not have."""
-        self._texts: set[int | str] = set()
-        """Items with text that has been handed on."""
-
-    def read_line(self, line: bytes) -> bytes:
-        chunk = super().read_line(line)
-        return chunk + self.close() if self.finish else chunk  # no other final event follows
+        self._streamed = 0
+        """Characters of the item that is being written, as far as they have come in pieces."""
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
-                self._texts.add(_item_key(event))
-                return text_of(event.get("delta")), ""
+                text = text_of(event.get("delta"))
+                self._streamed += len(text)
+                return text, ""
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return "", text_of(event.get("delta"))
             case "response.reasoning_summary_part.added" if event.get("summary_index"):
                 return "", "\n\n"
-            case "response.output_item.added":
-                self._start_item(_item_key(event), event["item"])
             case "response.function_call_arguments.delta":
-                arguments = text_of(event.get("delta"))
-                self._calls[_item_key(event)].arguments += arguments
-                self.hidden_bytes += len(arguments)
+                size = len(text_of(event.get("delta")))
+                self._streamed += size
+                self.hidden_bytes += size
             case "response.output_item.done":
-                return self._end_item(_item_key(event), event["item"]), ""
+                return self._end_item(event["item"]), ""
             case "response.completed" | "response.incomplete" | "response.failed":
                 return self._end(event["response"]), ""
             case None if event.get("object") == "response":
                 return self._end(event), ""
         return "", ""
 
-    def _start_item(self, index: int | str, item: Mapping[str, Any]) -> None:
-        if len(self._calls) >= MAX_ITEMS:
-            raise ValueError("too many items")
-        if item["type"] == "function_call" and index not in self._calls:
-            self._calls[index] = PartialToolCall(text_of(item.get("call_id")), text_of(item.get("name")))
-            self.calls.append(self._calls[index])
-            self.hidden_bytes += self._calls[index].size
-
-    def _end_item(self, index: int | str, item: Mapping[str, Any]) -> str:
+    def _end_item(self, item: Mapping[str, Any]) -> str:
         """Keep a finished item; returns its text if that has not come in pieces."""
         if len(self._items) >= MAX_ITEMS:
             raise ValueError("too many items")
-        kind = item["type"]
-        match kind:
+        streamed, self._streamed = self._streamed, 0
+        match kind := item["type"]:
             case "function_call":
-                self._items[index] = {"type": kind}
-                self._start_item(index, item)
-                call, arguments = self._calls[index], text_of(item.get("arguments"))
-                if not call.arguments:
-                    call.arguments = arguments
-                    self.hidden_bytes += len(arguments)
+                call = PartialToolCall(text_of(item.get("call_id")), text_of(item.get("name")), text_of(item.get("arguments")))
+                self.add_call(call)
+                self.hidden_bytes += max(0, call.size - streamed)
+                self._items.append({"type": kind})
             case "reasoning":
-                self._items[index] = _sendable_reasoning(item)
+                self._items.append(_sendable_reasoning(item))
                 self.hidden_bytes += len(str(item))
             case "message":
-                self._items[index] = {"type": kind}
-                if phase := text_of(item.get("phase")):
-                    self._items[index]["phase"] = phase
-                    self.hidden_bytes += len(phase)
-                if index not in self._texts:
+                phase = text_of(item.get("phase"))
+                self._items.append({"type": kind, "phase": phase} if phase else {"type": kind})
+                self.hidden_bytes += len(phase)
+                if not streamed:
                     return "".join(text_of(part.get("text") or part.get("refusal")) for part in item.get("content") or ())
         return ""
 
@@ -109,37 +90,21 @@ class ResponsesReader(ChatReader):
         status = text_of(response.get("status"))
         if status in ("failed", "cancelled"):
             raise self.endpoint.error_from_stream(response) or self.endpoint.cut_off(f"the server gave up ({status})", started=self.started)
-        output = enumerate(response.get("output") or ())
-        text = "".join(self._end_item(index, item) for index, item in output if not {index, item.get("id")} & self._items.keys())
-        if usage := response.get("usage"):
-            self.count(
-                prompt_tokens=usage.get("input_tokens"),
-                completion_tokens=usage.get("output_tokens"),
-                cached_tokens=(usage.get("input_tokens_details") or {}).get("cached_tokens"),
-                reasoning_tokens=(usage.get("output_tokens_details") or {}).get("reasoning_tokens"),
-            )
-        self.finish = text_of((response.get("incomplete_details") or {}).get("reason")) or "stop"
+        text = "" if self._items else "".join(self._end_item(item) for item in response.get("output") or ())
+        usage = response.get("usage") or {}
+        self.count(
+            prompt_tokens=usage.get("input_tokens"),
+            completion_tokens=usage.get("output_tokens"),
+            cached_tokens=(usage.get("input_tokens_details") or {}).get("cached_tokens"),
+            reasoning_tokens=(usage.get("output_tokens_details") or {}).get("reasoning_tokens"),
+        )
+        self.ended, self.finish = True, text_of((response.get("incomplete_details") or {}).get("reason")) or "stop"
         return text
 
     def thinking(self) -> ThinkingBlocks | None:
-        blocks = tuple(item for item in self._items.values() if item)
+        blocks = tuple(item for item in self._items if item)
         reasons = any(block["type"] == "reasoning" for block in blocks)
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks, stored=False) if reasons else None
-
-
-def _item_key(event: Mapping[str, Any]) -> int | str:
-    """Which item of the output an event is about: its index, or the id that llama.cpp sends instead.
-
-    Raises ValueError for anything else: keys are remembered, and it may have any size.
-    """
-    position = event.get("output_index")
-    if position is None:
-        id_ = event.get("item_id") or event["item"]["id"]
-        if isinstance(id_, str) and len(id_) <= MAX_ID_LENGTH:
-            return id_
-    elif (index := whole_number(position, most=MAX_ITEMS)) is not None:
-        return index
-    raise ValueError("an item without an index or an id")
 
 
 def _sendable_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:

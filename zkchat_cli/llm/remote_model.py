@@ -28,8 +28,8 @@ from zkchat_cli.llm.base import (
     with_wire_names,
 )
 from zkchat_cli.llm.chat_reader import ChatReader
+from zkchat_cli.llm.http_client import JsonClient, LookupLimits
 from zkchat_cli.llm.http_errors import ROLES_REFUSED, UNREADABLE
-from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
 from zkchat_cli.text.numbers import whole_number
 

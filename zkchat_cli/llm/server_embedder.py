@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.http_client import JsonClient, LookupLimits
 from zkchat_cli.llm.http_errors import UNREADABLE
-from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
 from zkchat_cli.vault.search.vector_store import Purpose
 

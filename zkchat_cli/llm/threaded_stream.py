@@ -46,9 +46,6 @@ class Timeouts(NamedTuple):
     between: float
 
 
-_LIMITED: dict[type, str] = {TextPart: "the answer", ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
-
-
 def stream_in_thread(
     call: Call, endpoint: Endpoint, timeouts: Timeouts, max_bytes: int = DEFAULT_MAX_ANSWER
 ) -> Generator[Delta, None, None]:
@@ -60,7 +57,7 @@ def stream_in_thread(
 
     deltas: queue.SimpleQueue[_Queued] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
-    task = loop.create_task(call(_AnswerLimit(deltas.put, max_bytes).emit))
+    task = loop.create_task(call(_limit_answer(deltas.put, max_bytes)))
     thread = threading.Thread(target=_run, args=(loop, task, deltas.put, endpoint), name="model call", daemon=True)
     thread.start()
     started = False
@@ -70,18 +67,14 @@ def stream_in_thread(
             try:
                 delta = _next_delta(deltas, seconds)
             except queue.Empty:
-                yield StreamFailed(endpoint.answer_timeout(seconds, started=started))
-                return
+                delta = StreamFailed(endpoint.answer_timeout(seconds, started=started))
             if isinstance(delta, HiddenPart):
                 continue
             if isinstance(delta, RetryDelay):
                 yield from _count_down(delta, deltas)
                 continue
-            if delta is None:
-                yield StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
-                return
-            yield delta
-            if isinstance(delta, StreamFinished | StreamFailed):
+            yield delta or StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
+            if delta is None or isinstance(delta, StreamFinished | StreamFailed):
                 return
             started = True
     finally:
@@ -103,11 +96,18 @@ def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float) -> _Queued
                 raise
 
 
+def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[_Queued]") -> Generator[RetryDelay, None, None]:
+    """The delay, repeated each second with the seconds that are left."""
+    deadline = time.monotonic() + delay.seconds
+    while deltas.empty() and (left := deadline - time.monotonic()) > 0:
+        yield RetryDelay(left, delay.reason)
+        time.sleep(min(1.0, left))
+
+
 def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Callable[[_Queued], None], endpoint: Endpoint) -> None:
     """Run the call to its end on this thread, and report how it failed."""
     from asyncio import CancelledError  # as above
 
-    started = time.monotonic()
     try:
         loop.run_until_complete(task)
     except (CancelledError, _AnswerCut):
@@ -120,7 +120,6 @@ def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Cal
         put(StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
     finally:
         put(None)
-        _log.info("%s: call ended after %.2f s", endpoint.name, time.monotonic() - started)
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
@@ -129,38 +128,28 @@ class _AnswerCut(Exception):
     """The answer became too long, and the reader got its end."""
 
 
-class _AnswerLimit:
-    """Puts deltas until the text, the reasoning or the tool calls of an answer exceed so many bytes."""
+def _limit_answer(put: Callable[[_Queued], None], max_bytes: int) -> Emit:
+    """Puts deltas until the text, the reasoning or the tool calls exceed so many bytes; then the end, and raises _AnswerCut."""
+    names: dict[type, str] = {TextPart: "the answer", ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
+    rooms = dict.fromkeys(names, max_bytes)
 
-    def __init__(self, put: Callable[[_Queued], None], max_bytes: int) -> None:
-        self._put, self._max = put, max_bytes
-        self._left = dict.fromkeys(_LIMITED, max_bytes)
+    def emit(delta: Delta | HiddenPart) -> None:
+        fitting: Delta | HiddenPart = delta
+        if isinstance(delta, TextPart | ReasoningPart):
+            encoded = delta.text.encode("utf-8", "surrogatepass")
+            size, fitting = len(encoded), type(delta)(encoded[: rooms[type(delta)]].decode("utf-8", "ignore"))
+        elif isinstance(delta, HiddenPart):
+            size = delta.size
+        else:
+            put(delta)
+            return
+        rooms[type(delta)] -= size
+        if rooms[type(delta)] >= 0:
+            put(delta)
+            return
+        put(fitting)
+        notice = f"{names[type(delta)]} became longer than {max_bytes:,} bytes and was cut there"
+        put(StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit."))
+        raise _AnswerCut
 
-    def emit(self, delta: Delta | HiddenPart) -> None:
-        """Raises _AnswerCut after the end of an answer that is too long."""
-        match delta:
-            case HiddenPart(size):
-                self._take(HiddenPart, size)
-            case TextPart(text) | ReasoningPart(text):
-                encoded, room = text.encode("utf-8", "surrogatepass"), self._left[type(delta)]
-                if len(encoded) > room:
-                    self._put(type(delta)(encoded[:room].decode("utf-8", "ignore")))
-                self._take(type(delta), len(encoded))
-            case RetryDelay():
-                self._left = dict.fromkeys(_LIMITED, self._max)
-        self._put(delta)
-
-    def _take(self, kind: type, size: int) -> None:
-        self._left[kind] -= size
-        if self._left[kind] < 0:
-            notice = f"{_LIMITED[kind]} became longer than {self._max:,} bytes and was cut there"
-            self._put(StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit."))
-            raise _AnswerCut
-
-
-def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[_Queued]") -> Generator[RetryDelay, None, None]:
-    """The delay, repeated each second with the seconds that are left."""
-    deadline = time.monotonic() + delay.seconds
-    while deltas.empty() and (left := deadline - time.monotonic()) > 0:
-        yield RetryDelay(left, delay.reason)
-        time.sleep(min(1.0, left))
+    return emit

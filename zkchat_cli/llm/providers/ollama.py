@@ -14,8 +14,8 @@ from pydantic import Field
 
 from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
+from zkchat_cli.llm.http_client import JsonClient
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.remote_model import (
     ONE_SYSTEM_MESSAGE,
     ROLES_REFUSAL,
