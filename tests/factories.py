@@ -22,7 +22,7 @@ from zkchat_cli.context.recall.index import RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
-from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
+from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import (
     BudgetStatus,
@@ -84,19 +84,15 @@ class TickingClock:
 
 
 @dataclass
-class DeltaModel:
+class DeltaModel(Model):
     """A model that streams the given deltas, one list per call and then the last one again, or what `answer` makes of a request; it keeps
     its requests."""
 
     calls: Sequence[Sequence[Delta]] = ()
     name: str = "deltas"
-    window: Window | None = None
-    exact: bool = True
     requests: list[Request] = field(default_factory=list)
     closed: int = 0
     answer: Callable[[Request], Iterable[Delta]] | None = None
-
-    def prepare(self) -> None: ...
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         self.requests.append(request)

@@ -10,7 +10,7 @@ from history_strategies import pairs_are_whole, sums_are_exact
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.events import CompactionDone, Event
-from zkchat_cli.llm.base import Delta, Model, Request, StreamFailed, StreamFinished, TextPart, Window
+from zkchat_cli.llm.base import Delta, Model, Request, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.models import Compaction, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.summarization.prompt import INSTRUCTIONS, SIMPLE_INSTRUCTIONS
 
@@ -35,21 +35,17 @@ def failing_reply(kind: ProviderErrorKind, *before: Delta) -> list[Delta]:
 
 
 @dataclass
-class SummaryModel:
+class SummaryModel(Model):
     """A model that answers "Noted." and streams the given summaries, one per call and then the last one again."""
 
     ways: Sequence[Sequence[Delta]] = ()
     name: str = "summariser"
-    window: Window | None = None
-    exact: bool = True
     answer: Sequence[Delta] = (TextPart("Noted."), StreamFinished("stop"))
     asked: list[Request] = field(default_factory=list)
     """The requests for summaries."""
     requests: list[Request] = field(default_factory=list)
     write: Callable[[int], str] | None = None
     """Writes a summary of so many words, instead of `ways`."""
-
-    def prepare(self) -> None: ...
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         self.requests.append(request)

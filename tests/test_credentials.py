@@ -66,7 +66,7 @@ def test_a_stored_key_goes_to_no_other_address_than_its_own(where: paths.AppPath
     assert not any(secret in str(asked) for asked in server.asked for secret in (KEY, OTHER))
     reach = server_info(provider, loaded)
     assert reach is not None
-    assert reach.key.endswith(f"own address (zkchat keys set {provider} stores one for this)")
+    assert reach.key.endswith(f"for another address (zkchat keys set {provider} stores one for this)")
     key = credentials.find_key(provider, "X", {}, where)
     assert (key.value, key.for_address("https://elsewhere.example").value, key.for_address("https://elsewhere").value) == (KEY, OTHER, "")
 

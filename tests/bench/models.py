@@ -18,7 +18,7 @@ from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import Delta, Model, ModelConfig, Request, StreamFinished, TextPart, Window
+from zkchat_cli.llm.base import Delta, Model, ModelConfig, Request, StreamFinished, TextPart
 
 TOKENS = 4000
 SERVER = """
@@ -36,15 +36,11 @@ PATHS = {"openai": "/v1/chat/completions", "ollama": "/api/chat"}
 
 
 @dataclass
-class Fast:
+class Fast(Model):
     """A model that answers as fast as Python can."""
 
     tokens: int
     name = "fast"
-    window: Window | None = None
-    exact = True
-
-    def prepare(self) -> None: ...
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
         for i in range(self.tokens):

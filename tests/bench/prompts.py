@@ -19,7 +19,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.context import strategies
 from zkchat_cli.events import TurnCompleted
-from zkchat_cli.llm.base import Delta, Request, Window
+from zkchat_cli.llm.base import Delta, Model, Request
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import ConversationArchive, ZkChatMessage
 
@@ -29,13 +29,11 @@ STEADY_TURNS = 40
 
 
 @dataclass
-class Remembering:
+class Remembering(Model):
     """The offline model, with a memory of what it was sent, of how often the conversation had been compacted by then, and from where on it
     was sent whole."""
 
     name = "offline"
-    window: Window | None = None
-    exact = True
     sent: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
     compactions: Callable[[], int] = int
     _model: OfflineModel = field(default_factory=OfflineModel)

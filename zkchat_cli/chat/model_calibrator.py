@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from zkchat_cli import events
 from zkchat_cli.chat.turn import TurnInProgress
-from zkchat_cli.llm.base import Request, ServerModel
+from zkchat_cli.llm.base import Request
 from zkchat_cli.models import Prompt, TokenUsage
 from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
 
@@ -19,7 +19,7 @@ def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
     """The tokens of a prompt that might be too long, as the server counts them; None if it cannot be, or the server does not count. No
     token is shorter than a byte."""
     runtime = turn.runtime
-    if not isinstance(runtime.model, ServerModel) or runtime.model.exact or _count_bytes(prompt) <= prompt.usage.effective_limit:
+    if runtime.model.exact or _count_bytes(prompt) <= prompt.usage.effective_limit:
         return None
     with turn.timer("model"):
         return runtime.model.count_tokens(Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
@@ -43,7 +43,7 @@ def learn_usage(turn: TurnInProgress, prompt: Prompt, usage: TokenUsage) -> Iter
     when it is called by OpenAI's API."""
     model = turn.runtime.model
     turn.counted = learn_count(turn, prompt, usage.prompt_tokens)
-    if isinstance(model, ServerModel) and turn.counted.text > MIN_CUT and usage.prompt_tokens < MOST_LEFT * turn.counted.text:
+    if model.has_server and turn.counted.text > MIN_CUT and usage.prompt_tokens < MOST_LEFT * turn.counted.text:
         read = f"{usage.prompt_tokens:,} of about {round(turn.counted.text):,} tokens"
         hint = "Give it a larger window, or set context.max_tokens to the one that it has."
         yield events.Notice(f"{model.name}: its server has cut the prompt: it reports {read}", hint)

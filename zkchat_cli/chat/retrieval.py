@@ -13,7 +13,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Event
-from zkchat_cli.llm.base import Model, Options, Request, ServerModel
+from zkchat_cli.llm.base import Model, Options, Request
 from zkchat_cli.llm.collected_answer import collect
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
 from zkchat_cli.references.fit_to_budget import rank_chunks
@@ -53,7 +53,7 @@ def choose_retrieval(
         return Retrieval(mode="before" if wanted == "both" else "none", reason=f"retrieval.mode = {wanted}, without any tools")
     if not tools:
         return Retrieval(mode="none", reason="this agent has no tools")
-    if isinstance(model, ServerModel) and model.calls_tools is False:
+    if model.calls_tools is False:
         return Retrieval(mode="before", reason=f"{model.name} cannot call tools, as {model.known_from} says")
     if problem:
         return Retrieval(mode="before", reason=problem)
@@ -65,7 +65,7 @@ def choose_retrieval(
 
 def reads_plain_excerpts(model: Model, window: int) -> bool:
     """Whether the model gets excerpts as text and not as JSON."""
-    return isinstance(model, ServerModel) and model.plain_excerpts and window <= SMALL_WINDOW
+    return model.plain_excerpts and window <= SMALL_WINDOW
 
 
 class Retriever:

@@ -33,7 +33,7 @@ from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.recall.index import preload_numpy
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
-from zkchat_cli.llm.base import Request, past_request_body, request_body
+from zkchat_cli.llm.base import Request, past_request_body
 from zkchat_cli.memory.fact_ranking import RankedMemory
 from zkchat_cli.memory.memory import Memory, MemoryLevels
 from zkchat_cli.memory.project import MemoryItem
@@ -213,7 +213,7 @@ class ZkChatSession:
     def request(self, next_text: str | None = None) -> dict[str, Any]:
         """`prompt` as the body of the call to the model's server, without the key."""
         runtime, prompt = self._next_prompt(next_text)
-        return request_body(runtime.model, Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
+        return runtime.model.body(Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
 
     def past_request(self, turn: int, call: int | None = None) -> dict[str, Any]:
         """The body of a call of an earlier turn, by default its last. Encrypted reasoning that it contained is not stored, and missing.

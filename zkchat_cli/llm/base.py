@@ -6,9 +6,10 @@ the text that came before them.
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
@@ -112,67 +113,46 @@ class Window(NamedTuple):
     source: str
 
 
-class Model(Protocol):
-    """An opened model. It loads nothing and contacts nobody before `prepare` or `stream`."""
+class Model(ABC):
+    """An opened model. It loads nothing and contacts nobody before `prepare` or `stream`. The defaults are those of one without a server.
 
-    @property
-    def name(self) -> str:
-        """Its name for `--model`."""
-        ...
+    Only `stream` takes longer than seconds, and no method raises.
+    """
 
-    @property
-    def window(self) -> Window | None:
-        """Its context window, if it is known yet."""
-        ...
+    name: str
+    """Its name for `--model`."""
+    window: Window | None = None
+    """Its context window, if it is known yet."""
+    exact: bool = True
+    """Whether zkchat's token counts are those of the model's own tokenizer."""
+    has_server: ClassVar[bool] = False
+    calls_tools: bool | None = None
+    """Whether it can call tools, if that is known after `prepare`."""
+    known_from: str = ""
+    """Who says so: "its server", or a table."""
+    plain_excerpts: ClassVar[bool] = False
+    """Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart."""
 
-    @property
-    def exact(self) -> bool:
-        """Whether zkchat's token counts are those of the model's own tokenizer."""
-        ...
+    def prepare(self) -> None:  # noqa: B027  most have nothing to load
+        """Load what a call needs and find the window if that takes little time. Any thread may call it, more than once."""
 
-    def prepare(self) -> None:
-        """Load what a call needs and find the window if that takes little time. Never raises; any thread may call it, more than once."""
-        ...
-
+    @abstractmethod
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         """Closing it ends the call within 0.2 s."""
-        ...
-
-
-@runtime_checkable
-class ServerModel(Model, Protocol):
-    """A model on a server. Its methods never raise, and take seconds at most."""
-
-    calls_tools: bool | None
-    """Whether it can call tools, if that is known after `prepare`."""
-    known_from: str
-    """Who says so: "its server", or a table."""
-
-    @property
-    def plain_excerpts(self) -> bool:
-        """Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart."""
-        ...
 
     def body(self, request: Request) -> dict[str, Any]:
-        """The JSON body that `stream` would send, without the headers, which contain the key. Contacts nobody."""
-        ...
+        """The JSON body that `stream` would send, without the headers, which contain the key; without a server, in OpenAI's format."""
+        tools = [tool.descriptor for tool in request.tools]
+        messages = [openai_message(message) for message in request.messages]
+        return {"model": self.name, "messages": messages, **({"tools": tools} if tools else {})}
 
-    def count_tokens(self, request: Request) -> int | None:
-        """The tokens of a request by the model's own tokenizer and template; None if the server does not count."""
-        ...
+    def count_tokens(self, request: Request) -> int | None:  # noqa: ARG002
+        """The tokens of a request by the model's own tokenizer and template; None if no server counts them."""
+        return None
 
     def check(self) -> ProviderError | None:
         """Why a call would fail, as far as its key, its address and the list of models tell."""
-        ...
-
-
-def request_body(model: Model, request: Request) -> dict[str, Any]:
-    """A request as the model's server would get it; for a model without a server, in OpenAI's format."""
-    if isinstance(model, ServerModel):
-        return model.body(with_wire_names(request))
-    tools = [tool.descriptor for tool in request.tools]
-    messages = [openai_message(message) for message in request.messages]
-    return {"model": model.name, "messages": messages, **({"tools": tools} if tools else {})}
+        return None
 
 
 PROMPT_PARTS = frozenset({"messages", "input", "system", "tools"})
@@ -181,16 +161,16 @@ PROMPT_PARTS = frozenset({"messages", "input", "system", "tools"})
 
 def request_frame(model: Model, request: Request) -> dict[str, Any] | None:
     """The body of a request, to be stored beside its prompt, with null for the parts of the prompt. None for a model without a server."""
-    if not isinstance(model, ServerModel):
+    if not model.has_server:
         return None
     return {name: None if name in PROMPT_PARTS else value for name, value in model.body(request).items()}
 
 
 def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] | None) -> dict[str, Any]:
     """The body of a past request, from its prompt and its stored frame. Raises UsageError if it cannot be made."""
-    body = request_body(model, request)
+    body = model.body(request)
     if frame is None:
-        if isinstance(model, ServerModel):
+        if model.has_server:
             raise UsageError("the request of that call was not stored, only its prompt", "Leave out --body to see the prompt.")
         return body
     if missing := [name for name, value in frame.items() if value is None and name not in body]:
@@ -285,7 +265,7 @@ class ServerInfo(NamedTuple):
     list_models: Callable[[], tuple[ModelInfo, ...]]
     """Asks the server, within seconds. Raises ProviderError."""
     check: Callable[[], ProviderError | None]
-    """See `ServerModel.check`."""
+    """See `Model.check`."""
 
 
 class Provider(NamedTuple):

@@ -106,6 +106,11 @@ def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:
     return "".join(text_of(part.get("text")) for part in parts)
 
 
+def rename_max_tokens(body: dict[str, Any]) -> None:
+    if "max_tokens" in body:
+        body["max_completion_tokens"] = body.pop("max_tokens")
+
+
 def add_reasoning(body: dict[str, Any]) -> None:
     """DeepSeek wants reasoning with each of its answers: of earlier turns, which are sent without, it takes an empty one."""
     for message in body["messages"]:

@@ -147,6 +147,12 @@ def request_body(model: str, request: Request, *, official: bool, verbosity: str
     return body
 
 
+def leave_out_summary(body: dict[str, Any]) -> None:
+    reasoning = body.pop("reasoning", {})
+    if "effort" in reasoning:
+        body["reasoning"] = {"effort": reasoning["effort"]}
+
+
 def _input_items(message: PromptMessage) -> "Iterator[ResponseInputItemParam]":
     """A message as items: the text, reasoning and calls of an answer in the order in which they came."""
     if message.role == "tool":

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import Field
 
 from zkchat_cli.config.schema import Section
-from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import (
     Delta,
+    Model,
     ModelConfig,
     ModelInfo,
     Provider,
@@ -53,26 +53,18 @@ class KeyedSettings(ServerSettings):
     key_variable: str
 
 
-def remote_provider(name: str, open_model: "Callable[[ModelConfig, Any], RemoteModel]", settings: type[Section]) -> Provider:
-    """The provider of models on a server. `open_model` gets the provider's own settings or their defaults."""
-
-    def open_configured(config: ModelConfig) -> RemoteModel:
-        return open_model(config, config.settings or settings())
-
-    return Provider(name, open_configured, settings, server_info=lambda config: open_configured(config).server_info())
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A part of a request that some models or their templates refuse, the server's wording of that, and what is sent instead."""
+class Refusal(NamedTuple):
+    """A part of a request that some models or their templates refuse: the server's wording, and what is changed in the body then."""
 
     wording: re.Pattern[str]
-    instead: Mapping[str, Any] = field(default_factory=dict)
-    """Keys of the body; None leaves one out."""
-    change: Callable[[dict[str, Any]], object] = lambda _: None
-    """What else is changed in the body."""
+    change: Callable[[dict[str, Any]], object]
     notice: str = ""
     hint: str = ""
+
+
+def leave_out(*names: str) -> Callable[[dict[str, Any]], object]:
+    """A change of a body: without these keys."""
+    return lambda body: [body.pop(name, None) for name in names]
 
 
 def merge_roles(body: dict[str, Any]) -> None:
@@ -95,25 +87,26 @@ def merge_messages(body: dict[str, Any]) -> None:
     body[name] = merged
 
 
-ONE_SYSTEM_MESSAGE = Refusal(re.compile("system message must be at the beginning", re.IGNORECASE), change=merge_messages)
+ONE_SYSTEM_MESSAGE = Refusal(re.compile("system message must be at the beginning", re.IGNORECASE), merge_messages)
 """Qwen's templates take no second one, such as that with a memory file."""
 ROLES_REFUSAL = Refusal(
     ROLES_REFUSED,
-    change=merge_roles,
-    notice="takes no system message, so its instructions were sent with the first message",
-    hint="Small models may follow them less closely.",
+    merge_roles,
+    "takes no system message, so its instructions were sent with the first message",
+    "Small models may follow them less closely.",
 )
 
 
 @dataclass
-class RemoteModel(ABC):
+class RemoteModel(Model):
     """One model on one server. mojentic calls it, imported by `prepare` or by the first call, and `reader` understands the stream."""
 
+    has_server = True
+    plain_excerpts = True
     provider: ClassVar[str]
     path: ClassVar[str]
     """Of a call, after the server's address."""
     reader: ClassVar[type[ChatReader]]
-    plain_excerpts: ClassVar[bool] = True
     refusals: ClassVar[tuple[Refusal, ...]] = ()
     """What it can do without."""
     model: str
@@ -130,19 +123,32 @@ class RemoteModel(ABC):
     """Whether the server counts tokens, as far as that is known."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def name(self) -> str:
-        return f"{self.provider}/{self.model}"
+    def __post_init__(self) -> None:
+        self.name = f"{self.provider}/{self.model}"
+        self.exact = False
+
+    @abstractmethod
+    def find_window(self) -> Window | None:
+        """The context window that the server, or a table, names; None if neither does. Raises ProviderError, and UNREADABLE for an
+        answer of another form."""
+
+    @abstractmethod
+    def list_models(self) -> tuple[ModelInfo, ...]:
+        """The models that the server offers. Raises ProviderError."""
+
+    @abstractmethod
+    def full_body(self, request: Request) -> dict[str, Any]:
+        """The JSON body of a call, whatever the model refuses."""
+
+    def ask_count(self, request: Request) -> int | None:  # noqa: ARG002
+        """How many tokens a request is, from a server that counts. Raises as `find_window` does."""
+        return None
 
     @property
     def listed_names(self) -> tuple[str, ...]:
         """The names under which a server may list it: Ollama adds a tag, Gemini a folder, and OpenRouter lists no routing variants
         (`vendor/model:nitro`)."""
         return self.model, f"{self.model}:latest", f"models/{self.model}", self.model.rpartition(":")[0]
-
-    @property
-    def exact(self) -> bool:
-        return False
 
     def prepare(self) -> None:
         if self.config_error() is not None:
@@ -164,11 +170,6 @@ class RemoteModel(ABC):
                 found = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more")
             self.window = found or self.window
 
-    @abstractmethod
-    def find_window(self) -> Window | None:
-        """The context window that the server, or a table, names; None if neither does. Raises ProviderError, and UNREADABLE for an
-        answer of another form."""
-
     def config_error(self) -> ProviderError | None:
         """Why no call can be made, if the name, the key or the address is wrong."""
         if not self.model:
@@ -176,22 +177,16 @@ class RemoteModel(ABC):
             return ProviderError("unknown_model", f"{self.provider} needs the name of a model", hint)
         return self.server.config_error()
 
-    @abstractmethod
-    def list_models(self) -> tuple[ModelInfo, ...]:
-        """The models that the server offers. Raises ProviderError."""
-
-    @abstractmethod
     def body(self, request: Request) -> dict[str, Any]:
-        """The JSON body of a call."""
-
-    def ask_count(self, request: Request) -> int | None:  # noqa: ARG002
-        """How many tokens a request is, from a server that counts. Raises as `find_window` does."""
-        return None
+        body = self.full_body(with_wire_names(request))
+        for refusal in self.refused:
+            refusal.change(body)
+        return body
 
     def count_tokens(self, request: Request) -> int | None:
         """Asks the server, until it turns out not to count."""
         try:
-            return self.ask_count(with_wire_names(request)) if self._counts else None
+            return self.ask_count(request) if self._counts else None
         except (ProviderError, *UNREADABLE) as e:
             self._counts = isinstance(e, ProviderError) and e.kind == "timeout"
             return None
@@ -225,19 +220,11 @@ class RemoteModel(ABC):
             return None
         return next((each for each in self.refusals if each not in self.refused and each.wording.search(error.message)), None)
 
-    def without_refused(self, request: Request, make: Callable[[Request], dict[str, Any]]) -> dict[str, Any]:
-        """The body that `make` makes of a request, without what the model has refused."""
-        body = make(request)
-        for refusal in self.refused:
-            refusal.change(body)
-            _change(body, refusal.instead)
-        return body
-
     def _call(self, request: Request) -> Generator[Delta, None, None]:
         async def call(emit: Emit) -> None:
             from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
 
-            await stream_chat(self, self.body(with_wire_names(request)), emit)
+            await stream_chat(self, self.body(request), emit)
 
         timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
         names = {wire_name(tool.name): tool.name for tool in request.tools}
@@ -248,13 +235,6 @@ class RemoteModel(ABC):
                     yield ToolCallsPart(calls)
                 else:
                     yield part
-
-    def server_info(self) -> ServerInfo:
-        def list_models() -> tuple[ModelInfo, ...]:
-            with closing(self.server):  # most servers are asked only once
-                return self.list_models()
-
-        return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, list_models, self.check)
 
     def check(self) -> ProviderError | None:
         if error := self.config_error():
@@ -278,16 +258,22 @@ class RemoteModel(ABC):
             return ()
 
 
-def _change(body: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Set keys of a body, or of an object in it (`object.key`), or remove them."""
-    for name, value in changes.items():
-        place, _, key = name.rpartition(".")
-        target = body.get(place, {}) if place else body
-        target.pop(key, None)
-        if value is not None:
-            target[key] = value
-        if place and not target:
-            body.pop(place, None)
+def remote_provider(name: str, open_model: Callable[[ModelConfig, Any], RemoteModel], settings: type[Section]) -> Provider:
+    """The provider of models on a server. `open_model` gets the provider's own settings or their defaults."""
+
+    def open_configured(config: ModelConfig) -> RemoteModel:
+        return open_model(config, config.settings or settings())
+
+    def server_info(config: ModelConfig) -> ServerInfo:
+        model = open_configured(config)
+
+        def list_models() -> tuple[ModelInfo, ...]:
+            with closing(model.server):  # most servers are asked only once
+                return model.list_models()
+
+        return ServerInfo(model.server.address, model.server.key_status, model.server.configured_by, list_models, model.check)
+
+    return Provider(name, open_configured, settings, server_info=server_info)
 
 
 def fetch_models(
@@ -295,37 +281,38 @@ def fetch_models(
 ) -> tuple[ModelInfo, ...]:
     """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
     answer = server.fetch(path)
+    found = []
     try:
-        found = {str(row[name]): _describe_model(str(row[name]), row, window(row)) for row in answer[rows] or ()}
+        for row in answer[rows] or ():
+            parameters = row.get("supported_parameters")  # OpenRouter lists what a model can do
+            calls_tools = "tools" in parameters if isinstance(parameters, list) else None
+            found.append(ModelInfo(str(row[name]), whole_number(window(row), least=1), calls_tools, str(row.get("owned_by") or "")))
     except UNREADABLE as e:
         raise server.error("bad_answer", "answered with something that is not a list of models", server.check) from e
-    return tuple(info for _, info in sorted(found.items()))
-
-
-def _describe_model(name: str, row: Mapping[str, Any], window: object) -> ModelInfo:
-    """A model as its row says; OpenRouter lists what it can do."""
-    parameters = row.get("supported_parameters")
-    calls_tools = "tools" in parameters if isinstance(parameters, list) else None
-    return ModelInfo(name, whole_number(window, least=1), calls_tools, str(row.get("owned_by") or ""))
+    return tuple(sorted(found, key=lambda model: model.name))
 
 
 class KeyedProvider(NamedTuple):
-    """A company with an API at `address` that needs a key; compatible servers elsewhere may need none, and are called `other_name`."""
+    """A company with an API at `address` that needs a key; compatible servers elsewhere may need none, and are called `other_name`.
+
+    `headers` makes those for a key, and gets whether it is the company's own server. `path` is an end of addresses to leave out, which some
+    people copy with them.
+    """
 
     name: str
     company: str
     address: str
     address_variable: str
     other_name: str
+    headers: Callable[[str, bool], dict[str, str]]
+    path: str
+    check: str = ""
+    """What else to check about an address."""
 
-    def server(
-        self, config: ModelConfig, settings: KeyedSettings, headers: Callable[[str, bool], dict[str, str]], suffix: str = ""
-    ) -> JsonClient:
-        """Its server, or the one that the user has configured. `headers` makes those for a key, and gets whether it is the company's own
-        server; `suffix` is an end of addresses to leave out, as is the path of the calls, which some people copy with them."""
+    def server(self, config: ModelConfig, settings: KeyedSettings) -> JsonClient:
+        """Its server, or the one that the user has configured."""
         from_environment = config.env.get(self.address_variable, "").strip()
-        given_address = (from_environment or settings.base_url.strip()).rstrip("/")
-        address = given_address.removesuffix("/chat/completions").removesuffix(suffix) or self.address
+        address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(self.path) or self.address
         official = address == self.address
         given = config.key.for_address("" if official else address)
         key = given.value or config.env.get(settings.key_variable, "").strip()
@@ -337,36 +324,27 @@ class KeyedProvider(NamedTuple):
         elif not (key.isascii() and key.isprintable()) or " " in key:
             problem = f"{settings.key_variable} contains characters that are not valid in a key"
             key_error = ProviderError("auth", problem, "Set it again, and copy only the key.")
-        ends = "" if suffix else "; OpenAI-compatible ones mostly end in /v1"
-        check = f"Is it running? Check {self.name}.base_url or {self.address_variable}{ends}."
         configured_by = [key_name] if key else []
         if not official:
             configured_by.append(self.address_variable if from_environment else f"{self.name}.base_url")
+        key_status = f"{key_name} is {'set' if key else 'not set'}"
+        if not key and any(config.key.stored.values()):
+            key_status += f"; the stored key is for another address (zkchat keys set {self.name} stores one for this)"
         return JsonClient(
             self.company if official else self.other_name,
             address,
-            "Check your network." if official else check,
+            "Check your network." if official else f"Is it running? Check {self.name}.base_url or {self.address_variable}{self.check}.",
             key=key,
             check_key=f"Check {key_name}.",
-            headers=headers(key, official),
+            headers=self.headers(key, official),
             table=self.name,
             allow_insecure=settings.allow_insecure,
             key_error=key_error,
-            key_status=f"{key_name} is {'set' if key else 'not set'}" + self._stored_key_notice(config.key, key, official=official),
+            key_status=key_status,
             configured_by=", ".join(configured_by),
         )
-
-    def _stored_key_notice(self, stored: ApiKey, key: str, *, official: bool) -> str:
-        """What to say about a stored key for another address."""
-        known = not key and any(stored.stored.values())
-        where = f"{self.company}'s own address" if not official and "" in stored.stored else "another server"
-        return f"; the stored key is for {where} (zkchat keys set {self.name} stores one for this)" if known else ""
 
 
 def bearer(key: str, _official: bool = False) -> dict[str, str]:
     """The header with a key as OpenAI and most servers expect it."""
     return {"Authorization": f"Bearer {key}"} if key else {}
-
-
-OPENAI = KeyedProvider("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_BASE_URL", "the OpenAI-compatible server")
-ANTHROPIC = KeyedProvider("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_BASE_URL", "the server for anthropic")

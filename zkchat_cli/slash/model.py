@@ -6,7 +6,6 @@ permanent.
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ServerModel
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
@@ -17,7 +16,7 @@ def _model(session: ZkChatSession, argument: str) -> CommandResult:
         session.prepare()
         keep = f"For this chat; `zkchat config set model {session.runtime.model.name}` makes it permanent."
         model = session.runtime.model
-        problem = model.check() if isinstance(model, ServerModel) else None
+        problem = model.check()
         warning = f"\n{problem.message}\n{problem.hint}" if problem else ""
         return CommandResult(f"Switched to {base.model_text(session.runtime)}{warning}\n{keep}")
     offers = session.list_models()

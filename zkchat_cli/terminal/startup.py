@@ -143,9 +143,7 @@ class BackgroundLoader:
 
     def _check_model(self, session: "ZkChatSession") -> None:
         """On a thread of its own, since a server that cannot be reached takes seconds."""
-        from zkchat_cli.llm.base import ServerModel  # the session has loaded it
-
-        if isinstance(model := session.runtime.model, ServerModel) and (problem := model.check()) is not None:
+        if (problem := session.runtime.model.check()) is not None:
             self.indexed.wait()  # the greeting comes first
             self.notices.put(lambda screen: screen.warn(problem.message, problem.hint))
             self._notify()

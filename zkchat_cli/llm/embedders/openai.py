@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.providers.openai import OpenAISettings
-from zkchat_cli.llm.remote_model import OPENAI, bearer
+from zkchat_cli.llm.providers.openai import OPENAI, OpenAISettings
 from zkchat_cli.llm.server_embedder import ServerEmbedder
 from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.vault.search.vector_store import Embedder
@@ -25,7 +24,7 @@ def _read_vectors(answer: Any) -> "ArrayLike":
 
 
 def _open(config: EmbedderConfig) -> Embedder:
-    server = OPENAI.server(config.server, config.server.settings or OpenAISettings(), bearer)
+    server = OPENAI.server(config.server, config.server.settings or OpenAISettings())
     model = config.model or DEFAULT_MODEL
     return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", _read_vectors, batch=64)
 

@@ -13,13 +13,23 @@ from pydantic import Field
 from zkchat_cli.llm import anthropic_chat
 from zkchat_cli.llm.anthropic_citations import SEARCH_RESULTS_REFUSED
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
-from zkchat_cli.llm.remote_model import ANTHROPIC, COUNT_LIMITS, KeyedSettings, Refusal, RemoteModel, bearer, fetch_models, remote_provider
+from zkchat_cli.llm.remote_model import (
+    COUNT_LIMITS,
+    KeyedProvider,
+    KeyedSettings,
+    Refusal,
+    RemoteModel,
+    bearer,
+    fetch_models,
+    remote_provider,
+)
 from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"
 COUNTED_PARTS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
 """Parts of a request that the endpoint for counting takes."""
-SEARCH_RESULTS_REFUSAL = Refusal(SEARCH_RESULTS_REFUSED)
+SEARCH_RESULTS_REFUSAL = Refusal(SEARCH_RESULTS_REFUSED, lambda _: None)
+"""`full_body` sends text instead."""
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 
 
@@ -45,7 +55,7 @@ class AnthropicModel(RemoteModel):
         size = whole_number(self.server.fetch(f"/v1/models/{quote(self.model, safe='')}")["max_input_tokens"], least=1)
         return Window(size, "the server's list of models") if size else None
 
-    def body(self, request: Request) -> dict[str, Any]:
+    def full_body(self, request: Request) -> dict[str, Any]:
         window = self.window.tokens if self.window else None
         return anthropic_chat.request_body(self.model, request, window, cites=SEARCH_RESULTS_REFUSAL not in self.refused)
 
@@ -62,8 +72,19 @@ def _headers(key: str, official: bool) -> dict[str, str]:
     return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {}), **({} if official else bearer(key))}
 
 
+ANTHROPIC = KeyedProvider(
+    name="anthropic",
+    company="Anthropic",
+    address="https://api.anthropic.com",
+    address_variable="ANTHROPIC_BASE_URL",
+    other_name="the server for anthropic",
+    headers=_headers,
+    path="/v1",
+)
+
+
 def _open(config: ModelConfig, settings: AnthropicSettings) -> AnthropicModel:
-    server = ANTHROPIC.server(config, settings, _headers, "/v1")
+    server = ANTHROPIC.server(config, settings)
     return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
 
 

@@ -8,17 +8,15 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Similarities, Window
+from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Similarities
 
 
 @dataclass
-class OfflineModel:
+class OfflineModel(Model):
     """`similarities` compares a question with passages by meaning; without it, words decide alone."""
 
     similarities: Similarities | None = None
     name: str = "offline"
-    window: Window | None = None
-    exact: bool = True
 
     def prepare(self) -> None:
         """Load the question analysis and the ranking, which no one needs before the first question."""

@@ -7,7 +7,6 @@ would otherwise silently cut a longer prompt.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -23,6 +22,7 @@ from zkchat_cli.llm.remote_model import (
     RemoteModel,
     ServerSettings,
     fetch_models,
+    leave_out,
     remote_provider,
 )
 from zkchat_cli.models import ThinkingBlocks
@@ -45,9 +45,9 @@ class OllamaSettings(ServerSettings):
 
 THINKING_REFUSAL = Refusal(
     re.compile(r"does not support thinking", re.IGNORECASE),
-    {"think": None},
-    notice="does not reason, so llm.reasoning_effort was left out",
-    hint="Answers do not change.",
+    leave_out("think"),
+    "does not reason, so llm.reasoning_effort was left out",
+    "Answers do not change.",
 )
 
 
@@ -101,8 +101,8 @@ class OllamaModel(RemoteModel):
             return Window(size, f"Ollama: {found.field}")
         return Window(DEFAULT_MAX_WINDOW, f"the model has {size:,}; set context.max_tokens for more")
 
-    def body(self, request: Request) -> dict[str, Any]:
-        return self.without_refused(request, partial(request_body, self.model))
+    def full_body(self, request: Request) -> dict[str, Any]:
+        return request_body(self.model, request)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/api/tags", rows="models", name="name")

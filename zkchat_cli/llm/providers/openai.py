@@ -25,13 +25,14 @@ from zkchat_cli.llm.remote_model import (
     LLAMA_CPP,
     LM_STUDIO,
     ONE_SYSTEM_MESSAGE,
-    OPENAI,
     ROLES_REFUSAL,
+    KeyedProvider,
     KeyedSettings,
     Refusal,
     RemoteModel,
     bearer,
     fetch_models,
+    leave_out,
     remote_provider,
 )
 from zkchat_cli.text.numbers import whole_number
@@ -53,36 +54,41 @@ class OpenAISettings(KeyedSettings):
     )
 
 
+OPENAI = KeyedProvider(
+    name="openai",
+    company="OpenAI",
+    address="https://api.openai.com/v1",
+    address_variable="OPENAI_BASE_URL",
+    other_name="the OpenAI-compatible server",
+    headers=bearer,
+    path="/chat/completions",
+    check="; OpenAI-compatible ones mostly end in /v1",
+)
 TOOLS_WITH_REASONING_REFUSAL = Refusal(
     re.compile(r"tools with reasoning_effort are not supported", re.IGNORECASE),
-    {"reasoning_effort": "none"},
-    notice="does not reason with tools on chat completions, so it was asked to answer without reasoning",
-    hint="For both: zkchat config set openai.api responses",
+    lambda body: body.update(reasoning_effort="none"),
+    "does not reason with tools on chat completions, so it was asked to answer without reasoning",
+    "For both: zkchat config set openai.api responses",
 )
-ENCRYPTED_REASONING_REFUSAL = Refusal(
-    re.compile(r"encrypted content is not supported", re.IGNORECASE), {"include": None, "reasoning.summary": None}
-)
+ENCRYPTED_REASONING_REFUSAL = Refusal(re.compile(r"encrypted content is not supported", re.IGNORECASE), leave_out("include", "reasoning"))
 SUMMARY_REFUSAL = Refusal(
     re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
-    {"reasoning.summary": None},
-    notice="shows no summary of its reasoning",
-    hint="Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
+    openai_responses.leave_out_summary,
+    "shows no summary of its reasoning",
+    "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
 )
 TEMPERATURE_REFUSAL = Refusal(
     re.compile(r"temperature.*(not support|only|deprecated)", re.IGNORECASE),
-    {"temperature": None},
-    notice="takes no temperature, so it was left out",
-    hint="An agent's `temperature` or llm.temperature sets it.",
+    leave_out("temperature"),
+    "takes no temperature, so it was left out",
+    "An agent's `temperature` or llm.temperature sets it.",
 )
-MAX_TOKENS_REFUSAL = Refusal(
-    re.compile("use 'max_completion_tokens'", re.IGNORECASE),
-    change=lambda body: body.update({"max_completion_tokens": body.pop("max_tokens")} if "max_tokens" in body else {}),
-)
+MAX_TOKENS_REFUSAL = Refusal(re.compile("use 'max_completion_tokens'", re.IGNORECASE), openai_chat.rename_max_tokens)
 """Of OpenAI's models at Azure and elsewhere."""
-STREAM_OPTIONS_REFUSAL = Refusal(re.compile("stream_options"), {"stream_options": None})
+STREAM_OPTIONS_REFUSAL = Refusal(re.compile("stream_options"), leave_out("stream_options"))
 """Mistral takes none; its tokens are counted by zkchat then, unless it reports them all the same."""
-MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), change=openai_chat.add_reasoning)
-CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), change=openai_chat.shorten_call_ids)
+MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), openai_chat.add_reasoning)
+CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), openai_chat.shorten_call_ids)
 
 
 @dataclass
@@ -98,13 +104,10 @@ class OpenAIModel(RemoteModel):
     )
     settings: OpenAISettings
 
-    @property
-    def official(self) -> bool:
-        return self.server.address == OPENAI.address
-
-    @property
-    def exact(self) -> bool:
-        return self.official and self.model.startswith(_O200K_MODELS)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.official = self.server.address == OPENAI.address
+        self.exact = self.official and self.model.startswith(_O200K_MODELS)
 
     def find_window(self) -> Window | None:
         if self.official:
@@ -172,11 +175,7 @@ class OpenAIModel(RemoteModel):
             filled = root.fetch("/apply-template", template_input, COUNT_LIMITS)["prompt"]
             return len(root.fetch("/tokenize", {"content": filled, "add_special": True, "parse_special": True}, COUNT_LIMITS)["tokens"])
 
-    def body(self, request: Request) -> dict[str, Any]:
-        return self.without_refused(request, self.full_body)
-
     def full_body(self, request: Request) -> dict[str, Any]:
-        """The body of a call, whatever the model refuses."""
         return openai_chat.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
@@ -201,7 +200,7 @@ def _window_in(row: Mapping[str, Any]) -> object:
 
 
 def _open(config: ModelConfig, settings: OpenAISettings) -> OpenAIModel:
-    server = OPENAI.server(config, settings, bearer)
+    server = OPENAI.server(config, settings)
     responses = settings.api == "responses" or (settings.api == "auto" and server.address == OPENAI.address)
     if settings.api == "responses" and server.address != OPENAI.address:
         server.check += " Without a Responses API it needs openai.api chat."

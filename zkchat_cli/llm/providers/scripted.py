@@ -15,7 +15,18 @@ from pydantic import Field, ValidationError
 
 from zkchat_cli.errors import ProviderError, reason, value_problem
 from zkchat_cli.fileio import read_file
-from zkchat_cli.llm.base import Delta, ModelConfig, Provider, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.llm.base import (
+    Delta,
+    Model,
+    ModelConfig,
+    Provider,
+    ReasoningPart,
+    Request,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ToolCallsPart,
+)
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
 
 MAX_SCRIPT = 10_000_000
@@ -53,18 +64,13 @@ class _ScriptedReply(Value):
 
 
 @dataclass
-class ScriptedModel:
+class ScriptedModel(Model):
     """Plays its replies in order, then from the start."""
 
     name: str
     replies: tuple[_ScriptedReply, ...]
     pause: Callable[[float], None] = time.sleep
-    window: None = None
-    exact: bool = True
     _calls: int = field(default=0, init=False)
-
-    def prepare(self) -> None:
-        """Nothing to load."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         reply = self.replies[self._calls % len(self.replies)]
