@@ -139,7 +139,7 @@ class Program:
 
     @property
     def environment(self) -> dict[str, str]:
-        own = ("ZKCHAT", "OLLAMA_", "LLAMA_", "OPENAI_", "ANTHROPIC_", "NO_COLOR", "TIKTOKEN_CACHE_DIR")
+        own = ("ZKCHAT", "OLLAMA_", "LLAMA_", "OPENAI_", "ANTHROPIC_", "NO_COLOR")
         clean = {k: v for k, v in os.environ.items() if not k.startswith(own)}
         return {**clean, "ZKCHAT_HOME": str(self.home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **self.env}
 

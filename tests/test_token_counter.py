@@ -1,4 +1,4 @@
-"""Counting tokens: exact, offline, each text once; and an honest estimate where no vocabulary loads."""
+"""Counting tokens: exact, offline, each text once."""
 
 import hashlib
 import random
@@ -10,7 +10,8 @@ import pytest
 import tiktoken
 from factories import COUNTER
 
-from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, load_vocabulary, open_encoder
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, TokenCounter, load_vocabulary, open_encoder
 from zkchat_cli.tokens.token_table import MAX_TEXT, token_hash
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
@@ -58,14 +59,8 @@ def test_the_table_encodes_as_the_vocabulary_does() -> None:
     assert list(map(open_encoder("o200k_base").encode_ordinary, texts)) == list(map(load_vocabulary("o200k_base").encode_ordinary, texts))
 
 
-def test_a_long_text_needs_the_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / TABLE.name).write_bytes(TABLE.read_bytes())
-    (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").touch()
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    counter = TokenCounter()
-    assert (counter.count("hello world"), counter.estimated) == (2, False)
-    assert counter.count("hello " * MAX_TEXT) == 2 * MAX_TEXT
-    assert counter.estimated
+def test_a_long_text_needs_the_vocabulary() -> None:
+    assert COUNTER.count("hello " * MAX_TEXT) == MAX_TEXT + 1
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -109,25 +104,11 @@ def test_of_a_text_that_changes_only_new_lines_are_counted() -> None:
     assert encoder.asked == {"a new line\n": 1}
 
 
-def test_a_vocabulary_that_fails_is_tried_once() -> None:
-    tried: list[str] = []
-
-    def load(encoding: str) -> Encoder:
-        tried.append(encoding)
-        raise ValueError("damaged")
-
-    counter = TokenCounter(load=load)
-    counter.count("a")
-    counter.count("b")
-    assert tried == ["o200k_base"]
-
-
 def test_a_damaged_vocabulary_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(b"IQ== 0\nIg== 1\n")
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    with pytest.raises(ValueError, match=r"the vocabulary of o200k_base in .* is damaged"):
-        load_vocabulary("o200k_base")
-    assert TokenCounter("cl100k_base").count("hello world") == 2  # the folder of another program may lack it
+    monkeypatch.setattr("zkchat_cli.tokens.counter.VOCABULARY", tmp_path)
+    with pytest.raises(ZkchatError, match="the vocabulary of o200k_base cannot be read: it is not complete"):
+        load_vocabulary.__wrapped__("o200k_base")
 
 
 if __name__ == "__main__":

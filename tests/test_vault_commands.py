@@ -86,15 +86,6 @@ def test_tokens_of_a_missing_file_and_in_an_unknown_encoding_are_refused(zkchat:
     assert "cl100k_base" in zkchat("tokens", "--encoding", "p50k_base", stdin="x").err
 
 
-def test_with_a_damaged_vocabulary_figures_are_marked_as_estimates(zkchat: Program, tmp_path: Path) -> None:
-    (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").touch()
-    zkchat.env["TIKTOKEN_CACHE_DIR"] = str(tmp_path)
-    assert zkchat("tokens", "-", stdin="twelve bytes").out == "~4\n"
-    vocabulary = checks(zkchat)[1]["vocabulary"]
-    assert (vocabulary["ok"], bool(vocabulary["next_step"])) == (False, True)
-    assert zkchat("ask", "How are filters joined?", "--json").json["context"]["estimated"] is True
-
-
 def test_without_a_command_it_is_the_chat_and_takes_its_options(zkchat: Program) -> None:
     assert zkchat(stdin="/quit\n").exit_status == 0
     done = zkchat("--model", "offline", stdin="/model\n")

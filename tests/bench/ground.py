@@ -46,7 +46,7 @@ class Ground:
 
     @property
     def env(self) -> dict[str, str]:
-        unwanted = ("NO_COLOR", "TIKTOKEN_CACHE_DIR", "PYTHONDONTWRITEBYTECODE")  # what is installed is compiled
+        unwanted = ("NO_COLOR", "PYTHONDONTWRITEBYTECODE")  # what is installed is compiled
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in unwanted}
         without_model = {"ZKCHAT_SEMANTIC__PROVIDER": "none"} if self.quick else {}  # embedding would be most of a quick run
         return {**clean, "ZKCHAT_HOME": str(self.home), "TERM": "xterm-256color", **without_model}

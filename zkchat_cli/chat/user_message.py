@@ -216,7 +216,7 @@ class TypedMessageCounter:
     def count(self, runtime: Runtime, text: str, *, with_documents: bool) -> tuple[int, bool]:
         """Its tokens, with the documents that it names, and whether they are estimated."""
         counter = runtime.counter
-        if not counter.ready or len(text) > MAX_COUNTED:
+        if len(text) > MAX_COUNTED:
             return estimate_tokens(text), bool(text)
         names = self.state.version, _WRITTEN_NAME.findall(text)
         if with_documents and names != self._named[0]:

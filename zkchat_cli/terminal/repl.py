@@ -139,10 +139,9 @@ class Repl:
                 continue
             self._apply_background_results()
             running = self._handle_line(line)
-            if self.session.runtime.counter.ready:  # else the background is about to measure
-                self._prompt.update(**measure_prompt(self.session))
-                if self.screen.accessible and (warning := self._prompt.toolbar.warning):
-                    self.screen.print(f"  {warning}")
+            self._prompt.update(**measure_prompt(self.session))
+            if self.screen.accessible and (warning := self._prompt.toolbar.warning):
+                self.screen.print(f"  {warning}")
 
     def _handle_line(self, line: str) -> bool:
         """Run a command or a turn; False when the chat is to end."""

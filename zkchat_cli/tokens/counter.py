@@ -2,26 +2,22 @@
 
 The vocabularies of `o200k_base` and `cl100k_base` are shipped under the names tiktoken's cache expects (sha1 of their address), because
 tiktoken would otherwise download them, without a time-out. They are read here, in less than half of tiktoken's time. Loading one still
-takes about 0.2 s, so short texts are counted by a table, and a chat loads the vocabulary on a background thread. Without a vocabulary,
-figures are estimates, and say so.
+takes about 0.2 s, so short texts are counted by a table, and a chat loads the vocabulary on a background thread.
 """
 
 import hashlib
 import math
-import os
 import re
-import threading
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.fileio import read_file
-from zkchat_cli.tokens.token_table import TableEncoder, TokenTable
+from zkchat_cli.tokens.token_table import TableEncoder
 
 if TYPE_CHECKING:  # pydantic, which `zkchat tokens --help` must not load
     from zkchat_cli.models import Calibration
@@ -59,95 +55,28 @@ class Encoder(Protocol):
     def encode_ordinary(self, text: str) -> list[int]: ...
 
 
+@cache
 def open_encoder(encoding: str) -> Encoder:
-    """An encoding from the shipped files, with a table if it has one. Raises OSError or ValueError if they are missing or damaged."""
-    table = vocabulary_folder(encoding) / f"{encoding}.table"
-    if table.is_file():
-        return _open_table(table, encoding)
-    return load_vocabulary(encoding)
-
-
-def load_vocabulary(encoding: str) -> Encoder:
-    """tiktoken's encoding from the shipped files. Raises OSError or ValueError if they are missing or damaged."""
+    """An encoding from the shipped files, with a table if it has one. Raises UsageError for one that is not shipped."""
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
-    return _read_vocabulary(vocabulary_folder(encoding), encoding)
-
-
-def vocabulary_folder(encoding: str) -> Path:
-    """TIKTOKEN_CACHE_DIR if it has the encoding, else the shipped folder: the former may be there for other programs."""
-    folder = Path(os.environ.get("TIKTOKEN_CACHE_DIR", VOCABULARY))
-    return folder if (folder / _FILES.get(encoding, "")).is_file() else VOCABULARY
+    table = VOCABULARY / f"{encoding}.table"
+    return TableEncoder(table, _SPLIT[encoding], partial(load_vocabulary, encoding)) if table.is_file() else load_vocabulary(encoding)
 
 
 @cache
-def _open_table(file: Path, encoding: str) -> TableEncoder:
-    return TableEncoder(TokenTable(file), _SPLIT[encoding], lambda: load_vocabulary(encoding))
-
-
-@cache
-def _read_vocabulary(folder: Path, encoding: str) -> Encoder:
-    words = read_file(folder / _FILES[encoding], _MAX_SIZE).split()  # a token in base64, and its rank, which is its line
-    tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))
-    if len(tokens) != _TOKENS[encoding]:
-        raise ValueError(f"the vocabulary of {encoding} in {folder} is damaged")
+def load_vocabulary(encoding: str) -> Encoder:
+    """tiktoken's encoding from the shipped files. Raises ZkchatError if they are missing or damaged."""
+    try:
+        words = read_file(VOCABULARY / _FILES[encoding], _MAX_SIZE).split()  # a token in base64, and its rank, which is its line
+        tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))
+        if len(tokens) != _TOKENS[encoding]:
+            raise ValueError("it is not complete")
+    except (OSError, ValueError) as e:
+        raise ZkchatError(f"the vocabulary of {encoding} cannot be read: {e}", "Install zkchat again.") from e
     import tiktoken  # 30 ms that `--help` and `--version` do not need
 
     return tiktoken.Encoding(encoding, pat_str=_SPLIT[encoding], mergeable_ranks=tokens, special_tokens={})
-
-
-class _Vocabulary:
-    """An encoding, loaded once, and the counts of short texts and of the hashes of longer ones."""
-
-    def __init__(self, encoding: str, load: Callable[[str], Encoder]) -> None:
-        self.encoding = encoding
-        self.encoder: Encoder | None = None
-        self.failed: Exception | None = None
-        self._load = load
-        self._lock = threading.Lock()
-        self._counts: dict[str | bytes, int] = {}
-
-    def ensure(self) -> Encoder | None:
-        """The encoder, loaded if necessary; None if that failed."""
-        with self._lock:
-            if self.encoder is None and self.failed is None:
-                try:
-                    self.encoder = self._load(self.encoding)
-                except UsageError:
-                    raise
-                except Exception as e:  # noqa: BLE001  an estimate serves; doctor shows the problem
-                    self.failed = e
-            return self.encoder
-
-    def count(self, text: str) -> int:
-        key = text if len(text) <= _SHORT else hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        known = self._counts.get(key)
-        if known is None:
-            encoder = self.ensure()
-            if encoder is None:
-                known = estimate_tokens(text)
-            elif len(text) in _COUNTED_BY_LINE and len(lines := _NEXT_LINE.split(text)) > 1:
-                known = sum(map(self.count, lines))
-            else:
-                known = self._count_pieces(encoder, text)
-            if len(self._counts) >= _MAX_CACHED:
-                self._counts.clear()
-            self._counts[key] = known
-        return known
-
-    def _count_pieces(self, encoder: Encoder, text: str) -> int:
-        try:
-            return sum(len(encoder.encode_ordinary(piece)) for piece in _pieces(text))
-        except (OSError, ValueError) as e:  # the table was there, the vocabulary is not
-            self.encoder, self.failed = None, e
-            return estimate_tokens(text)
-
-    def load_whole(self) -> None:
-        """Load what only long texts need."""
-        encoder = self.ensure()
-        if isinstance(encoder, TableEncoder):
-            with suppress(OSError, ValueError):  # reported when it is needed
-                encoder.load_vocabulary()
 
 
 class TokenCounter:
@@ -156,33 +85,23 @@ class TokenCounter:
     A model may have another tokenizer: `calibrated` counts with a factor. Stored counts are those of `count_raw`.
     """
 
-    def __init__(self, encoding: str = "o200k_base", load: Callable[[str], Encoder] = open_encoder) -> None:
+    def __init__(self, encoding: str = ENCODINGS[0], load: Callable[[str], Encoder] = open_encoder) -> None:
+        self.encoding = encoding
         self.factor = self.tool_factor = 1.0
         self.exact = True
         """Whether the vocabulary is the model's own."""
-        self._vocabulary = _Vocabulary(encoding, load)
-
-    @property
-    def encoding(self) -> str:
-        return self._vocabulary.encoding
-
-    @property
-    def ready(self) -> bool:
-        """Whether `count` would return at once."""
-        return self._vocabulary.encoder is not None or self._vocabulary.failed is not None
+        self._load = load
+        self._counts: dict[str | bytes, int] = {}
+        """Of short texts, and of the hashes of longer ones."""
 
     @property
     def estimated(self) -> bool:
-        """Whether counts are estimates: no vocabulary could be loaded (see `problem`), or it is not the model's."""
-        return self._vocabulary.ensure() is None or not self.exact
-
-    @property
-    def problem(self) -> str | None:
-        return str(self._vocabulary.failed) if self._vocabulary.failed else None
+        return not self.exact
 
     def load_vocabulary(self) -> None:
         """Load what only long texts need, in 0.2 s."""
-        self._vocabulary.load_whole()
+        if isinstance(encoder := self._load(self.encoding), TableEncoder):
+            encoder.load_vocabulary()
 
     def calibrated(self, calibration: "Calibration", *, exact: bool = False) -> "TokenCounter":
         """A counter for a model that counts so; it shares the vocabulary and the cache."""
@@ -204,7 +123,19 @@ class TokenCounter:
 
     def count_raw(self, text: str) -> int:
         """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
-        return self._vocabulary.count(text) if text else 0
+        if not text:
+            return 0
+        key = text if len(text) <= _SHORT else hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        known = self._counts.get(key)
+        if known is None:
+            if len(text) in _COUNTED_BY_LINE and len(lines := _NEXT_LINE.split(text)) > 1:
+                known = sum(map(self.count_raw, lines))
+            else:
+                known = sum(len(self._load(self.encoding).encode_ordinary(piece)) for piece in _pieces(text))
+            if len(self._counts) >= _MAX_CACHED:
+                self._counts.clear()
+            self._counts[key] = known
+        return known
 
 
 def _pieces(text: str) -> Iterator[str]:

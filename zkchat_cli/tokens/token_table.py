@@ -51,21 +51,6 @@ def token_hash(token: bytes) -> int:
     return int.from_bytes(blake2b(token, digest_size=8).digest(), "little")
 
 
-class TokenTable:
-    """The ranks of tokens, by a file."""
-
-    def __init__(self, file: Path) -> None:
-        data = memoryview(read_file(file, MAX_FILE))
-        end = len(data) // 12 * 8
-        self._hashes, self._ranks = data[:end].cast("Q"), data[end:].cast("I")
-
-    def rank(self, token: bytes) -> int:
-        """NO_TOKEN if the vocabulary has no such token."""
-        wanted = token_hash(token)
-        i = bisect_left(self._hashes, wanted)
-        return self._ranks[i] if i < len(self._hashes) and self._hashes[i] == wanted else NO_TOKEN
-
-
 class _ReplacementTable(dict[int, str]):
     """Characters and what replaces them, for `str.translate`."""
 
@@ -78,25 +63,22 @@ class _ReplacementTable(dict[int, str]):
 
 
 class TableEncoder:
-    """An encoding by a table while that is faster, then by the vocabulary."""
+    """An encoding by a table while that is faster, then by the vocabulary, which `load` returns."""
 
-    def __init__(self, table: TokenTable, pattern: str, load: "Callable[[], Encoder]") -> None:
+    def __init__(self, table: Path, pattern: str, load: "Callable[[], Encoder]") -> None:
+        data = memoryview(read_file(table, MAX_FILE))
+        end = len(data) // 12 * 8
+        self._hashes, self._ranks = data[:end].cast("Q"), data[end:].cast("I")
         for name, members in _CLASSES.items():
             pattern = pattern.replace(name, members)
         self._pattern = re.compile(pattern, re.ASCII)
         self._replacements = _ReplacementTable()
-        self._rank = cache(table.rank)
+        self._rank = cache(self._find_rank)
         self._encode_piece = cache(self._merge)
         self._load = load
         self._vocabulary: Encoder | None = None
 
-    def _split(self, text: str) -> list[str]:
-        if text.isascii():
-            return self._pattern.findall(text)
-        return [text[found.start() : found.end()] for found in self._pattern.finditer(text.translate(self._replacements))]
-
     def load_vocabulary(self) -> "Encoder":
-        """Raises OSError or ValueError if it is missing or damaged."""
         if self._vocabulary is None:
             self._vocabulary = self._load()
         return self._vocabulary
@@ -107,6 +89,17 @@ class TableEncoder:
             if max(map(len, pieces), default=0) <= MAX_PIECE:
                 return [token for piece in pieces for token in self._encode_piece(piece)]
         return self.load_vocabulary().encode_ordinary(text)
+
+    def _split(self, text: str) -> list[str]:
+        if text.isascii():
+            return self._pattern.findall(text)
+        return [text[found.start() : found.end()] for found in self._pattern.finditer(text.translate(self._replacements))]
+
+    def _find_rank(self, token: bytes) -> int:
+        """The rank of a token; NO_TOKEN if the vocabulary has no such token."""
+        wanted = token_hash(token)
+        i = bisect_left(self._hashes, wanted)
+        return self._ranks[i] if i < len(self._hashes) and self._hashes[i] == wanted else NO_TOKEN
 
     def _merge(self, piece: bytes) -> tuple[int, ...]:
         """Byte pair encoding: the two neighbours that are the most frequent token become one, until none are."""
