@@ -40,7 +40,7 @@ def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
         return make(verify=_tls(), trust_env=not server.is_local, **options)  # no proxy between this machine and itself
     except Exception as e:
         problem = "cannot be reached: the environment names a proxy or certificates that cannot be used"
-        hint = "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or SSL_CERT_FILE, or name the host in NO_PROXY. zkchat uses no SOCKS proxy."
+        hint = "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY (not SOCKS) or SSL_CERT_FILE, or set NO_PROXY."
         raise server.error("connection", problem, hint) from e
 
 
