@@ -4,20 +4,21 @@ Sessions are used on a thread of their own, one turn after another, while the ma
 """
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from acp import PROTOCOL_VERSION, RequestError, schema
+from acp import PROTOCOL_VERSION, RequestError, run_agent, schema
 from acp.interfaces import Client
+from acp.stdio import stdio_streams
 
 from zkchat_cli import __version__, events, slash
 from zkchat_cli.acp import updates
-from zkchat_cli.acp.message_stream import serve_standard_streams
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ZkchatError, on_one_line
@@ -32,6 +33,10 @@ from zkchat_cli.views.text import plain_text
 
 MAX_LISTED = 200
 LONGEST_ERROR = 1000
+MAX_LINE = 50_000_000
+"""Bytes of a message."""
+PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, FAILED = -32700, -32600, -32602, -32000
+"""Codes of JSON-RPC."""
 R = TypeVar("R")
 YES, ALWAYS, NO = "yes", "always", "no"
 _OPTIONS = {
@@ -44,17 +49,59 @@ _OPTIONS = {
 def serve(open_app: Callable[[Path], App]) -> None:
     """Serve one editor on standard input and output, until it closes them. `open_app` opens the vault of a session's folder."""
     with closing(NoteAgent(open_app)) as agent:
-        asyncio.run(serve_standard_streams(agent))
+        asyncio.run(_serve_standard_streams(agent))
+
+
+async def _serve_standard_streams(agent: Any) -> None:
+    """Give the SDK the lines that are messages, and answer others with an error: the SDK ends at JSON that is not an object."""
+    lines, writer = await stdio_streams(limit=MAX_LINE)
+    messages = asyncio.StreamReader(limit=MAX_LINE)
+
+    async def check_lines() -> None:
+        try:
+            while line := await lines.readline():
+                if (code := _error_code(line)) is None:
+                    messages.feed_data(line)
+                else:
+                    error = {"code": code, "message": "a message is one JSON object on one line"}
+                    writer.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n")
+        finally:
+            messages.feed_eof()
+
+    checking = asyncio.create_task(check_lines())
+    try:
+        await run_agent(agent, writer, messages)
+    finally:
+        checking.cancel()
+
+
+def _error_code(line: bytes) -> int | None:
+    """The code for a line that is no message; None for one that is."""
+    try:
+        return None if not line.strip() or isinstance(json.loads(line), dict) else INVALID_REQUEST
+    except (RecursionError, ValueError):
+        return PARSE_ERROR
+
+
+class Turn(NamedTuple):
+    """An answer on the sessions' thread, which may be waiting for other work there. An interrupted one is "cancelled"."""
+
+    answer: Future[str]
+    stop: threading.Event
+
+    def interrupt(self) -> None:
+        if not self.answer.cancel():
+            self.stop.set()
 
 
 class NoteAgent:
     """The agent's side of the protocol: its methods are called on the protocol's thread."""
 
     def __init__(self, open_app: Callable[[Path], App]) -> None:
-        self._open_app, self._work = open_app, SessionThread()
+        self._open_app, self._thread = open_app, ThreadPoolExecutor(1, "sessions")
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
-        self._turns: dict[str, Future[Any]] = {}
+        self._turns: dict[str, Turn] = {}
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
         self._current: ZkChatSession
@@ -105,30 +152,32 @@ class NoteAgent:
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
         session = self._session(session_id)
         if session_id in self._turns:
-            raise RequestError(-32602, "an answer is being written; wait for its end, or cancel it")
+            raise RequestError(INVALID_PARAMS, "an answer is being written; wait for its end, or cancel it")
         text, typed = updates.read_prompt(prompt, session.vault.root)
-        turn = self._turns[session_id] = self._work.submit(lambda: self._answer(session, text, typed))
+        stop = threading.Event()
+        turn = Turn(self._thread.submit(_run_until_stopped, lambda: self._answer(session, text, typed), stop), stop)
+        self._turns[session_id] = turn
         try:
-            return schema.PromptResponse(stop_reason=await self._wait(turn))
+            return schema.PromptResponse(stop_reason=await self._wait(turn.answer))
         finally:
-            if not turn.done():  # the editor is gone, and with it this task
-                self._work.interrupt(turn)
+            turn.interrupt()  # if it is not over, the editor is gone, and with it this task
             self._turns.pop(session_id, None)
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         if (turn := self._turns.get(session_id)) is not None:
-            self._work.interrupt(turn)
+            turn.interrupt()
 
     def close(self) -> None:
         """Stop every turn, and store what came of the answers: the editor is gone."""
         for turn in list(self._turns.values()):
-            self._work.interrupt(turn)
-        self._work.end(self._close_sessions)
+            turn.interrupt()
+        self._thread.submit(self._close_sessions)
+        self._thread.shutdown()
 
     # On the protocol's thread
 
     async def _run_work(self, work: Callable[[], R]) -> R:
-        result: R = await self._wait(self._work.submit(work))
+        result: R = await self._wait(self._thread.submit(work))
         return result
 
     async def _wait(self, future: Future[Any]) -> Any:
@@ -139,11 +188,11 @@ class NoteAgent:
                 raise  # the editor is gone
             return "cancelled"
         except ZkchatError as e:
-            raise RequestError(-32000, _error_text(on_one_line(e.message, e.hint)), {"code": e.code}) from e
+            raise RequestError(FAILED, _error_text(on_one_line(e.message, e.hint)), {"code": e.code}) from e
 
     def _session(self, session_id: str) -> ZkChatSession:
         if session_id not in self._sessions:
-            raise RequestError(-32602, _error_text(f"there is no open session {session_id}; load it first"))
+            raise RequestError(INVALID_PARAMS, _error_text(f"there is no open session {session_id}; load it first"))
         return self._sessions[session_id]
 
     # On the sessions' thread
@@ -250,31 +299,6 @@ class NoteAgent:
         )
         outcome = self._ask(request).outcome
         return outcome.option_id if isinstance(outcome, schema.AllowedOutcome) and outcome.option_id in options else NO
-
-
-class SessionThread:
-    """Runs one task after another. An interrupted one returns "cancelled", or is never begun."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "sessions")
-        self._stops: dict[Future[Any], threading.Event] = {}
-
-    def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        """Run a task after all earlier ones; the future gets its result."""
-        stop = threading.Event()
-        future = self._thread.submit(_run_until_stopped, work, stop)
-        self._stops[future] = stop
-        future.add_done_callback(self._stops.pop)
-        return future
-
-    def interrupt(self, future: Future[Any]) -> None:
-        if not future.cancel() and (stop := self._stops.get(future)) is not None:
-            stop.set()
-
-    def end(self, last: Callable[[], Any]) -> None:
-        """Run `last` after all earlier tasks, and wait for it."""
-        self.submit(last)
-        self._thread.shutdown()
 
 
 def _run_until_stopped(work: Callable[[], Any], stop: threading.Event) -> Any:
