@@ -7,12 +7,12 @@ ones are filled in.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
 from zkchat_cli.chat.turn_recorder import default_title
 from zkchat_cli.context.turns import is_prompt_context
@@ -56,11 +56,12 @@ def _tool_call(call: Any) -> Any:
     return {"id": call.get("tool_call_id") or call.get("id") or name, "name": name, "arguments": arguments}
 
 
-def _time(time: Any) -> Any:
-    """pydantic would read "12" as 12 seconds after 1970."""
-    if isinstance(time, str) and not _is_time(time):
+def _iso_time(time: Any, info: ValidationInfo) -> str:
+    """A time as text with its zone; the validation's context is that of times without one."""
+    if not isinstance(time, str) or not _is_time(time):
         raise ValueError(_NO_TIME)
-    return time
+    read = datetime.fromisoformat(time)
+    return (read if read.tzinfo else read.replace(tzinfo=info.context)).isoformat()
 
 
 def _is_time(text: str) -> bool:
@@ -71,7 +72,7 @@ def _is_time(text: str) -> bool:
     return True
 
 
-Time = Annotated[datetime, BeforeValidator(_time)]
+Time = Annotated[str, BeforeValidator(_iso_time)]
 
 
 class ImportedMessage(BaseModel):
@@ -119,21 +120,22 @@ def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], no
             raise UsageError(f"Not valid JSON: {e}", _EXPECTED) from e
         if isinstance(document, dict) and isinstance(document.get("format"), str):
             return ImportedConversations("an export of zkchat", [_read_own_export(document)], is_own=True)
+        zone = datetime.fromisoformat(now).tzinfo
         if isinstance(document, list) and document:
-            kind, sessions = "messages", [_session(document)]
+            kind, sessions = "messages", [_session(document, zone)]
         elif isinstance(document, dict) and isinstance(document.get("messages"), list):
-            kind, sessions = "a model call's request", [_session(document["messages"])]
+            kind, sessions = "a model call's request", [_session(document["messages"], zone)]
         elif isinstance(document, dict) and any(isinstance(entry, dict) and "messages" in entry for entry in document.values()):
-            kind, sessions = "chat sessions", [*_validate(dict[str, ImportedSession], document).values()]
+            kind, sessions = "chat sessions", [*_validate(dict[str, ImportedSession], document, zone).values()]
         else:
             raise UsageError("This JSON holds no conversation", _EXPECTED)
         return ImportedConversations(kind, [_archive(session, vault, new_id, now) for session in sessions])
 
 
-def _session(messages: list[Any]) -> ImportedSession:
+def _session(messages: list[Any], zone: tzinfo | None) -> ImportedSession:
     """The messages of a list. Of a prompt's, what zkchat puts around the conversation is left out."""
     kept = (_without_context(m) if isinstance(m, dict) and m.get("role") in ("system", "user") else m for m in messages)
-    return ImportedSession(messages=_validate(list[ImportedMessage], [m for m in kept if m is not None]))
+    return ImportedSession(messages=_validate(list[ImportedMessage], [m for m in kept if m is not None], zone))
 
 
 def _without_context(message: dict[str, Any]) -> dict[str, Any] | None:
@@ -144,56 +146,36 @@ def _without_context(message: dict[str, Any]) -> dict[str, Any] | None:
     return None if isinstance(content, str) and is_prompt_context(content) else message
 
 
-def _validate(type_: type[T], value: Any) -> T:
+def _validate(type_: type[T], value: Any, zone: tzinfo | None = None) -> T:
     try:
-        return TypeAdapter(type_).validate_python(value)
+        return TypeAdapter(type_).validate_python(value, context=zone)
     except ValidationError as e:
         first = e.errors()[0]
         steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
-        raise _value_error(steps.removeprefix(".") or "The file", value_problem(first), first["input"]) from e
-
-
-def _value_error(key_path: str, problem: str, found: object) -> UsageError:
-    excerpt = truncate(json.dumps(found, ensure_ascii=False, default=str), 60)
-    return UsageError(f"{key_path}: {problem} (found {excerpt})", "Correct it and try again. Nothing was imported.")
+        excerpt = truncate(json.dumps(first["input"], ensure_ascii=False, default=str), 60)
+        problem = f"{steps.removeprefix('.') or 'The file'}: {value_problem(first)} (found {excerpt})"
+        raise UsageError(problem, "Correct it and try again. Nothing was imported.") from e
 
 
 def _archive(session: ImportedSession, vault: str, new_id: Callable[[], str], now: str) -> ConversationArchive:
     """The messages in a chain, each the reply to the one before."""
     messages: list[ZkChatMessage] = []
-    created = _iso_time(session.created_at, now)
+    parent_id, time = None, session.created_at or now
     for each in session.messages:
-        before = messages[-1] if messages else None
-        values = each.model_dump(exclude={"timestamp", "references", "tool_calls"})
-        messages.append(
-            ZkChatMessage(
-                **values,
-                id=new_id(),
-                parent_id=before.id if before else None,
-                timestamp=_iso_time(each.timestamp, now) or (before.timestamp if before else created or now),
-                references=each.references or (),
-                tool_calls=each.tool_calls or (),
-            )
-        )
-    created = created or (messages[0].timestamp if messages else now)
+        values = {"id": new_id(), "parent_id": parent_id, "timestamp": time, **each.model_dump(exclude_none=True)}
+        messages.append(ZkChatMessage.model_validate(values))
+        parent_id, time = messages[-1].id, messages[-1].timestamp
     return ConversationArchive(
         conversation=Conversation(
             id=new_id(),
             vault=vault,
             title=default_title(next((message.content for message in messages if message.role == "user"), "")) or None,
-            created_at=created,
-            updated_at=_iso_time(session.last_updated, now) or (messages[-1].timestamp if messages else created),
-            head_id=messages[-1].id if messages else None,
+            created_at=session.created_at or (messages[0].timestamp if messages else now),
+            updated_at=session.last_updated or time,
+            head_id=parent_id,
         ),
         messages=tuple(messages),
     )
-
-
-def _iso_time(time: datetime | None, now: str) -> str:
-    """Empty if there is no time."""
-    if time is None:
-        return ""
-    return (time if time.tzinfo else time.replace(tzinfo=datetime.fromisoformat(now).tzinfo)).isoformat()
 
 
 def _read_own_export(document: dict[str, Any]) -> ConversationArchive:
@@ -204,28 +186,18 @@ def _read_own_export(document: dict[str, Any]) -> ConversationArchive:
             "Export it again with this version of zkchat, or update zkchat. Nothing was imported.",
         )
     archive = _validate(ConversationArchive, document)
-    if problem := _wrong_index(archive):
+    if problem := _inconsistency(archive):
         raise UsageError(f"The export is inconsistent: {problem}", "Export it again. Nothing was imported.")
-    for key_path, time in _times(archive):
-        if not _is_time(time):
-            raise _value_error(key_path, _NO_TIME, time)
     return archive
 
 
-def _wrong_index(archive: ConversationArchive) -> str | None:
-    """The first index in the prompts without an entry, with its key path. The store's tables refuse wrong ids."""
-    if archive.prompts is None:
-        return None
-    for number, call in enumerate(archive.prompts.calls):
-        for name, indexes, entries in (("messages", call.messages, archive.prompts.messages), ("tools", call.tools, archive.prompts.tools)):
-            if any(index >= len(entries) for index in indexes):
-                return f"prompts.calls[{number}].{name}: index {max(indexes)} is too large, prompts.{name} has {len(entries)} entries"
-    return None
-
-
-def _times(archive: ConversationArchive) -> Iterator[tuple[str, str]]:
-    """Every time of an export, which a value holds as text, with its key path."""
-    yield "conversation.created_at", archive.conversation.created_at
-    yield "conversation.updated_at", archive.conversation.updated_at
-    yield from ((f"messages[{n}].timestamp", message.timestamp) for n, message in enumerate(archive.messages))
-    yield from ((f"compactions[{n}].created_at", compaction.created_at) for n, compaction in enumerate(archive.compactions))
+def _inconsistency(archive: ConversationArchive) -> str | None:
+    """An index in the prompts without an entry, or a text that is no time. The store's tables refuse wrong ids."""
+    for number, call in enumerate(archive.prompts.calls if archive.prompts else ()):
+        for name in ("messages", "tools"):
+            if max(getattr(call, name), default=-1) >= len(getattr(archive.prompts, name)):
+                return f"prompts.calls[{number}].{name} has an index without an entry"
+    times = [archive.conversation.created_at, archive.conversation.updated_at]
+    times += [message.timestamp for message in archive.messages]
+    times += [compaction.created_at for compaction in archive.compactions]
+    return next((f"{time!r} is no time such as 2025-05-08T12:00:00Z" for time in times if not _is_time(time)), None)
