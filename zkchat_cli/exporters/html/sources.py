@@ -27,8 +27,6 @@ STATUSES: dict[CitationVerdict, StatusLabel] = {
     "missing": StatusLabel("?", f"missing: {NO_SOURCE}"),
 }
 
-MOST_BACK_LINKS = 10
-
 
 class Source(NamedTuple):
     """A source in the list below an answer; `status` is the worst of its citations."""
@@ -48,14 +46,9 @@ class SourceListBuilder:
     """The sources of one answer. `article` distinguishes its ids from those of others; `chunks` are the conversation's by number."""
 
     def __init__(self, article: str, citations: Sequence[Citation], chunks: Mapping[int, ContentChunk]) -> None:
-        self._article = article
-        self._chunks = chunks
+        self._article, self._chunks = article, chunks
         self._by_number = group_by_number(citations)
-        self._by_span: dict[tuple[int, tuple[int, int]], list[CitationVerdict]] = {}
-        self._mark_ids: dict[int, list[str]] = {}
-        for citation in citations:
-            for span in citation.spans:
-                self._by_span.setdefault((citation.number, span), []).append(citation.verdict)
+        self._mark_ids: dict[int, list[str]] = {number: [] for number in self._by_number}
 
     def link(self, mark: CitationMark, text: str) -> Markup:
         """A citation mark as a link to its source; one with several numbers as a link for each number that is a citation."""
@@ -65,8 +58,9 @@ class SourceListBuilder:
         return Markup("[%s]") % Markup(", ").join(links)
 
     def _link(self, number: int, mark: CitationMark, text: str) -> Markup:
-        status = worst_verdict(self._by_span.get((number, mark.span)) or self._statuses(number))
-        ids = self._mark_ids.setdefault(number, [])
+        citations = self._by_number[number]
+        status = worst_verdict(each.verdict for each in [each for each in citations if mark.span in each.spans] or citations)
+        ids = self._mark_ids[number]
         ids.append(f"cite-{self._article}-{number}-{len(ids) + 1}")
         sign, description = STATUSES[status]  # ours, like all but the text; escaping them took 4 % of an export
         return Markup(
@@ -74,15 +68,11 @@ class SourceListBuilder:
             f'<span class="sign" aria-hidden="true">{sign}</span><span class="unseen"> ({description})</span></a>'
         )
 
-    def _statuses(self, number: int) -> list[CitationVerdict]:
-        return [citation.verdict for citation in self._by_number[number]]
-
     def sources(self) -> list[Source]:
         """The list; call it after all links are made."""
-        return [self._source(number) for number in self._by_number]
+        return [self._source(number, citations) for number, citations in self._by_number.items()]
 
-    def _source(self, number: int) -> Source:
-        citations = self._by_number[number]
+    def _source(self, number: int, citations: Sequence[Citation]) -> Source:
         citation = next((citation for citation in citations if citation.relative_path is not None), None)
         chunk = self._chunks.get(number)
         if citation is None or chunk is None or chunk.relative_path != citation.relative_path:
@@ -91,10 +81,10 @@ class SourceListBuilder:
         present = [quote for quote, each in quotes.items() if each.verdict in ("verified", "cut")]
         return Source(
             number=number,
-            status=worst_verdict(self._statuses(number)),
+            status=worst_verdict(each.verdict for each in citations),
             title=source_title(citation, chunk) if citation else "",
             citation=citation,
-            mark_ids=self._mark_ids.get(number, [])[:MOST_BACK_LINKS],
+            mark_ids=self._mark_ids[number],
             quotes=quotes,
             unsupported=any(each.is_unsupported for each in citations),
             excerpt=highlight_quotes(chunk.text, present) if chunk else None,
