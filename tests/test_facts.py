@@ -259,7 +259,7 @@ def test_a_note_cited_in_several_conversations_is_recalled_with_its_summary(app:
     store_citation(app.store, "three", "Queries/Combining.md", vault)
     store_citation(app.store, "four", "Queries/Combining.md", "/elsewhere")
     [cited] = [c for c in app.store.often_cited(vault) if c.relative_path == "Filters.md"]
-    assert (cited.conversations, cited.answers, cited.last_cited) == (2, 2, NOON)
+    assert (cited.conversations, cited.answers, cited.last_used) == (2, 2, NOON)
     session = app.session()
     [content] = smart_message(session, "How do I say which tasks I want, with a filter?")
     assert "- [[Filters]]: How to say which tasks you want to see. (cited in 2 conversations, last on 2025-05-08)" in content

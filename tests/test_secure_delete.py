@@ -68,7 +68,7 @@ def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionSto
     assert [c.id for c in other.conversations()] == ["kept"]
     assert store.archive("kept") == before
     assert {found.conversation_id for found in store.search(None, "philatelist", limit=100)} == {"kept"}
-    assert store.mentions("/notes", "philatelist.md") and not store.mentions("/notes", f"{SECRET}.md")
+    assert [note.relative_path for note in store.most_used_notes("/notes", 9)] == ["philatelist.md"]
     other.close()
 
 
@@ -135,7 +135,7 @@ def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStor
     store_conversation(store, "c1", message("user", SECRET, "q"))
     file = input_history.history_file(tmp_path, "/notes")
     file.mkdir(parents=True)
-    with pytest.raises(StoreError, match=f"Deleted, but {file} may still have what you typed in it: Is a directory"):
+    with pytest.raises(StoreError, match=f"Deleted, but {file} may still have what you typed in it: is a directory"):
         store.delete("c1")
     assert store.conversations() == []
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import blocks, is_delimiter_row, table_cells
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
-from zkchat_cli.models import Fact, MostCitedNote
+from zkchat_cli.models import Fact, NoteUsage
 from zkchat_cli.text.languages import LANGUAGES, detect_language
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH
@@ -103,10 +103,10 @@ def describe_source(fact: Fact) -> str:
     return f"{who} in “{truncate(fact.title, 60)}”" if fact.title else who
 
 
-def recall_cited_note(note: MostCitedNote, summary: str | None) -> StoredMemory:
-    often = f"cited in {note.conversations} conversations, last on {note.last_cited[:10]}"
+def recall_cited_note(note: NoteUsage, summary: str | None) -> StoredMemory:
+    often = f"cited in {note.conversations} conversations, last on {note.last_used[:10]}"
     line = f"- {write_link(note.relative_path)}{': ' + summary if summary else ''} ({often})"
-    return StoredMemory("document", note.relative_path, summary or "", line, note.last_cited, note.relative_path, note.last_cited)
+    return StoredMemory("document", note.relative_path, summary or "", line, note.last_used, note.relative_path, note.last_used)
 
 
 def rank_by_relevance(

@@ -39,7 +39,7 @@ from zkchat_cli.memory.project import (
     load_root_memory,
     memory_file_names,
 )
-from zkchat_cli.models import Fact, FoundMessage, MostCitedNote, ZkChatMessage
+from zkchat_cli.models import Fact, FoundMessage, NoteUsage, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import content_stems, terms
 from zkchat_cli.tokens.counter import TokenCounter
@@ -104,7 +104,7 @@ class Memory:
         self._in_turn = False
         self._facts: tuple[Fact, ...] = ()
         self._facts_version: tuple[int, int] | None = None
-        self._cited_notes: tuple[MostCitedNote, ...] | None = None
+        self._cited_notes: tuple[NoteUsage, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
         self._private: dict[str, PrivateMemory] = {}

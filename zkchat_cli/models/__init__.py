@@ -13,7 +13,6 @@ from zkchat_cli.models.conversations import (
     ConversationOverview,
     Fact,
     FoundMessage,
-    MostCitedNote,
     NoteUsage,
 )
 from zkchat_cli.models.messages import (

@@ -1,11 +1,6 @@
-"""A conversation outside the store: what `context export --format json` writes and `context import` reads.
-
-Other programs read it, too: docs/reference/export.md says where, and the fields are described here.
-"""
+"""A conversation outside the store: what `context export --format json` writes and `context import` reads."""
 
 from typing import Any, Literal
-
-from pydantic import Field
 
 from zkchat_cli.models.base import Count, Value
 from zkchat_cli.models.conversations import Compaction, Conversation
@@ -14,37 +9,36 @@ from zkchat_cli.models.prompts import ContextUsage, DroppedItem, PromptMessage, 
 
 
 class ArchivedCall(Value):
-    """One model call: what it was sent."""
+    """What one model call was sent (see SentPrompt): its messages and tools in order, as indexes into those of `prompts`, from 0."""
 
-    question_id: str = Field(description="The id of the user's message that the call answers.")
-    model: str = Field(description="The model's name.")
-    usage: TokenUsage | None = Field(default=None, description="The usage that the provider reported; null if it reported none or failed.")
-    request: dict[str, Any] | None = Field(
-        default=None, description="The body of the call, null for each part made of the prompt; null for a model without a server."
-    )
-    strategy: str = Field(description="The context strategy.")
-    dropped: tuple[DroppedItem, ...] = Field(default=(), description="Tools (`tool:NAME`) and memories that were left out.")
-    figures: ContextUsage = Field(description="The prompt's tokens by component, against the budgets of that time.")
-    messages: tuple[Count, ...] = Field(default=(), description="The prompt's messages in order: indexes into `prompts.messages`, from 0.")
-    tools: tuple[Count, ...] = Field(default=(), description="The prompt's tools in order: indexes into `prompts.tools`, from 0.")
+    question_id: str
+    model: str
+    usage: TokenUsage | None = None
+    request: dict[str, Any] | None = None
+    strategy: str
+    dropped: tuple[DroppedItem, ...] = ()
+    figures: ContextUsage
+    messages: tuple[Count, ...] = ()
+    tools: tuple[Count, ...] = ()
 
 
 class ArchivedPrompts(Value):
-    """What the model calls were sent, in the order in which they were made."""
+    """What the model calls were sent, in the order in which they were made; each message and each tool of the prompts is listed once."""
 
-    messages: tuple[PromptMessage, ...] = Field(description="Every message of the prompts, once.")
-    tools: tuple[PromptTool, ...] = Field(description="Every tool of the prompts, once; another description is another tool.")
-    calls: tuple[ArchivedCall, ...] = Field(description="The calls; those of one question are its first, second … call.")
+    messages: tuple[PromptMessage, ...]
+    tools: tuple[PromptTool, ...]
+    calls: tuple[ArchivedCall, ...]
 
 
 class ConversationArchive(Value):
-    """A whole conversation for export and import: every branch of its log, every compaction, the prompts of its calls. Lossless."""
+    """A whole conversation for export and import: every branch of its log, every compaction, the prompts of its calls. Lossless.
+
+    Messages are in the order of writing, a parent before its children. `prompts` is None if none were stored.
+    """
 
     format: Literal["zkchat-conversation"] = "zkchat-conversation"
     version: Literal[3] = 3
     conversation: Conversation
-    messages: tuple[ZkChatMessage, ...] = Field(description="Every message of every branch, in the order of writing: a parent comes first.")
-    compactions: tuple[Compaction, ...] = Field(default=(), description="In the order they were made.")
-    prompts: ArchivedPrompts | None = Field(
-        default=None, description="What the model calls were sent; null if none were stored, for example in an imported conversation."
-    )
+    messages: tuple[ZkChatMessage, ...]
+    compactions: tuple[Compaction, ...] = ()
+    prompts: ArchivedPrompts | None = None

@@ -93,15 +93,6 @@ class Fact(Value):
     """Of the conversation, if it still exists."""
 
 
-class MostCitedNote(Value):
-    """A note cited in several conversations."""
-
-    relative_path: str
-    conversations: int
-    answers: int
-    last_cited: str
-
-
 class NoteUsage(Value):
     """How often the conversations about a vault used a note."""
 

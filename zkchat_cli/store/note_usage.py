@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from zkchat_cli.models import MostCitedNote, NoteUsage, ZkChatMessage
+from zkchat_cli.models import NoteUsage, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
 
 _KINDS = {"direct": "named", "search": "found"}
@@ -11,20 +11,17 @@ MOST_NOTES = 30
 RECENT_MESSAGES = 20_000
 """Only this many of the newest messages count for the notes that are often cited."""
 
-_OFTEN_CITED = """
-    SELECT mention.relative_path, count(DISTINCT message.conversation_id) AS conversations, count(DISTINCT message.seq),
-        max(message.timestamp)
-    FROM message JOIN mention ON mention.message_seq = message.seq JOIN conversation ON conversation.id = message.conversation_id
-    WHERE message.seq > (SELECT max(seq) FROM message) - :recent AND mention.how = 'cited' AND conversation.vault = :vault
-    GROUP BY mention.relative_path HAVING conversations > 1 ORDER BY conversations DESC, 4 DESC LIMIT :most
-"""
-_MOST_USED = """
+_NOTES = """
     SELECT mention.relative_path, count(DISTINCT message.conversation_id),
         count(DISTINCT iif(message.role = 'assistant', message.seq, NULL)), sum(mention.citations), max(message.timestamp)
-    FROM mention JOIN message ON message.seq = mention.message_seq JOIN conversation ON conversation.id = message.conversation_id
-    WHERE mention.how <> 'memory' AND conversation.vault = :vault
-    GROUP BY mention.relative_path ORDER BY 3 DESC, 4 DESC, 2 DESC, 1 LIMIT :most
+    FROM message JOIN mention ON mention.message_seq = message.seq JOIN conversation ON conversation.id = message.conversation_id
+    WHERE conversation.vault = :vault AND {} GROUP BY mention.relative_path {} LIMIT :most
 """
+_OFTEN_CITED = _NOTES.format(
+    "message.seq > (SELECT max(seq) FROM message) - :recent AND mention.how = 'cited'",
+    "HAVING count(DISTINCT message.conversation_id) > 1 ORDER BY 2 DESC, 5 DESC",
+)
+_MOST_USED = _NOTES.format("mention.how <> 'memory'", "ORDER BY 3 DESC, 4 DESC, 2 DESC, 1")
 
 
 def update(connection: sqlite3.Connection, message: ZkChatMessage) -> None:
@@ -52,13 +49,16 @@ def add(connection: sqlite3.Connection, seq: int, message: ZkChatMessage) -> Non
     connection.executemany("INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
-def often_cited(connection: sqlite3.Connection, vault: str) -> tuple[MostCitedNote, ...]:
+def often_cited(connection: sqlite3.Connection, vault: str) -> tuple[NoteUsage, ...]:
     """The notes that more than one conversation with `vault` cited, most conversations first."""
-    found = connection.execute(_OFTEN_CITED, {"vault": replace_surrogates(vault), "recent": RECENT_MESSAGES, "most": MOST_NOTES})
-    return tuple(MostCitedNote(relative_path=path, conversations=n, answers=answers, last_cited=last) for path, n, answers, last in found)
+    return _read(connection, _OFTEN_CITED, {"vault": replace_surrogates(vault), "recent": RECENT_MESSAGES, "most": MOST_NOTES})
 
 
 def most_used(connection: sqlite3.Connection, vault: str, most: int) -> tuple[NoteUsage, ...]:
     """The notes that answers in `vault`'s conversations used, most answers first."""
-    found = connection.execute(_MOST_USED, {"vault": replace_surrogates(vault), "most": most})
+    return _read(connection, _MOST_USED, {"vault": replace_surrogates(vault), "most": most})
+
+
+def _read(connection: sqlite3.Connection, query: str, values: dict[str, object]) -> tuple[NoteUsage, ...]:
+    found = connection.execute(query, values)
     return tuple(NoteUsage(**dict(zip(NoteUsage.model_fields, row, strict=True))) for row in found)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, reason
 from zkchat_cli.store import input_history
 from zkchat_cli.store.database import StoreConnection, transaction
 
@@ -52,18 +52,14 @@ def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> Stor
         UNION ALL SELECT vault, title FROM conversation WHERE id = :id AND title IS NOT NULL"""
     for vault, text in (row for id_ in ids for row in connection.db.execute(select, {"id": id_})):
         texts[input_history.history_file(connection.file.parent, vault)].add(text.strip())
-    failures = {}
+    problem = None
     for file, lines in texts.items():
         try:
             input_history.delete_lines(file, lines)
         except OSError as e:
-            failures[str(file)] = e.strerror or e
-    if not failures:
-        return None
-    return StoreError(
-        f"Deleted, but {' and '.join(failures)} may still have what you typed in it: {next(iter(failures.values()))}",
-        "Delete that file if you do not need the lines you typed.",
-    )
+            message = f"Deleted, but {file} may still have what you typed in it: {reason(e)}"
+            problem = StoreError(message, "Delete that file if you do not need the lines you typed.")
+    return problem
 
 
 def _clean_up(connection: StoreConnection, timeout: float) -> None:
