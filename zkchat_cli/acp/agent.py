@@ -83,7 +83,7 @@ def _error_code(line: bytes) -> int | None:
         return PARSE_ERROR
 
 
-class Turn(NamedTuple):
+class EditorTurn(NamedTuple):
     """An answer on the sessions' thread, which may be waiting for other work there. An interrupted one is "cancelled"."""
 
     answer: Future[str]
@@ -101,7 +101,7 @@ class NoteAgent:
         self._open_app, self._thread = open_app, ThreadPoolExecutor(1, "sessions")
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[str, EditorTurn] = {}
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
         self._current: ZkChatSession
@@ -155,7 +155,7 @@ class NoteAgent:
             raise RequestError(INVALID_PARAMS, "an answer is being written; wait for its end, or cancel it")
         text, typed = updates.read_prompt(prompt, session.vault.root)
         stop = threading.Event()
-        turn = Turn(self._thread.submit(_run_until_stopped, lambda: self._answer(session, text, typed), stop), stop)
+        turn = EditorTurn(self._thread.submit(_run_until_stopped, lambda: self._answer(session, text, typed), stop), stop)
         self._turns[session_id] = turn
         try:
             return schema.PromptResponse(stop_reason=await self._wait(turn.answer))
