@@ -54,7 +54,6 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.vault import SCAN_SECONDS
 
 if TYPE_CHECKING:
-    from zkchat_cli.vault.edit.note_editor import AppliedChange
     from zkchat_cli.vault.edit.transaction import Change
 
 MODEL_LIST_SECONDS = 60.0
@@ -431,12 +430,10 @@ class ZkChatSession:
 
     # the vault
 
-    def apply_change(self, change: "Change") -> "AppliedChange":
+    def apply_change(self, change: "Change") -> None:
         """Make a change of notes that the user wants. Raises VaultError, and then nothing is changed."""
-        applied = self.vault.editor.apply(change)
-        if applied.report is not None:
-            self.apply_scan(applied.report)
-        return applied
+        if (report := self.vault.editor.apply(change)) is not None:
+            self.apply_scan(report)
 
     def apply_scan(self, report: IndexReport) -> None:
         """Take in the report of a scan, whoever started it."""

@@ -145,14 +145,12 @@ class ToolCallRunner:
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         decision = self.services.approve(change)  # the user's time, not the tools'
         with self.turn.timer("tools"):
-            decided, applied = executor.apply_decision(outcome, decision)
+            decided = executor.apply_decision(outcome, decision)
         self.outcomes.append(decided)
-        if applied is not None:
+        if decided.ok:
             self.notes_changed = True
             self.prompts.forget_summaries()
-        yield events.ChangeDecided(call, applied is not None, "done" if applied is not None else str(decided.finding.data["error"]))
-        if applied is not None and applied.interrupted:
-            raise KeyboardInterrupt
+        yield events.ChangeDecided(call, decided.ok, "done" if decided.ok else str(decided.finding.data["error"]))
 
     def _add_results(self, request: ZkChatMessage, results: Iterable[ToolResult]) -> None:
         """Add a reply's calls and their results to the turn."""

@@ -7,7 +7,7 @@ import logging
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
@@ -22,9 +22,6 @@ from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 from zkchat_cli.vault.approval import Decision
 from zkchat_cli.vault.vault import Vault
-
-if TYPE_CHECKING:
-    from zkchat_cli.vault.edit.note_editor import AppliedChange
 
 MAX_OUTCOME = 80
 """Characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed."""
@@ -75,20 +72,20 @@ class ToolExecutor:
             finding, ok = ToolOutput(data={"error": f"{call.name} failed: {truncate(f'{type(e).__name__}: {e}', 120)}"}), False
         return ToolOutcome(call, finding, ok, 1000 * (self.clock() - start))
 
-    def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> "tuple[ToolOutcome, AppliedChange | None]":
-        """Make the change that a call proposes, or tell the model that it was refused; None for one that was not made."""
+    def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> ToolOutcome:
+        """Make the change that a call proposes, or tell the model that it was refused."""
         change = outcome.finding.change
         assert change is not None
         start = self.clock()
         if not decision.allowed:
-            return outcome._replace(finding=ToolOutput(data={"error": decision.reason, "change": change.summary}), ok=False), None
+            return outcome._replace(finding=ToolOutput(data={"error": decision.reason, "change": change.summary}), ok=False)
         try:
-            applied = self.vault.editor.apply(change)
+            self.vault.editor.apply(change)
         except VaultError as e:
-            return outcome._replace(finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
+            return outcome._replace(finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False)
         duration = outcome.duration_ms + 1000 * (self.clock() - start)
         finding = ToolOutput(data={"done": change.summary}, note=change.note, outcome="done")
-        return outcome._replace(finding=finding, duration_ms=duration), applied
+        return outcome._replace(finding=finding, duration_ms=duration)
 
     def count_tokens(self, outcomes: Sequence[ToolOutcome]) -> int:
         """Tokens of the complete results."""

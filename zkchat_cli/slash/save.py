@@ -44,8 +44,7 @@ def _note_path(vault: Vault, requested: str, question: str) -> str:
 
 
 def _save_note(session: ZkChatSession, change: Change) -> CommandResult:
-    if session.apply_change(change).interrupted:
-        raise KeyboardInterrupt
+    session.apply_change(change)
     [path] = change.paths
     ignored = "" if path in session.vault.note_paths() else "; it is not indexed: vault.ignore excludes it"
     return CommandResult(f"Saved as {path}{ignored}")

@@ -6,19 +6,36 @@ with the resolver before it is taken; nothing is guessed.
 """
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.edit.file_text import Edit, apply_edits
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, link_key, note_name, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
 
 Names = Mapping[str, Sequence[LinkName]]
+
+
+class Edit(NamedTuple):
+    """Replace the characters from `start` to before `end`."""
+
+    start: int
+    end: int
+    new: str
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """The text after edits that do not overlap."""
+    pieces: list[str] = []
+    at = 0
+    for edit in sorted(edits):
+        pieces += [text[at : edit.start], edit.new]
+        at = edit.end
+    return "".join([*pieces, text[at:]])
 
 
 class Move(NamedTuple):
@@ -45,40 +62,33 @@ class LinkRewriter:
 
         Raises VaultError if that cannot be.
         """
-        spellings: dict[tuple[str, str], str | None] = {}
-        edits: set[Edit] = set()
-        links = 0
-        for link in note.markup.links:
-            same = link.kind, link.text
-            if same not in spellings:  # a note may have the same link ten thousand times
-                spellings[same] = self._respell(link, source)
-            if (spelling := spellings[same]) is not None:
-                edits.add(_edit_target(link, note.text, spelling))
-                links += 1
+        edits = [edit for link in note.markup.links if (edit := self._edit(link, source, note.text))]
         text = apply_edits(note.text, edits)
         if edits and not self._keeps_targets(source, note, text):
             raise VaultError(f"the links in {source} could not keep their targets", "Choose another name.")
-        return text, links
+        return text, len(edits)
 
     def _keeps_targets(self, source: str, note: ParsedNote, text: str) -> bool:
         """Whether each link in the note's new `text`, parsed again, has the target it had; broken ones may have got one."""
         new = note_parser.parse_note(source, text)
         if new.front_matter.lines != note.front_matter.lines or len(new.markup.links) != len(note.markup.links):
             return False
-        pairs = {((a.kind, a.text), (b.kind, b.text)): (a, b) for a, b in zip(note.markup.links, new.markup.links, strict=True)}
-        targets = ((self._before.resolve(old, source).target, link) for old, link in pairs.values())
-        place = self._move.apply(source)
-        return all(target is None or self._after.resolve(link, place).target == self._move.apply(target) for target, link in targets)
+        pairs = zip(note.markup.links, new.markup.links, strict=True)
+        return all(self._is_kept(self._before.resolve(old, source).target, link, source) for old, link in pairs)
 
-    def _respell(self, link: WrittenLink, source: str) -> str | None:
-        """The spelling of a link after the move; None to keep it."""
-        target, place = self._before.resolve(link, source).target, self._move.apply(source)
-        if target is None or self._after.resolve(link, place).target == self._move.apply(target):
+    def _is_kept(self, target: str | None, link: WrittenLink, source: str) -> bool:
+        """Whether a link has this target after the move."""
+        return target is None or self._after.resolve(link, self._move.apply(source)).target == self._move.apply(target)
+
+    def _edit(self, link: WrittenLink, source: str, text: str) -> Edit | None:
+        """The edit that a link needs after the move, if it does."""
+        target = self._before.resolve(link, source).target
+        if target is None or self._is_kept(target, link, source):
             return None
-        spelling = _find_spelling(self._after, link, source, target, place, self._move.apply(target))
+        spelling = _find_spelling(self._after, link, source, target, self._move.apply(source), self._move.apply(target))
         if spelling is None:
             raise VaultError(f"{truncate(link.raw, 80)} in {source} could not keep its target", "Choose another name.")
-        return spelling
+        return _edit_target(link, text, spelling)
 
 
 def relink(link: WrittenLink, text: str, source: str, target: str, names: Names) -> Edit | None:
@@ -87,32 +97,26 @@ def relink(link: WrittenLink, text: str, source: str, target: str, names: Names)
     return _edit_target(link, text, spelling) if spelling is not None else None
 
 
-def _move_names(names: Names, move: Move) -> dict[str, Sequence[LinkName]]:
-    after: dict[str, list[LinkName]] = {folded: [] for folded in names}
-    for folded, found in names.items():
-        for name in found:
-            if name.path != move.old:
-                after[folded].append(name)
-            elif name.kind in ("alias", "title"):
-                after[folded].append(name._replace(path=move.new))
-    after.setdefault(link_key(move.new), []).append(LinkName(move.new, "note", note_name(move.new)))
-    return {folded: tuple(found) for folded, found in after.items()}
+def _move_names(names: Names, move: Move) -> Names:
+    """The names after a move: aliases and titles go with the file, whose own name is another."""
+    after = {key: [name for name in found if name.path != move.old or name.kind in ("alias", "title")] for key, found in names.items()}
+    moved = {key: [name._replace(path=move.apply(name.path)) for name in found] for key, found in after.items()}
+    moved.setdefault(link_key(move.new), []).append(LinkName(move.new, "note", note_name(move.new)))
+    return moved
 
 
 def _find_spelling(resolver: BulkLinkResolver, link: WrittenLink, source: str, old: str, place: str, target: str) -> str | None:
     """How a link in `source` that pointed to `old` names `target` from `place`. An unambiguous spelling wins; None if nothing works."""
-
-    def status(spelling: str) -> str | None:
+    possible: dict[str, str | None] = {}
+    for spelling in _spellings(link, source, old, place, target):
         found = resolver.resolve(link._replace(text=spelling), place)
-        return found.status if found.target == target else None
-
-    *usual, first, second, third = _spellings(link, source, old, place, target)
-    found = next((s for s in usual if status(s) == "found"), None) or next((s for s in usual if status(s)), None)
-    return found or next((s for s in (first, second, third) if status(s)), None)
+        if found.target == target:
+            possible[spelling] = found.status
+    return next((spelling for spelling, status in possible.items() if status == "found"), None) or next(iter(possible), None)
 
 
 def _spellings(link: WrittenLink, source: str, old: str, place: str, target: str) -> Iterator[str]:
-    """All ways to name `target`, those most like the author's first; the last three are those that nobody writes."""
+    """The ways to name `target`, those most like the author's first."""
     written = link.text
     whole = target if written.lower().endswith(NOTE_SUFFIXES) else strip_suffix(target)
     relative = posixpath.relpath(whole, posixpath.dirname(place) or ".")
@@ -124,24 +128,23 @@ def _spellings(link: WrittenLink, source: str, old: str, place: str, target: str
     if written.startswith("/"):
         yield f"/{whole}"
     parts = whole.split("/")
-    written_parts = min(len([part for part in written.split("/") if part not in ("", ".", "..")]) or 1, len(parts))
-    for count in (*range(written_parts, len(parts) + 1), *range(written_parts - 1, 0, -1)):
+    written_parts = len([part for part in written.split("/") if part not in ("", ".", "..")])
+    for count in range(max(1, min(written_parts, len(parts))), len(parts) + 1):
         yield "/".join(parts[-count:])
-    yield from (f"/{whole}", target, f"/{target}")
+    if "/" in whole:
+        yield f"/{whole}"
 
 
 def _edit_target(link: WrittenLink, text: str, spelling: str) -> Edit:
     """The edit that writes `spelling` as the target of a link in `text`."""
-    if link.kind == "markdown":
-        begin, end = link.place
-        written = text[begin:end].partition("#")[0]
+    begin, end = link.place
+    written = text[begin:end]
+    if link.kind == "wikilink":
+        written, bar, _ = written.partition("|")
+        written = written.removesuffix("\\") if bar else written
+    else:
         allowed = "/!$&'*+,;=@~-_." + (" ()" if text[begin - 1 : begin] == "<" else "")
-        encoded = "".join(c if not c.isascii() or c.isalnum() or c in allowed else quote(c, safe="") for c in spelling)
-        return Edit(begin, begin + len(written), encoded)
-    inner = text[link.end - len(link.raw) + link.raw.index("[[") + 2 : link.end - 2]
-    target, bar, _ = inner.partition("|")
-    if bar and target.endswith("\\"):
-        target = target[:-1]
-    target = target.partition("#")[0]
-    begin = link.end - 2 - len(inner) + len(target) - len(target.lstrip())
-    return Edit(begin, begin + len(target.strip()), spelling)
+        spelling = "".join(c if not c.isascii() or c.isalnum() or c in allowed else quote(c, safe="") for c in spelling)
+    written = written.partition("#")[0]
+    begin += len(written) - len(written.lstrip())
+    return Edit(begin, begin + len(written.strip()), spelling)

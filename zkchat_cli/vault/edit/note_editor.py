@@ -20,9 +20,8 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit import link_rewrite, section_edit
-from zkchat_cli.vault.edit.file_text import Edit, FileText, apply_edits
-from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move
-from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, path_taken, resolve_path
+from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, apply_edits
+from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, decode_note, encode_like, path_taken, resolve_path
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.resolver import LinkName
@@ -42,16 +41,6 @@ class LinkFix(NamedTuple):
     target: str
 
 
-class AppliedChange(NamedTuple):
-    """A change that was made; `report` is what the index took in, None if it could not yet.
-
-    `interrupted`: Ctrl-C was pressed after it was made. The caller shows the outcome first and raises KeyboardInterrupt afterwards.
-    """
-
-    report: IndexReport | None = None
-    interrupted: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class NoteEditor:
     """Proposes and applies changes of one vault, whose index must be up to date."""
@@ -62,15 +51,16 @@ class NoteEditor:
     journal: Path
     """Where a change is recorded while it is made."""
 
-    def apply(self, change: Change) -> AppliedChange:
-        """Make a change, all of it or nothing. Raises VaultError, or after Ctrl-C KeyboardInterrupt, and then nothing has changed."""
+    def apply(self, change: Change) -> IndexReport | None:
+        """Make a change, all of it or nothing; what the index took in of it, None if it could not yet.
+
+        Raises VaultError, or after Ctrl-C KeyboardInterrupt, and then nothing has changed.
+        """
         apply_files(self.root, change.files, self.journal)
         try:
-            return AppliedChange(self.refresh(only=change.paths))
+            return self.refresh(only=change.paths)
         except VaultError:  # the change is made; the next scan of the vault takes it in
-            return AppliedChange()
-        except KeyboardInterrupt:
-            return AppliedChange(interrupted=True)
+            return None
 
     # proposals; each raises VaultError for what cannot be done
 
@@ -85,13 +75,13 @@ class NoteEditor:
         raw, note = self._read_note(path)
         section = section_edit.require_section(note, heading) if heading else None
         new = section_edit.append_text(note, section, replace_surrogates(text))
-        return _propose_edit(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, new)
+        return _propose_edit(f"append to {path}{f' › {heading}' if heading else ''}", note, raw, new)
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
         """Another text under a heading; the heading stays."""
         raw, note = self._read_note(path)
         new = section_edit.replace_section(note, section_edit.require_section(note, heading), replace_surrogates(text))
-        return _propose_edit(f"edit {path} › {heading}", path, raw, new)
+        return _propose_edit(f"edit {path} › {heading}", note, raw, new)
 
     def rename(self, path: str, new_path: str) -> Change:
         """A note at another path, or with `Folder/` in another folder; all links of the vault keep their targets."""
@@ -124,15 +114,11 @@ class NoteEditor:
         for source in dict.fromkeys(fix.source for fix in fixes):
             raw, note = self._read_note(source)
             targets = {(fix.line, fix.raw): fix.target for fix in fixes if fix.source == source}
-            edits: set[Edit] = set()
-            for link in note.markup.links:
-                target = targets.get((link.line, link.raw))
-                edit = link_rewrite.relink(link, note.text, source, target, names) if target is not None else None
-                if edit is not None:
-                    edits.add(edit)
-                    links += 1
+            broken = [(link, targets[link.line, link.raw]) for link in note.markup.links if (link.line, link.raw) in targets]
+            edits = [edit for link, target in broken if (edit := link_rewrite.relink(link, note.text, source, target, names))]
             if edits:
-                files.append(FileChange(source, source, raw, FileText.decode(raw).encode(apply_edits(note.text, edits))))
+                links += len(edits)
+                files.append(FileChange(source, source, raw, encode_like(raw, apply_edits(note.text, edits))))
         return Change(f"fix {plural(links, 'link')} in {plural(len(files), 'note')}", tuple(files))
 
     def _rewrite_links(self, move: Move) -> tuple[tuple[FileChange, ...], int]:
@@ -146,7 +132,7 @@ class NoteEditor:
             raw, note = self._read_note(source)
             text, changed = rewriter.rewrite(source, note)
             if changed or source == move.old:
-                files.append(FileChange(source, move.apply(source), raw, FileText.decode(raw).encode(text) if changed else raw))
+                files.append(FileChange(source, move.apply(source), raw, encode_like(raw, text) if changed else raw))
             links += changed
         return tuple(files), links
 
@@ -195,7 +181,7 @@ class NoteEditor:
             if not path.lower().endswith(NOTE_SUFFIXES) or not file.is_file():
                 raise VaultError(f"{printable(path)} is not a note", "Only notes can be changed.")
             raw = read_file(file, LARGEST_NOTE)
-            return raw, note_parser.parse_note(path, FileText.decode(raw).text)
+            return raw, note_parser.parse_note(path, decode_note(raw))
         except OSError as e:
             hint = "Edit it by hand." if e.errno == errno.EFBIG else "Check its permissions."
             raise VaultError(f"{printable(path)} cannot be read: {reason(e)}", hint) from e
@@ -203,8 +189,8 @@ class NoteEditor:
             raise VaultError(f"{printable(path)} is not UTF-8", "Save it as UTF-8 first.") from e
 
 
-def _propose_edit(summary: str, path: str, raw: bytes, text: str) -> Change:
-    file = FileText.decode(raw)
-    if text == file.text:
+def _propose_edit(summary: str, note: ParsedNote, raw: bytes, text: str) -> Change:
+    path = note.relative_path
+    if text == note.text:
         raise VaultError(f"{path} has exactly this text already", "Nothing needs to be changed.")
-    return Change(summary, (FileChange(path, path, raw, file.encode(text)),))
+    return Change(summary, (FileChange(path, path, raw, encode_like(raw, text)),))

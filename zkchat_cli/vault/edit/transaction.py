@@ -4,6 +4,7 @@ New texts are first written to scratch files, where a full disk does no harm; th
 fails or Ctrl-C is pressed, the steps before it are undone; if the process is killed, the journal has what is left to do.
 """
 
+import codecs
 import difflib
 import os
 import shutil
@@ -14,12 +15,24 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import atomic_write, read_file, scratch_file
+from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.edit.change_journal import FileStep, content_hash, finish_interrupted, record_steps
-from zkchat_cli.vault.edit.file_text import FileText
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
 TRASH = ".trash"
 """Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them."""
+
+
+def decode_note(raw: bytes) -> str:
+    """A note's text with `\\n` line ends and without byte order mark. Raises UnicodeDecodeError for bytes that are not UTF-8."""
+    return normalize_line_ends(raw.decode("utf-8-sig"))
+
+
+def encode_like(raw: bytes, text: str) -> bytes:
+    """The text as bytes, with the byte order mark and the usual line ends of a file that has these bytes now."""
+    mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
+    line_end = "\r\n" if 2 * raw.count(b"\r\n") > raw.count(b"\n") else "\n"
+    return mark + text.replace("\n", line_end).encode()
 
 
 class FileChange(NamedTuple):
@@ -35,7 +48,7 @@ class FileChange(NamedTuple):
         """The change as a unified diff, as `git diff` shows it; of equal texts only the header."""
         old_name = "/dev/null" if self.path is None else f"a/{printable(self.path)}"
         new_name = f"b/{printable(self.new_path)}"
-        texts = _diff_lines(FileText.decode(self.before).text), _diff_lines(FileText.decode(self.after).text)
+        texts = _diff_lines(decode_note(self.before)), _diff_lines(decode_note(self.after))
         lines = [*difflib.unified_diff(*texts, old_name, new_name, lineterm="")]
         return "\n".join(lines or [f"--- {old_name}", f"+++ {new_name}"]) + "\n"
 

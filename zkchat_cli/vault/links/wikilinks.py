@@ -29,7 +29,7 @@ class WrittenLink(NamedTuple):
     end: int = 0
     """The position after the link."""
     place: tuple[int, int] = (0, 0)
-    """Start and end of a Markdown link's destination."""
+    """Start and end of a Markdown link's destination, or of what is between the brackets of a wikilink."""
 
 
 # Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that keeps one note one linear pass.
@@ -52,7 +52,7 @@ def parse_wikilink(text: str, position: int, end: int, line: int) -> WrittenLink
     if not match or not (target or heading):
         return None
     embed = _is_embed(text, position)
-    return WrittenLink("!" * embed + match[0], "wikilink", target, heading, alias, embed, line, match.end())
+    return WrittenLink("!" * embed + match[0], "wikilink", target, heading, alias, embed, line, match.end(), match.span(1))
 
 
 def parse_markdown_link(text: str, position: int, end: int, line: int) -> WrittenLink | None:

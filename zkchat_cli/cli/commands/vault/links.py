@@ -100,7 +100,9 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     asks = change.files and not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
     if asks:
         confirm(f"{change.summary[:1].upper()}{change.summary[1:]}?", "vault broken --fix", yes=yes)
-    made = notes.editor.apply(change) if change.files and (yes or asks) else None
+    made = bool(change.files and (yes or asks))
+    if made:
+        notes.editor.apply(change)
     outcome = f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}; " if change.files else ""
     unclear = sum(path is None for _, path in links)
     text = f"{outcome}{plural(unclear, 'broken link')} without a certain target"
@@ -108,9 +110,7 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
         {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates), "fix": path}
         for link, path in links
     ]
-    ctx.print_result({"links": documents, "diff": change.diff, "made": made is not None}, text)
-    if made is not None and made.interrupted:
-        raise KeyboardInterrupt
+    ctx.print_result({"links": documents, "diff": change.diff, "made": made}, text)
 
 
 def _note_path(notes: "Vault", note: str) -> str:
