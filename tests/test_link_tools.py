@@ -125,7 +125,7 @@ def test_forward_links_say_where_each_leads(notes: Vault) -> None:
         {"link": "[[Nowhere]]", "line": 6, "path": None},
     ]
     assert lines_of(document) == [
-        (1, "Roof.md:4-4", "[[Combining]]"),  # front matter is in no chunk: the link alone
+        (1, "Roof.md:4-4", "up: '[[Combining]]'"),
         (2, "Roof.md:6-6", "See [[Combining#Nesting|nest]], [[Nowhere]]."),
     ]
 

@@ -7,6 +7,7 @@ import os
 import posixpath
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.note_parser import ParsedNote
+
+LONGEST_LINE = 5_000
+"""Characters of a line that is sent whole because it has a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,9 @@ class NoteReader:
         """Raises VaultError when there is no such note."""
         from zkchat_cli.vault import note_parser
 
-        file = filesystem.resolve_inside(self.root, relative_path)
-        relative_path = posixpath.normpath(relative_path)
-        if not os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises for what is no name
+        if not os.path.isfile(filesystem.resolve_inside(self.root, relative_path)):  # noqa: PTH113 - Path.is_file raises for what is no name
             raise self.missing_note(relative_path)
+        relative_path = posixpath.normpath(relative_path)
         return note_parser.parse_note(relative_path, self.read(relative_path))
 
     def missing_note(self, relative_path: str) -> VaultError:
@@ -87,24 +90,20 @@ class NoteReader:
         raise sections.missing_section(relative_path, "block" if "^" in anchor else "heading", anchor, note.markup)
 
     def link_lines(self, rows: Iterable[LinkRow]) -> list[ContentChunk]:
-        """The line of each link, word for word, as a chunk to cite. Each note is read once."""
-        notes: dict[str, ParsedNote | None] = {}
-        for row in (rows := list(rows)):
-            if row.source not in notes:
-                try:
-                    notes[row.source] = self.parse(row.source)
-                except VaultError:  # deleted or locked since it was indexed
-                    notes[row.source] = None
-        return [_link_line(row, notes[row.source]) for row in rows]
+        """The line of each link, word for word, as a chunk to cite; the index's snippet if the link is gone. Each note is read once."""
+
+        @cache
+        def read(path: str) -> "ParsedNote | None":
+            try:
+                return self.parse(path)
+            except VaultError:  # deleted or locked since it was indexed
+                return None
+
+        return [_link_line(row, read(row.source)) for row in rows]
 
 
 def _link_line(row: LinkRow, note: "ParsedNote | None") -> ContentChunk:
-    """The line as the note has it now; the index's snippet if the link is gone."""
-    if note is None:
-        return make_chunk(row.source, row.source, None, row.line, row.line, row.context_snippet)
-    for chunk in note.chunks:
-        if chunk.start_line <= row.line <= chunk.end_line:
-            line = chunk.text.split("\n")[row.line - chunk.start_line]
-            if row.raw in line:  # a long line is cut into several chunks
-                return make_chunk(row.source, note.title, note.heading_at(row.line), row.line, row.line, line)
-    return make_chunk(row.source, note.title, None, row.line, row.line, row.context_snippet)
+    line = (note.text if note else "").split("\n")[row.line - 1 : row.line]
+    if note and line and row.raw in line[0] and len(line[0]) <= LONGEST_LINE:
+        return make_chunk(row.source, note.title, note.heading_at(row.line), row.line, row.line, line[0])
+    return make_chunk(row.source, note.title if note else row.source, None, row.line, row.line, row.context_snippet)

@@ -20,11 +20,11 @@ _ITEM = lazy_pattern(rf"([ \t>]*){LIST_MARKER}[ \t]")
 
 def find_section(name: str, text: str, markup: Markup) -> tuple[int, int] | None:
     """The first and last line of the heading's section or the block; None if it does not exist."""
+    lines = text.split("\n")
     if block := _block_id(name):
-        return _find_block(block, text.split("\n"), markup)
+        return _find_block(block, lines, markup)
     for heading in matching_headings(name, markup):
         following = (h.line for h in markup.headings if h.line > heading.line and h.level <= heading.level)
-        lines = text.split("\n")
         return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
     return None
 
@@ -92,36 +92,17 @@ def _find_block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, i
     if line is None:
         return None
     titles = {heading.line for heading in markup.headings}
-    if _strip_marks(lines[line - 1]).startswith("^"):
-        return _block_above(line, lines, titles, markup.code), line
-    first = line
-    while not _ITEM.match(lines[first - 1]) and _continues_above(first, lines, titles):
+    first, last = line, line
+    is_alone = _strip_marks(lines[line - 1]).startswith("^")
+    if is_alone:
+        above = next((n for n in range(line - 1, 0, -1) if _strip_marks(lines[n - 1])), line)
+        first = line if above in titles else next((begin for begin, end in markup.code if begin <= above <= end), above)
+    while first > 1 and first - 1 not in titles and _strip_marks(lines[first - 2]) and (is_alone or not _ITEM.match(lines[first - 1])):
         first -= 1
-    last = line
-    if item := _ITEM.match(lines[first - 1]):
+    if not is_alone and (item := _ITEM.match(lines[first - 1])):
         while last < len(lines) and (not lines[last].strip() or _indentation(lines[last]) > len(item[1])):
             last += 1
     return first, _without_blank_lines(line, last, lines)
-
-
-def _block_above(line: int, lines: list[str], titles: set[int], code: tuple[tuple[int, int], ...]) -> int:
-    """The first line of the block above `line`, after blank lines or not; `line` itself if there is none."""
-    first = line
-    while first > 1 and not _strip_marks(lines[first - 2]):
-        first -= 1
-    if not _continues_above(first, lines, titles):
-        return line
-    for begin, end in code:
-        if begin < first <= end + 1:
-            return begin
-    while _continues_above(first, lines, titles):
-        first -= 1
-    return first
-
-
-def _continues_above(line: int, lines: list[str], titles: set[int]) -> bool:
-    """Whether the line above has text and is not a heading."""
-    return line > 1 and line - 1 not in titles and bool(_strip_marks(lines[line - 2]))
 
 
 def _strip_marks(line: str) -> str:
