@@ -64,17 +64,13 @@ class FactUpdate(NamedTuple):
 
 class MemoryLevels(NamedTuple):
     """What each level of memory has for a prompt: the vault's `root` files, the files that are private to the user or the agent, by level
-    and only if switched on, and the numbers of facts: shared ones, those of the `agent` in use, and those of others."""
+    and only if switched on, and the number of facts."""
 
     enabled: bool
     switches: MemorySettings
-    file_names: tuple[str, ...]
     root: tuple[MemoryItem, ...]
     private_files: Mapping[str, Path]
-    agent: str
-    shared_facts: int
-    own_facts: int
-    others_facts: int
+    facts: int
 
 
 class Memory:
@@ -138,19 +134,8 @@ class Memory:
 
     def levels(self, budget: int, counter: TokenCounter) -> MemoryLevels:
         """What each level of memory has for a prompt with so many tokens for messages."""
-        owners = [fact.agent for fact in self.facts()]
-        own = owners.count(self._agent.name) if self._agent is not None else 0
-        return MemoryLevels(
-            self.enabled,
-            self._switches,
-            self._file_names,
-            self.project_items(budget, counter),
-            {kind: memory.file for kind, memory in self._private.items()},
-            self._agent.name if self._agent is not None else "",
-            owners.count(None),
-            own,
-            len(owners) - owners.count(None) - own,
-        )
+        files = {kind: memory.file for kind, memory in self._private.items()}
+        return MemoryLevels(self.enabled, self._switches, self.project_items(budget, counter), files, len(self.facts()))
 
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter

@@ -48,18 +48,19 @@ def level_effects(levels: MemoryLevels, items: Sequence[MemoryItem]) -> dict[str
     """For each level of memory, what of it is among the `items` for a prompt, or why nothing is."""
     if not levels.enabled:
         return dict.fromkeys(("user", "project", "folder", "agent", "facts"), "off (context.memory_integration = false)")
+    switches = levels.switches
     root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in levels.root]
     folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in levels.root]
     facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
-    off = "off (memory.project = false)"
+    project = ", ".join(root) or f"none of {', '.join(switches.project_file)} in the vault's root"
+    folder = ", ".join(folders) or "no memory file beside the notes of this turn"
+    no_agent = "no agent is in use" if switches.agent else "off (memory.agent = false)"
     return {
         "user": _private_file_text("user", levels, items, "off (memory.user = false)"),
-        "project": (", ".join(root) or f"none of {', '.join(levels.file_names)} in the vault's root") if levels.switches.project else off,
-        "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if levels.switches.project else off,
-        "agent": _private_file_text(
-            "agent", levels, items, "no agent is in use" if levels.switches.agent else "off (memory.agent = false)"
-        ),
-        "facts": f"{facts} relevant, of {_fact_counts(levels)}" + (f"; and {notes} of the notes that answers cited" if notes else ""),
+        "project": project if switches.project else "off (memory.project = false)",
+        "folder": folder if switches.project else "off (memory.project = false)",
+        "agent": _private_file_text("agent", levels, items, no_agent),
+        "facts": f"{facts} relevant, of {levels.facts} remembered" + (f"; and {notes} of the notes that answers cited" if notes else ""),
     }
 
 
@@ -67,13 +68,6 @@ def _private_file_text(level: str, levels: MemoryLevels, items: Sequence[MemoryI
     file = levels.private_files.get(level)
     tokens = sum(item.tokens for item in items if item.kind == level)
     return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
-
-
-def _fact_counts(levels: MemoryLevels) -> str:
-    shared, own, others = levels.shared_facts, levels.own_facts, levels.others_facts
-    if not own and not others:
-        return f"{shared} remembered"
-    return f"{shared} shared{f', {own} of {levels.agent} alone' if own else ''}{f', without {others} of other agents' if others else ''}"
 
 
 def level_lines(levels: MemoryLevels, items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
