@@ -97,7 +97,9 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
 
 
 def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> VaultFiles | None:
-    """The part of a scan with these notes; None if that takes a full scan, because another kind of path is among them."""
+    """The part of a scan with these notes; None if that takes a full scan: another kind of path is among them, or the vault is away."""
+    if not root.is_dir():
+        return None
     files = VaultFiles(only=frozenset(paths))
     for path in files.only or ():
         file = f"{root}/{path}"

@@ -1,7 +1,7 @@
 """Broken links, with suggestions."""
 
-import difflib
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -52,14 +52,14 @@ def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     wanted = _letters_and_digits(text)
     if not wanted or is_attachment(text):
         return None
-    same = [path for path in candidates if _letters_and_digits(path) == wanted]
+    names = {path: _letters_and_digits(path) for path in candidates}
+    same = [path for path, name in names.items() if name == wanted]
     if same:
         return same[0] if len(same) == 1 else None
-    names = ((difflib.SequenceMatcher(None, wanted, _letters_and_digits(path), autojunk=False), path) for path in candidates)
-    ranked = sorted(((name.ratio(), path) for name, path in names), reverse=True)
-    first, second = (*ranked, (0.0, ""), (0.0, ""))[:2]
-    near = first[0] >= CERTAIN_SIMILARITY and first[0] - second[0] >= CERTAIN_LEAD
-    return first[1] if near and _digits(wanted) == _digits(_letters_and_digits(first[1])) else None
+    ranked = sorted(((SequenceMatcher(None, wanted, name, autojunk=False).ratio(), path) for path, name in names.items()), reverse=True)
+    (first, path), (second, _) = [*ranked, (0.0, ""), (0.0, "")][:2]
+    has_same_digits = [c for c in wanted if c.isdigit()] == [c for c in names.get(path, "") if c.isdigit()]
+    return path if first >= CERTAIN_SIMILARITY and first - second >= CERTAIN_LEAD and has_same_digits else None
 
 
 def is_attachment(text: str) -> bool:
@@ -69,7 +69,3 @@ def is_attachment(text: str) -> bool:
 
 def _letters_and_digits(name: str) -> str:
     return "".join(c for c in words.fold(note_name(name)) if c.isalnum())[:COMPARED_CHARACTERS]
-
-
-def _digits(name: str) -> str:
-    return "".join(c for c in name if c.isdigit())
