@@ -23,6 +23,9 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 LARGEST_NOTE = 10_000_000
 """Bytes; a larger note would take a minute to index."""
 
+LONGEST_NAME = 255
+"""Bytes of the name of a file or folder."""
+
 HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."
 """The hint of an error about a missing note."""
 
@@ -162,6 +165,8 @@ def resolve_inside(root: Path, relative_path: str) -> Path:
         raise VaultError(f"{name} leads out of the vault", hint)
     try:
         real = (root / path).resolve()
+        if any(len(os.fsencode(part)) > LONGEST_NAME for part in path.parts):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
     except (OSError, RuntimeError, ValueError) as e:  # no file can have this name
         raise VaultError(f"{name} cannot be read: {reason(e)}", hint) from e
     if not real.is_relative_to(root):
