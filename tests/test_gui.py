@@ -36,7 +36,6 @@ from PySide6.QtWidgets import (  # noqa: E402
 )
 
 from zkchat_cli.gui.menu import MENU, ContextDialog  # noqa: E402
-from zkchat_cli.gui.panels import Question  # noqa: E402
 from zkchat_cli.gui.window import ChatWindow  # noqa: E402
 from zkchat_cli.views.prompts import prompt_text  # noqa: E402
 
@@ -201,10 +200,6 @@ def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> N
     before = user.window.budget.components["conversation"]
     user.choose("Compact…")
     assert "Would summarize" in user.question
-    user.window.question.typed.setText("Compost")
-    user.window.question.more.click()
-    user.wait()
-    assert "Would summarize" in user.question
     user.window.question.yes.click()
     user.wait()
     assert "Summarized" in user.result
@@ -255,9 +250,9 @@ def test_indexing_can_be_stopped_and_a_message_that_is_sent_meanwhile_is_answere
     user.wait(lambda: user.window.state.text().startswith("indexing"))
     user.press(Qt.Key.Key_Escape)
     user.wait()
-    assert user.window.state.text() == "indexing stopped; it continues with the next message"
+    assert user.window.state.text() == "indexing stopped"
     user = open_window(wait=False)
-    user.wait(lambda: user.window._indexing)
+    user.wait(lambda: user.window.state.text().startswith("indexing"))
     user.ask("What is a filter?")
     assert "A filter is a line" in user.shown
 
@@ -332,7 +327,7 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
 def test_the_keyboard_reaches_every_control_and_every_action_and_all_have_names(open_window: OpenWindow) -> None:
     user = open_window()
     user.ask("/tokens")
-    user.window.question.ask(Question("Really?", more="&Always"), lambda *_: None)
+    user.window.question.ask("Really?", lambda *_: None, more="&Always")
     assert [each for each in user.controls() if not (each.accessibleName() or getattr(each, "text", lambda: "")())] == []
     wanted, reached = set(user.controls()), set()
     for _ in range(40):
@@ -353,7 +348,7 @@ def test_at_800_by_600_nothing_is_cut_off(open_window: OpenWindow) -> None:
     user = open_window(resume=store_turns(open_window, 3))
     user.ask("What is a filter, and what is [[Nowhere]]?")
     user.ask("/context")
-    user.window.question.ask(Question("Really?", more="&All of this answer"), lambda *_: None)
+    user.window.question.ask("Really?", lambda *_: None, more="&All of this answer")
     user.window.resize(800, 600)
     user.wait()
     assert (user.window.width(), user.window.height()) == (800, 600)

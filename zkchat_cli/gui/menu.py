@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QPlainTextEdit
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.gui import tasks
-from zkchat_cli.gui.panels import MORE, YES, Question
+from zkchat_cli.gui.panels import YES
 from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
 from zkchat_cli.models import Compaction
 from zkchat_cli.views.compaction import describe_compaction
@@ -31,7 +31,8 @@ class MenuEntry(NamedTuple):
 
 
 def _command_action(line: str) -> "Callable[[ChatWindow], None]":
-    return lambda window: window.run_command(line)
+    """An action that runs a slash command, on the selected turn where it has `{turn}`."""
+    return lambda window: window.run_command(line.format(turn=window.transcript.selected))
 
 
 def _rename(window: "ChatWindow") -> None:
@@ -42,12 +43,10 @@ def _rename(window: "ChatWindow") -> None:
 
 def _delete(window: "ChatWindow") -> None:
     """Delete the conversation that is selected in the list."""
-    item = window.conversations.currentItem()
-    if item is None or window.session is None:
-        return
-    title, id_ = item.text().partition("\n")[0], item.data(Qt.ItemDataRole.UserRole)
-    question = f"Delete “{title}” permanently? This cannot be undone."
-    window.ask(question, lambda: window.run(lambda session: tasks.delete_conversation(session, id_), window.switch_to))
+    if (item := window.conversations.currentItem()) is not None:
+        title, id_ = item.text().partition("\n")[0], item.data(Qt.ItemDataRole.UserRole)
+        question = f"Delete “{title}” permanently? This cannot be undone."
+        window.ask(question, lambda: window.run(lambda session: tasks.delete_conversation(session, id_), window.switch_to))
 
 
 def _export(window: "ChatWindow") -> None:
@@ -87,31 +86,19 @@ def show_context(window: "ChatWindow") -> None:
     ask(lambda session: tasks.explain_prompt(session, sent or session.prompt(message)), lambda found: ContextDialog(window, *found))
 
 
-def compact(window: "ChatWindow", instructions: str = "") -> None:
+def _compact(window: "ChatWindow") -> None:
     """Show what a compaction would do, and make it after a yes."""
-
-    def answered(answer: str, typed: str) -> None:
-        if answer == YES:
-            window.run_command(f"/compact {instructions}".strip())
-        elif answer == MORE:
-            compact(window, typed)
 
     def show(preview: Compaction) -> None:
         window.state.setText(window.idle)
-        window.result.hide()
         if preview.mode == "none":
             window.result.show_outcome([describe_compaction(preview)])
             return
         lines = [styled_line(describe_compaction(preview)), *map(styled_line, (preview.summary or "").splitlines())]
-        window.question.ask(Question("Compact the conversation?", lines, "&Preview again", "What the summary must contain", MORE), answered)
+        window.question.ask("Compact the conversation?", lambda answer, _: window.run_command("/compact") if answer == YES else None, lines)
 
     window.state.setText("writing a summary …")
-    window.run(lambda session: session.compact(instructions=instructions or None, preview=True), show)
-
-
-def _turn_action(name: str) -> "Callable[[ChatWindow], None]":
-    """An action that runs the command of that name on the selected turn."""
-    return lambda window: window.run_command(f"/{name} {window.transcript.selected}")
+    window.run(lambda session: session.compact(preview=True), show)
 
 
 def _choice_action(name: str) -> "Callable[[ChatWindow], None]":
@@ -141,15 +128,14 @@ MENU = (
     MenuEntry("&Conversation", "Re&name…", "F2", _rename),
     MenuEntry("&Conversation", "&Delete…", "Ctrl+Shift+Delete", _delete),
     MenuEntry("&Conversation", "&Export…", "Ctrl+E", _export),
-    MenuEntry("&Conversation", "Next &pane", "F6", lambda window: window.focus_next_pane(), while_busy=True),
     MenuEntry("&Conversation", "&Quit", "Ctrl+Q", lambda window: window.close(), while_busy=True),
     MenuEntry("&Turn", "&Undo the last turn", "Ctrl+Alt+Z", _command_action("/undo")),
     MenuEntry("&Turn", "&Redo", "Ctrl+Alt+Y", _command_action("/redo")),
     MenuEntry("&Turn", "Re&try", "Ctrl+R", _command_action("/retry")),
-    MenuEntry("&Turn", "&Pin the selected turn", "Ctrl+P", _turn_action("pin")),
-    MenuEntry("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _turn_action("unpin")),
+    MenuEntry("&Turn", "&Pin the selected turn", "Ctrl+P", _command_action("/pin {turn}")),
+    MenuEntry("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _command_action("/unpin {turn}")),
     MenuEntry("Conte&xt", "&Show the budget and the prompt", "Ctrl+I", show_context, while_busy=True),
-    MenuEntry("Conte&xt", "&Compact…", "Ctrl+K", compact),
+    MenuEntry("Conte&xt", "&Compact…", "Ctrl+K", _compact),
     MenuEntry("Conte&xt", "&Undo the last compaction", "Ctrl+Shift+K", _command_action("/compact undo")),
     MenuEntry("&Settings", "&Model…", "Ctrl+M", _choice_action("model")),
     MenuEntry("&Settings", "&Agent…", "Ctrl+Shift+A", _choice_action("agent")),

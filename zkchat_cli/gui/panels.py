@@ -3,7 +3,6 @@ references of the selected turn. The rest of the window can still be read."""
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor
@@ -12,24 +11,13 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QListWidget, QPush
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.exporters import html
 from zkchat_cli.gui.styles import StyledBrowser, fixed_font, is_dark, lines_html
-from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.views.reference_rows import BROKEN, ReferenceRow
 from zkchat_cli.views.text import StyledLine, styled_line
 
 HEIGHT = 190
 YES, MORE, NO = "yes", "more", "no"
 Answered = Callable[[str, str], None]
-"""A function of the answer (one of the three above) and the text that was typed with it."""
-
-
-class Question(NamedTuple):
-    """A question with the answers yes and no. `more` labels a third, with an input line: `about` says what for, Enter answers `entered`."""
-
-    text: str
-    lines: Sequence[StyledLine] = ()
-    more: str = ""
-    about: str = "No, because …"
-    entered: str = NO
+"""A function of the answer (one of the three above) and the reason that was typed with it."""
 
 
 class Panel(QFrame):
@@ -65,35 +53,31 @@ class ResultPanel(Panel):
         failure = f"<p class='problem'>✗ {escape(error.message)}</p><p>{escape(error.hint)}</p>" if error is not None else ""
         self.show_html((lines_html((), "\n\n".join(notices)) if notices else "") + failure)
 
-    def show_result(self, result: CommandResult) -> None:
-        if result.text or result.lines:
-            self.show_html(lines_html(result.lines, result.text))
-
 
 class QuestionPanel(Panel):
-    """Shows one question, and hides when it is answered."""
+    """Shows one question with the answers yes and no, and hides when it is answered."""
 
     def __init__(self) -> None:
         super().__init__("Question")
-        self._question = Question("")
         self._answered: Answered | None = None
         self.yes, self.more, self.no, self.typed = QPushButton("&Yes"), QPushButton(), QPushButton("&No"), QLineEdit()
-        self.typed.returnPressed.connect(lambda: self.answer(self._question.entered))
+        self.typed.setPlaceholderText("No, because …")
+        self.typed.setAccessibleName("Why not")
+        self.typed.returnPressed.connect(lambda: self.answer(NO))
         for column, (button, answer) in enumerate(((self.yes, YES), (self.more, MORE), (self.no, NO))):
             button.clicked.connect(lambda _=False, answer=answer: self.answer(answer))
             self.grid.addWidget(button, 1, column)
         self.grid.addWidget(self.typed, 2, 0, 1, 4)
         self.grid.setColumnStretch(3, 1)
 
-    def ask(self, question: Question, answered: Answered) -> None:
-        self._question, self._answered = question, answered
-        self.show_html(lines_html([styled_line(question.text, "bold"), *question.lines]))
-        self.more.setText(question.more)
+    def ask(self, text: str, answered: Answered, lines: Sequence[StyledLine] = (), more: str = "") -> None:
+        """Ask, and call `answered`. `more` labels a third answer; a question with one also takes the reason of a no."""
+        self._answered = answered
+        self.show_html(lines_html([styled_line(text, "bold"), *lines]))
+        self.more.setText(more)
         self.typed.clear()
-        self.typed.setPlaceholderText(question.about)
-        self.typed.setAccessibleName(question.about)
         for widget in (self.more, self.typed):
-            widget.setVisible(bool(question.more))
+            widget.setVisible(bool(more))
         self.no.setFocus()
 
     def answer(self, answer: str) -> None:

@@ -2,28 +2,25 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from zkchat_cli import events, slash
-from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.exchanges import MessageHistory
-from zkchat_cli.errors import ZkchatError, on_one_line
-from zkchat_cli.gui.transcript import TranscriptPage, render_page
+from zkchat_cli.context.exchanges import LoadableExchange
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.gui.transcript import PAGE, TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.models import ConversationOverview, Prompt, ToolCall
-from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, NoteToOpen
+from zkchat_cli.models import ConversationOverview, Prompt
+from zkchat_cli.models.messages import split_into_exchanges
+from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS
 from zkchat_cli.slash.context import usage_lines
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.input_history import history_file
-from zkchat_cli.vault.approval import Approve, Decision
 from zkchat_cli.views import conversation_list, prompts
 from zkchat_cli.views.text import StyledLine, styled_line
 from zkchat_cli.views.tool_calls import tool_line
 
+READ_FIRST = 100
+"""Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools."""
 NOTE_LINES = 60
 """Lines shown of a note without a numbered passage."""
 
@@ -31,34 +28,23 @@ NOTE_LINES = 60
 class Snapshot(NamedTuple):
     """What the window shows of a session after each change."""
 
-    history: MessageHistory
+    exchanges: Sequence[LoadableExchange]
     page: TranscriptPage
     title: str
     speaker: str
 
 
 def take_snapshot(session: ZkChatSession) -> Snapshot:
-    history = session.history
+    exchanges = session.history.exchanges
     title = session.conversation.title or (session.store.conversation(session.conversation.id).title if session.is_stored else None)
-    return Snapshot(history, render_page(history), title or "New conversation", session.runtime.speaker_label)
+    return Snapshot(exchanges, render_page(exchanges), title or "New conversation", session.runtime.speaker_label)
 
 
-class OpenedSession(NamedTuple):
-    app: App
-    session: ZkChatSession
-    history_file: Path | None
-    """The lines that were typed in chats about these notes; None if this one is not stored."""
-    warnings: list[str]
-
-
-def open_session(
-    open_app: Callable[[], App], resume: str | None, approve: Approve, approve_call: Callable[[ToolCall], Decision]
-) -> OpenedSession:
-    """Open the vault, the store and a session. Raises ZkchatError."""
-    app = replace(open_app(), approve=approve, approve_call=approve_call)
-    session = app.session(None if resume is None else app.find(resume))
-    typed_lines = history_file(app.loaded.paths.data_dir, str(app.vault.root)) if app.store.persistent else None
-    return OpenedSession(app, session, typed_lines, [on_one_line(*each) for each in app.warnings(session)])
+def read_end(session: ZkChatSession, conversation_id: str) -> TranscriptPage:
+    """The last turns of a conversation, through another connection: the session's own is busy with reading all of it."""
+    with closing(session.store.reopen()) as store:
+        exchanges = map(LoadableExchange, split_into_exchanges(store.latest(conversation_id, READ_FIRST)))
+        return render_page(list(exchanges)[-PAGE:])
 
 
 def run_turn(turn: Generator[events.Event, None, None], show: Callable[[events.Event], None]) -> None:
@@ -86,22 +72,22 @@ def describe_event(event: events.Event) -> str:
     return ""
 
 
-def list_conversations(store: ChatSessionStore, vault: str, words: str) -> list[ConversationOverview]:
+def list_conversations(session: ZkChatSession, words: str) -> list[ConversationOverview]:
     """The conversations about these notes, newest first; with `words`, those that have them in the title or in messages."""
-    known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
-    if not words.strip():
-        return known
+    vault = str(session.vault.root)
+    with closing(session.store.reopen()) as store:
+        known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
+        if not words.strip():
+            return known
+        found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED_CONVERSATIONS)}
     by_title = conversation_list.filter_by_title(known, words)
-    found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED_CONVERSATIONS)}
     return by_title + [each for each in known if each.id in found and each not in by_title]
 
 
 def delete_conversation(session: ZkChatSession, conversation_id: str) -> ZkChatSession:
     """Returns the session to continue with: a new one if its own conversation was deleted."""
-    own = session.conversation.id == conversation_id
-    if not own or session.is_stored:
-        session.store.delete(conversation_id)
-    return session.open_conversation() if own else session
+    session.store.delete(conversation_id)
+    return session.open_conversation() if session.conversation.id == conversation_id else session
 
 
 def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
@@ -115,12 +101,6 @@ def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
 def explain_prompt(session: ZkChatSession, prompt: Prompt) -> tuple[Sequence[StyledLine], str]:
     """The table of a prompt's tokens, and its exact text."""
     return usage_lines(session, prompt), prompts.prompt_text(prompt)
-
-
-def command_to_open(session: ZkChatSession, note: NoteToOpen) -> list[str]:
-    """The command that opens a note; empty for the program of the desktop. Raises ZkchatError."""
-    configured = session.runtime.settings.terminal.open_command
-    return open_note_command(note.file, note.line, configured, session.vault.root, in_terminal=False) or []
 
 
 def close_session(session: ZkChatSession | None, app: App | None) -> None:

@@ -12,13 +12,11 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QTextCursor
 
-from zkchat_cli.context.exchanges import MessageHistory
+from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html.markdown import render_markdown
 from zkchat_cli.gui.styles import StyledBrowser
 from zkchat_cli.markdown.scanner import BlockScanner
-from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.models.messages import split_into_exchanges
 from zkchat_cli.views.reference_rows import ReferenceRow, reference_rows
 
 PAGE = 24
@@ -56,20 +54,13 @@ class TranscriptPage(NamedTuple):
         return self.turns[-1].number if self.turns else 0
 
 
-def render_page(history: MessageHistory, first: int | None = None) -> TranscriptPage:
+def render_page(exchanges: Sequence[LoadableExchange], first: int | None = None) -> TranscriptPage:
     """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a worker's thread."""
-    exchanges = history.exchanges
     start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
     shown = enumerate((exchange.messages for exchange in exchanges[start : start + PAGE]), start + 1)
     return TranscriptPage(
         tuple(ShownTurn(n, _for_qt(html.turn_html(turn, n)), tuple(reference_rows(turn))) for n, turn in shown), len(exchanges)
     )
-
-
-def render_end(messages: Sequence[ZkChatMessage]) -> TranscriptPage:
-    """The last turns, to be read while the conversation before them is loaded: without the references, which are looked up in all of it."""
-    turns = list(split_into_exchanges(messages))[-PAGE:]
-    return TranscriptPage(tuple(ShownTurn(n, _for_qt(html.turn_html(turn, n)), ()) for n, turn in enumerate(turns, 1)), 0)
 
 
 def _for_qt(text: str) -> str:
@@ -100,8 +91,6 @@ class TranscriptView(StyledBrowser):
         flags = Qt.TextInteractionFlag
         self.setTextInteractionFlags(flags.TextBrowserInteraction | flags.TextSelectableByKeyboard)
         self.page = TranscriptPage((), 0)
-        self._starts: list[tuple[int, int]] = []
-        """Where each turn begins in the document, and its number."""
         self.selected = 0
         """The number of the turn whose references are shown; 0 without one."""
         self._answer = ""
@@ -125,7 +114,6 @@ class TranscriptView(StyledBrowser):
         self.show_html(
             "".join(f'<a name="turn-{turn.number}"></a>{turn.html}' for turn in page.turns) or "<p class='note'>No messages yet.</p>"
         )
-        self._starts = self._find_turns()
         if keep is not None:
             self.scrollToAnchor(f"turn-{keep}")
         else:
@@ -202,20 +190,16 @@ class TranscriptView(StyledBrowser):
 
     # what the user does
 
-    def _find_turns(self) -> list[tuple[int, int]]:
-        found = []
-        block = self.document().begin()
-        while block.isValid():
-            names = block.begin().fragment().charFormat().anchorNames() if block.length() > 1 else []
-            found += [(block.position(), int(name.removeprefix("turn-"))) for name in names if name.startswith("turn-")]
-            block = block.next()
-        return found
-
     def _select_at_cursor(self) -> None:
-        at = self.textCursor().position()
-        before = [number for start, number in self._starts if start <= at]
-        if before and not self._loading and before[-1] != self.selected:
-            self.select_turn(before[-1])
+        """Select the turn that the cursor is in: the nearest beginning of one above it."""
+        block = self.textCursor().block()
+        while block.isValid() and not self._loading:
+            names = block.begin().fragment().charFormat().anchorNames() if block.length() > 1 else []
+            if number := next((int(name.removeprefix("turn-")) for name in names if name.startswith("turn-")), 0):
+                if number != self.selected:
+                    self.select_turn(number)
+                return
+            block = block.previous()
 
     def _click(self, url: QUrl) -> None:
         if cited := _SOURCE.fullmatch(url.fragment()):

@@ -5,8 +5,9 @@ passages, other pages) run on `_side` meanwhile. The window's own thread waits f
 """
 
 import signal
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 from PySide6 import QtWidgets
@@ -14,6 +15,7 @@ from PySide6.QtCore import QProcess, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QKeySequence, QShortcut
 
 from zkchat_cli import events, slash
+from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
@@ -21,16 +23,15 @@ from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import menu, tasks
 from zkchat_cli.gui.budget_button import BudgetButton
 from zkchat_cli.gui.input_box import InputBox
-from zkchat_cli.gui.panels import MORE, NO, YES, Question, QuestionPanel, ReferencePanel, ResultPanel
+from zkchat_cli.gui.panels import MORE, NO, YES, QuestionPanel, ReferencePanel, ResultPanel
 from zkchat_cli.gui.styles import lines_html
-from zkchat_cli.gui.tasks import OpenedSession, Snapshot
-from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_end, render_page
+from zkchat_cli.gui.tasks import Snapshot
+from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_page
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
 from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, Prompt, ToolCall
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.input_history import append_line, read_lines
+from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision, decline
@@ -39,14 +40,10 @@ from zkchat_cli.views import conversation_list
 from zkchat_cli.views.approval import call_question, diff_lines
 from zkchat_cli.views.budget_bar import short_count
 from zkchat_cli.views.index_problems import summarize_problems
-from zkchat_cli.views.text import styled_line
+from zkchat_cli.views.text import StyledLine, styled_line
 
-SEARCH_DELAY = 200
-"""Milliseconds after a key before the conversations are searched."""
 WIDTHS = (220, 600, 360)
 """Widths of the three panes, which keep their proportions."""
-READ_FIRST = 100
-"""Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools."""
 Work = Callable[[ZkChatSession], Any]
 _ID = Qt.ItemDataRole.UserRole
 
@@ -58,18 +55,18 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.app: App | None = None
         self.session: ZkChatSession | None = None
         self._snapshot: Snapshot | None = None
-        self._store: ChatSessionStore | None = None
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
+        self._warnings: list[str] = []
         self._error: ZkchatError | None = None
         self._counted = 0  # characters of the answer that are in the prompt that was measured last
-        self._completed, self._approve_all, self._indexing = True, False, False
+        self._completed, self._approve_all = True, False
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
         self._actions = menu.build_menus(self)
         self._build()
         self.state.setText("opening the notes …")
-        self._work.submit(lambda: tasks.open_session(open_app, resume, self._approve_change, self._approve_call), self._begin)
+        self._work.submit(lambda: self._open(open_app, resume), self._begin)
 
     # the widgets
 
@@ -84,9 +81,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.conversations.setWordWrap(True)
         self.conversations.itemActivated.connect(lambda item: self.resume(item.data(_ID)))
         self.conversations.itemClicked.connect(lambda item: self.resume(item.data(_ID)))
-        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY)
-        self._search_timer.timeout.connect(self.list_conversations)
-        self.search.textChanged.connect(lambda: self._search_timer.start())
+        self.search.textChanged.connect(self.list_conversations)
         self.transcript, self.references = TranscriptView(), ReferencePanel()
         self.result, self.question, self.input = ResultPanel(), QuestionPanel(), InputBox()
         self.transcript.turn_selected.connect(self.references.show_rows)
@@ -129,15 +124,14 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.statusBar().addPermanentWidget(widget)
         self.setTabOrder(self.input, self.send_button)
         self.input.setFocus()
-        self._set_busy(True)
+        self._work.busy_changed.connect(self._set_busy)
 
     # the session
 
-    def run(self, work: Work, done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], None] = lambda: None) -> None:
+    def run(self, work: Work, done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], object] = lambda: None) -> None:
         """Run a task with the session after all earlier ones."""
         if (session := self.session) is not None:
-            self._set_busy(True)
-            self._work.submit(lambda: work(session), lambda result: self._finish(lambda: done(result)), lambda: self._finish(stopped))
+            self._work.submit(lambda: work(session), done, stopped)
 
     def look_up(self, work: Work, done: Callable[[Any], object] = lambda _: None) -> None:
         """Run a lookup, which changes nothing, also while a turn runs."""
@@ -149,19 +143,17 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.run(lambda session: slash.run_line(line, session), self._carry_out)
 
     def send(self, line: str) -> None:
-        """Send a message, or run a command. While notes are indexed, one can be sent, and runs after that."""
-        if (self._work.busy and not self._indexing) or self.session is None or not line.strip():
-            return
-        self._indexing = False
-        self.input.remember(line)
-        self.result.hide()
-        self.run_command(line)
+        """Send a message, or run a command, after all that runs now; while an answer is written, nothing can be sent."""
+        if self._completed and self.session is not None and line.strip():
+            self.input.remember(line)
+            self.result.hide()
+            self.run_command(line)
 
     def resume(self, conversation_id: str) -> None:
         if self.session is None or conversation_id == self.session.conversation.id or self._work.busy:
             return
         self.run(lambda session: session.open_conversation(conversation_id), self.switch_to)
-        self.look_up(lambda session: render_end(self._reopened(session).latest(conversation_id, READ_FIRST)), self._show_end)
+        self.look_up(lambda session: tasks.read_end(session, conversation_id), self._show_end)
 
     def _show_end(self, page: TranscriptPage) -> None:
         if self._work.busy:
@@ -172,44 +164,41 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.session = session or self.session
         self.run(tasks.take_snapshot, self._show_snapshot)
 
-    def _begin(self, opened: OpenedSession) -> None:
-        self.app, self.session = opened.app, opened.session
-        if (file := opened.history_file) is not None:
+    def _open(self, open_app: Callable[[], App], resume: str | None) -> tuple[App, ZkChatSession]:
+        app = replace(open_app(), approve=self._approve_change, approve_call=self._approve_call)
+        return app, app.session(None if resume is None else app.find(resume))
+
+    def _begin(self, opened: tuple[App, ZkChatSession]) -> None:
+        app, session = self.app, self.session = opened
+        if app.store.persistent:
+            file = history_file(app.loaded.paths.data_dir, str(app.vault.root))
             self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
             self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
         self.switch_to(None)
-        self._indexing = True
-        vault = opened.app.vault
-        self.run(lambda _: vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report), self._stop_indexing)
-        if opened.warnings:
-            self.result.show_outcome(opened.warnings)
+        self.run(lambda _: app.vault.refresh(progress=self._show_progress), self._indexed, lambda: self.state.setText("indexing stopped"))
+        self._warnings = [on_one_line(*each) for each in app.warnings(session)]
+        if self._warnings:
+            self.result.show_outcome(self._warnings)
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()
         if done % 50 == 0:
             self._work.post(lambda: self.state.setText(f"indexing {done}/{total}"))
 
-    def _stop_indexing(self) -> None:
-        self._indexing = False
-        self.state.setText("indexing stopped; it continues with the next message")
-
-    def _indexed(self, opened: OpenedSession, report: IndexReport) -> None:
-        self._indexing = False
+    def _indexed(self, report: IndexReport) -> None:
+        assert self.app is not None
         self.run(lambda session: session.apply_scan(report))
         self.look_up(lambda session: session.warm_up())
-        self.idle = f"{opened.app.vault.name}: {report.notes:,} notes"
+        self.idle = f"{self.app.vault.name}: {report.notes:,} notes"
         self.state.setText(self.idle)
         if report.problems:
-            self.result.show_outcome([*opened.warnings, *summarize_problems(report.problems)])
-        opened.app.vault.embed_in_background(lambda: self._work.busy, opened.app.message_embedder())
-
-    def _finish(self, then: Callable[[], object]) -> None:
-        then()
-        self._set_busy(self._work.busy)
+            self.result.show_outcome([*self._warnings, *summarize_problems(report.problems)])
+        self.app.vault.embed_in_background(lambda: self._work.busy, self.app.message_embedder())
 
     def _carry_out(self, result: CommandResult) -> None:
         """Carry out the result of a command (see slash/base.py)."""
-        self.result.show_result(result)
+        if result.text or result.lines:
+            self.result.show_html(lines_html(result.lines, result.text))
         if result.quit:
             self.close()
             return
@@ -296,7 +285,6 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _show_error(self, error: ZkchatError) -> None:
         self.result.show_outcome((), error)
         self.state.setText(self.idle)
-        self._set_busy(self._work.busy)
 
     def _count_typed(self) -> None:
         text, idle = self.input.toPlainText(), not self._work.busy
@@ -307,23 +295,16 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.typed.setText(f"message: {'~' if estimated else ''}{short_count(tokens)} tokens" if text else "")
 
     def _show_passage(self, key: str) -> None:
-        show = self.references.passage.show_html
-        self.look_up(lambda session: tasks.passage_lines(session, key), lambda lines: show(lines_html(lines)))
+        self.look_up(lambda session: tasks.passage_lines(session, key), lambda lines: self.references.passage.show_html(lines_html(lines)))
 
     def _load_page(self, first: int) -> None:
         keep = self.transcript.page.first if first < self.transcript.page.first else self.transcript.page.last
         if (snapshot := self._snapshot) is not None:
-            self.look_up(lambda _: render_page(snapshot.history, first), lambda page: self.transcript.show_page(page, keep=keep))
+            self.look_up(lambda _: render_page(snapshot.exchanges, first), lambda page: self.transcript.show_page(page, keep=keep))
 
     def list_conversations(self) -> None:
         words = self.search.text()
-        self.look_up(lambda session: tasks.list_conversations(self._reopened(session), str(session.vault.root), words), self._show_list)
-
-    def _reopened(self, session: ZkChatSession) -> ChatSessionStore:
-        """The store through another connection, so that `_side` does not wait while `_work` reads a long conversation."""
-        if self._store is None or not session.store.persistent:
-            self._store = session.store.reopen()
-        return self._store
+        self.look_up(lambda session: tasks.list_conversations(session, words), self._show_list)
 
     def _show_list(self, found: list[ConversationOverview]) -> None:
         self.conversations.blockSignals(True)
@@ -346,39 +327,37 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.look_up(lambda session: slash.run(f"/open {key}", session), lambda result: self._open_found(result.open_note))
 
     def _open_found(self, note: NoteToOpen | None) -> None:
-        if note is not None:
-            self.look_up(lambda session: tasks.command_to_open(session, note), lambda command: self._start_program(command, note))
-
-    def _start_program(self, command: list[str], note: NoteToOpen) -> None:
-        if not (QProcess.startDetached(command[0], command[1:])[0] if command else QDesktopServices.openUrl(note.file.as_uri())):
-            self._show_error(UsageError(f"nothing opens {note.file.name}", "Set terminal.open_command, for example: code -g {path}:{line}"))
+        """Open a note with the editor that the settings name, else with the program of the desktop."""
+        if note is not None and self.session is not None:
+            try:
+                configured = self.session.runtime.settings.terminal.open_command
+                command = open_note_command(note.file, note.line, configured, self.session.vault.root, in_terminal=False)
+                if not (QProcess.startDetached(command[0], command[1:])[0] if command else QDesktopServices.openUrl(note.file.as_uri())):
+                    raise UsageError(f"nothing opens {note.file.name}", "Set terminal.open_command, for example: code -g {path}:{line}")
+            except ZkchatError as e:
+                self._show_error(e)
 
     def ask(self, question: str, then: Callable[[], None]) -> None:
         """Ask a question, and call `then` after a yes."""
-        self.question.ask(Question(question), lambda answer, _: then() if answer == YES else self.input.setFocus())
+        self.question.ask(question, lambda answer, _: then() if answer == YES else self.input.setFocus())
 
     def _approve_change(self, change: Change) -> Decision:
         """The user's decision about a change of notes; "all" holds until the turn ends. This and the next method run on a worker."""
         if self._approve_all and change.memory_file is None:
             return ALLOWED
         lines = [*([styled_line(change.note, "yellow")] if change.note else []), *diff_lines(change.diff)]
-        answer, reason = self._wait_for_answer(Question(f"{change.summary}?", lines, "&All of this answer"))
+        answer, reason = self._wait_for_answer(f"{change.summary}?", lines, "&All of this answer")
         self._approve_all = self._approve_all or answer == MORE
         return decline(DECLINED, reason) if answer == NO else ALLOWED
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        answer, reason = self._wait_for_answer(Question(call_question(call), more="&Always"))
+        answer, reason = self._wait_for_answer(call_question(call), (), "&Always")
         return decline(DECLINED_CALL, reason) if answer == NO else Decision(True, always=answer == MORE)
 
-    def _wait_for_answer(self, question: Question) -> tuple[str, str]:
+    def _wait_for_answer(self, question: str, lines: Sequence[StyledLine], more: str) -> tuple[str, str]:
         given: Future[tuple[str, str]] = Future()
-        self._work.post(lambda: self.question.ask(question, lambda *answer: given.set_result(answer)))
+        self._work.post(lambda: self.question.ask(question, lambda *answer: given.set_result(answer), lines, more))
         return wait_for(given)
-
-    def focus_next_pane(self) -> None:
-        panes = (self.conversations, self.transcript, self.input, self.references.list, self.references.passage)
-        at = next((n for n, pane in enumerate(panes) if pane.hasFocus()), 1)
-        panes[(at + 1) % len(panes)].setFocus()
 
     def _escape(self) -> None:
         """As Ctrl-C in the terminal: stop the answer; otherwise answer no, close the result or clear the message."""
@@ -394,7 +373,7 @@ class ChatWindow(QtWidgets.QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
         """Stop the answer, and store what came of it."""
         self.hide()
-        self._side.close(lambda: self._store.close() if self._store is not None else None)
+        self._side.close()
         self._work.close(lambda: tasks.close_session(self.session, self.app))
         super().closeEvent(event)
 

@@ -26,6 +26,7 @@ SWITCH_INTERVAL = 0.001
 class Worker(QObject):
     """`submit` and `close` are for the window's thread, `post` for the worker's."""
 
+    busy_changed = Signal(bool)
     _arrived = Signal(object)
 
     def __init__(self, name: str, failed: Callable[[ZkchatError], None]) -> None:
@@ -45,10 +46,11 @@ class Worker(QObject):
         return self._unfinished > 0
 
     def submit(
-        self, work: Callable[[], Any], done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], None] = lambda: None
+        self, work: Callable[[], Any], done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], object] = lambda: None
     ) -> None:
         """Do `work` after all that was submitted before; its result goes to `done`. `stopped` is called if it was stopped."""
         self._unfinished += 1
+        self.busy_changed.emit(True)
 
         def run() -> None:
             try:
@@ -56,17 +58,13 @@ class Worker(QObject):
             except KeyboardInterrupt:
                 self.post(lambda: self._end(stopped))
             except Exception as e:  # a defect must not end the thread, and the user must see it  # noqa: BLE001
-                self._post_error(e)
+                error = e if isinstance(e, ZkchatError) else ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it with --verbose.")
+                _log.debug("the window's work failed", exc_info=e)
+                self.post(lambda: self._end(lambda: self._failed(error)))
             else:
                 self.post(lambda: self._end(lambda: done(result)))
 
         self._work.put(run)
-
-    def _post_error(self, error: Exception) -> None:
-        if not isinstance(error, ZkchatError):
-            _log.exception("the window's work failed")
-            error = ZkchatError(f"unexpected error: {type(error).__name__}: {error}", "Run it again with --verbose.")
-        self.post(lambda: self._end(lambda: self._failed(error)))
 
     def post(self, call: Callable[[], None]) -> None:
         """Call it in the window's thread, after what was posted before."""
@@ -100,6 +98,7 @@ class Worker(QObject):
         self._unfinished -= 1
         self._stop.clear()
         then()
+        self.busy_changed.emit(self.busy)
 
     @Slot(object)
     def _deliver(self, call: Callable[[], None]) -> None:
