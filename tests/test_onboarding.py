@@ -70,7 +70,7 @@ def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, http
         chat.wait_for("1  ollama/qwen3:8b")
         assert "nomic" not in chat.screen_text()
         chat.type("gpt5\r")
-        chat.wait_for("Unknown model 'gpt5'. Did you mean openai/gpt-5?")
+        chat.wait_for("Unknown model 'gpt5'. Models are named PROVIDER")
         chat.type("2\r")
         chat.wait_for("Save this choice for the next start? [Y/n]")
         assert not config(stranger).exists()

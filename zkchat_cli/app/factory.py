@@ -33,9 +33,6 @@ from zkchat_cli.vault.vault import Vault
 if TYPE_CHECKING:
     from zkchat_cli.mcp_client.servers import McpServers
 
-EMBEDDERS_WITHOUT_SERVER = ("builtin", "onnx")
-"""Those that also get conversations: notes are sent to a server because its user has named it for them."""
-
 
 @dataclass(frozen=True, slots=True)
 class App:
@@ -114,7 +111,8 @@ class App:
 
     @property
     def _message_semantic(self) -> SemanticSearch | None:
-        return self.vault.semantic if self.loaded.values.semantic.provider in EMBEDDERS_WITHOUT_SERVER else None
+        """The search by meaning, if it also gets conversations: notes are sent to a server because its user has named it for them."""
+        return self.vault.semantic if self.loaded.values.semantic.provider in ("builtin", "onnx") else None
 
     def message_embedder(self) -> MessageEmbedder | None:
         """What computes the missing vectors of stored messages about this vault; None without a model on this machine."""
@@ -174,13 +172,11 @@ def open_vault(loaded: LoadedConfig) -> Vault:
 
 def _open_store(file: Path, options: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
     """The store of an App, and why it is only in memory where it should not be."""
-    if not options.store:
-        return ChatSessionStore.open(None), None
+    if options.store and not options.store_later:
+        return ChatSessionStore.open_to_read(file), None
     try:
-        return ChatSessionStore.open(file) if options.store_later else ChatSessionStore.open_to_read(file), None
+        return ChatSessionStore.open(file if options.store else None), None
     except StoreUnwritable as e:
-        if not options.store_later:
-            raise
         return ChatSessionStore.open(None), e
 
 

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping
-from typing import NamedTuple
+from types import MappingProxyType
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
@@ -16,6 +16,9 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.vault.search.vector_store import Embedder
+
+LISTING_TIMEOUT = 30.0
+"""Seconds for the lists of models."""
 
 
 def open_embedder(loaded: LoadedConfig) -> Embedder | None:
@@ -46,7 +49,7 @@ def open_model(
 
 
 def available_models(
-    loaded: LoadedConfig, seconds: float | None = None, also: Mapping[str, ServerInfo] | None = None
+    loaded: LoadedConfig, seconds: float = LISTING_TIMEOUT, also: Mapping[str, ServerInfo] = MappingProxyType({})
 ) -> tuple[AvailableModels, ...]:
     """The models of each server that the user has configured, or that may run on this machine; all are asked in parallel.
 
@@ -54,8 +57,8 @@ def available_models(
     """
     from zkchat_cli.llm.http_errors import is_local, mask_address  # the providers have loaded it
 
-    servers = {name: server for name, server in _servers(loaded).items() if server.configured_by or is_local(server.address)}
-    servers |= also or {}
+    found = {name: server for name, server in _servers(loaded).items() if server.configured_by or is_local(server.address)}
+    servers = {**found, **also}
     answers: dict[str, AvailableModels] = {}
     for name, server in servers.items():
         late = f"{mask_address(server.address)} did not answer in time" if server.configured_by else ""
@@ -68,11 +71,11 @@ def available_models(
             answers[name] = AvailableModels(name, problem=e.message if server.configured_by else "")
 
     threads = [threading.Thread(target=ask, args=each, daemon=True) for each in servers.items()]
-    deadline = None if seconds is None else time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        thread.join(max(0.0, deadline - time.monotonic()))
     return (AvailableModels("offline", ("offline",)), *answers.values())
 
 
@@ -104,20 +107,13 @@ def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> M
     )
 
 
-class KeyedServer(NamedTuple):
-    """The environment variable of a provider's key, and the address that the key is for: empty for the provider's own."""
-
-    variable: str
-    address: str
-
-
-def keyed_servers(loaded: LoadedConfig) -> dict[str, KeyedServer]:
-    """The server of each provider that needs a key."""
+def keyed_servers(loaded: LoadedConfig) -> dict[str, tuple[str, str]]:
+    """For each provider that needs a key: the variable that may hold it, and the server that it is for (empty: the provider's own)."""
     found = {}
     for provider in map(providers.provider, providers.names()):
         if "key_variable" in provider.settings.model_fields and provider.server_info is not None:
             config = model_config(provider, loaded)
             address = provider.server_info(config).address
             is_own = address == provider.server_info(ModelConfig()).address
-            found[provider.name] = KeyedServer(config.settings.key_variable, "" if is_own else address)
+            found[provider.name] = config.settings.key_variable, "" if is_own else address
     return found

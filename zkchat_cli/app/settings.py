@@ -1,7 +1,7 @@
 """The settings of a start: all layers, checked down to the names in the registries, which `config` does not know."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -97,60 +97,35 @@ def save_setting(key: str, value: str, where: AppPaths) -> object:
 def check_settings(loaded: LoadedConfig) -> LoadedConfig:
     """The settings with the provider of a model named without one. Raises ConfigError for unknown strategies, providers and embedders:
     they are checked here because config does not know the registries."""
-    strategy = loaded.values.context.strategy
-    if strategy not in strategies.names():
-        raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.names()))
-    model = _full_model_name(loaded, "model", loaded.values.model)
-    summary_model = loaded.values.context.summary_model
-    if summary_model:
-        summary_model = _full_model_name(loaded, "context.summary_model", summary_model)
-    if (model, summary_model) != (loaded.values.model, loaded.values.context.summary_model):
-        context = loaded.values.context.model_copy(update={"summary_model": summary_model})
-        loaded = replace(loaded, values=loaded.values.model_copy(update={"model": model, "context": context}))
-    embedder = loaded.values.semantic.provider
-    if embedder not in (NO_EMBEDDER, *embedders.names()):
-        raise loaded.invalid_value("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
-    return loaded
+    values = loaded.values
+    known = {"context.strategy": strategies.names(), "semantic.provider": [NO_EMBEDDER, *embedders.names()]}
+    for key, value in (("context.strategy", values.context.strategy), ("semantic.provider", values.semantic.provider)):
+        if value not in known[key]:
+            problem = f"it must be {' or '.join(known[key])}"
+            raise loader.invalid_value_error(loaded.origins.get(key, "defaults"), key, value, problem, "All settings: zkchat config show")
+    summary_model = values.context.summary_model and _full_model_name(loaded, "context.summary_model", values.context.summary_model)
+    context = values.context.model_copy(update={"summary_model": summary_model})
+    model = _full_model_name(loaded, "model", values.model)
+    return replace(loaded, values=values.model_copy(update={"model": model, "context": context}))
 
 
 def _full_model_name(loaded: LoadedConfig, key: str, model: str) -> str:
     """The name of a model, the value of a setting, with its provider. Raises ConfigError if more than one may have it, or none."""
-    if model.partition("/")[0] in providers.names():
-        return model
-    candidates = _complete_model_name(loaded, model)
-    if len(candidates) != 1:
-        raise _unknown_model(loaded.origins.get(key, "defaults"), model, candidates)
-    return candidates[0]
-
-
-def _complete_model_name(loaded: LoadedConfig, model: str) -> list[str]:
-    """The full names that a model without its provider may mean: Ollama has open models, and so may a compatible server."""
-    family = next((provider for prefix, provider in MODEL_FAMILIES.items() if model.lower().startswith(prefix)), None)
-    if family is None or "/" in model:
-        return []
-    has_server = family == "ollama" and (loaded.env.get("OPENAI_BASE_URL") or "openai.base_url" in loaded.origins)
-    return [f"{provider}/{model}" for provider in (family, *(("openai",) if has_server else ()))]
-
-
-def _unknown_model(origin: str, model: str, candidates: Sequence[str]) -> ConfigError:
-    """An error that suggests these names, or the provider with the nearest name."""
     provider, _, name = model.partition("/")
-    near = difflib.get_close_matches(provider, providers.names(), 1)
-    suggestion = " or ".join(candidates) or ("/".join(filter(None, (near[0], name))) if near else _similar_model(model))
-    hint = f"Did you mean {suggestion}? " if suggestion else ""
-    return ConfigError(
-        f"{origin}: unknown model {model[:100]!r}",
-        f"{hint}Models are named PROVIDER or PROVIDER/NAME; the providers are {', '.join(providers.suggested_names())}.",
+    if provider in providers.names():
+        return model
+    family = None if name else next((known for prefix, known in MODEL_FAMILIES.items() if model.lower().startswith(prefix)), None)
+    candidates = [f"{family}/{model}"] if family else []
+    if family == "ollama" and (loaded.env.get("OPENAI_BASE_URL") or "openai.base_url" in loaded.origins):
+        candidates.append(f"openai/{model}")  # a compatible server has open models, too
+    if len(candidates) == 1:
+        return candidates[0]
+    near = ["/".join(filter(None, (known, name))) for known in difflib.get_close_matches(provider, providers.names(), 1)]
+    suggestion = f"Did you mean {' or '.join(candidates or near)}? " if candidates or near else ""
+    raise ConfigError(
+        f"{loaded.origins.get(key, 'defaults')}: unknown model {model[:100]!r}",
+        f"{suggestion}Models are named PROVIDER or PROVIDER/NAME; the providers are {', '.join(providers.suggested_names())}.",
     )
-
-
-def _similar_model(model: str) -> str:
-    """A well-known model whose name is similar, with its provider; else empty."""
-    from zkchat_cli.llm.known_models import OPENAI_INPUT
-
-    known = {**dict.fromkeys(OPENAI_INPUT, "openai"), **dict.fromkeys(("claude-opus", "claude-sonnet", "claude-haiku"), "anthropic")}
-    near = difflib.get_close_matches(model.lower(), known, 1) or [name for name in known if len(model) > 3 and model.lower() in name]
-    return f"{known[near[0]]}/{near[0]}" if near else ""
 
 
 def vault_folder(loaded: LoadedConfig) -> Path | None:

@@ -25,34 +25,20 @@ COMMAND_LINE = "command line"
 """The origin of a value that an option sets."""
 
 VAULT_KEYS = (
-    "chat.show_reasoning",
-    "context.strategy",
-    "context.max_tokens",
-    "context.message_budget_ratio",
-    "context.tool_budget_ratio",
-    "context.system_budget_ratio",
-    "context.auto_summarize",
-    "context.summarization_threshold",
-    "context.recent_messages_to_keep",
-    "context.summary_ratio",
-    "context.injection_ratio",
-    "context.memory_integration",
-    "context.tool_filter",
-    "context.show_token_count",
-    "llm.max_tool_rounds",
-    "llm.max_output_tokens",
-    "llm.temperature",
-    "llm.reasoning_effort",
-    "references.max_displayed",
-    "vault.ignore",
+    *("chat.show_reasoning", "references.max_displayed", "vault.ignore"),
+    *("llm.max_tool_rounds", "llm.max_output_tokens", "llm.temperature", "llm.reasoning_effort"),
+    *("context.strategy", "context.max_tokens", "context.auto_summarize", "context.summarization_threshold"),
+    *("context.message_budget_ratio", "context.tool_budget_ratio", "context.system_budget_ratio", "context.summary_ratio"),
+    *("context.injection_ratio", "context.recent_messages_to_keep", "context.memory_integration"),
+    *("context.tool_filter", "context.show_token_count"),
 )
 """All keys that a vault's own file may set. Someone who shares a vault must not decide where other people's notes are sent, which file is
 read or which program is run, so no key with a path, an address, a command or a model is among them."""
 
 UNREADABLE = f"It must be a UTF-8 file of at most {MAX_SETTINGS_BYTES // 1000} kB that you may read."
 
-USER_TABLES = ("mcp.servers",)
-"""Settings whose keys the user chooses: each is one value, a table."""
+USER_TABLE = "mcp.servers"
+"""The setting whose keys the user chooses: one value, a table."""
 _TABLE_HINT = "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME] with command or url."
 
 Entry = tuple[str, str, object]
@@ -75,10 +61,6 @@ class LoadedConfig:
     def with_model(self, name: str) -> "LoadedConfig":
         """The same settings with another model, chosen by the user."""
         return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "in this chat"})
-
-    def invalid_value(self, key: str, wrong: object, valid: str) -> ConfigError:
-        """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
-        return invalid_value_error(self.origins.get(key, "defaults"), key, wrong, f"it must be {valid}", _default(key, type(self.values)))
 
 
 def load_config(
@@ -142,7 +124,7 @@ def with_value(values: Config, key: str, value: object, origin: str) -> Config:
 
 def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
-        if isinstance(value, Mapping) and f"{prefix}{key}" not in USER_TABLES:
+        if isinstance(value, Mapping) and f"{prefix}{key}" != USER_TABLE:
             yield from _flatten_tables(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
@@ -162,8 +144,7 @@ def read_toml(file: Path) -> list[Entry]:
     except tomllib.TOMLDecodeError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
     except (OSError, ValueError, RecursionError) as e:
-        cause = "its tables or lists are nested too deeply" if isinstance(e, RecursionError) else reason(e)
-        raise ConfigError(f"{file} cannot be read: {cause}", UNREADABLE) from e
+        raise ConfigError(f"{file} cannot be read: {reason(e)}", UNREADABLE) from e
     return [(str(file), key, value) for key, value in table.items()]
 
 
@@ -181,7 +162,7 @@ def require_known_key(key: str, origin: str, schema: type[Section] = Config, pro
     """Refuse a key that the schema does not have, naming the nearest ones."""
     known = default_values(schema)
     if key not in known:
-        if key.startswith(tuple(f"{table}." for table in USER_TABLES)):
+        if key.startswith(f"{USER_TABLE}."):
             raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
         nearest = [f"Nearest: {', '.join(near)}."] if near else []
@@ -205,27 +186,19 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int)).removesuffix(".[key]")
         problem = value_problem(first)
         if key in merged:
-            hint = _TABLE_HINT if key in USER_TABLES else _default(key, schema)
+            hint = _TABLE_HINT if key == USER_TABLE else f"Default: {as_toml(default_values(schema)[key])}"
             raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e
-        for user_table in USER_TABLES:
-            if key.startswith(f"{user_table}."):
-                raise ConfigError(f"{origins[user_table]}: {_short(key)}: {problem}", _TABLE_HINT) from e
+        if key.startswith(f"{USER_TABLE}."):
+            raise ConfigError(f"{origins[USER_TABLE]}: {_short(key)}: {problem}", _TABLE_HINT) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
-        raise ConfigError(
-            f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}",
-            _short(f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}"),
-        ) from e
+        written = _short(", ".join(f"{k} = {merged[k]}" for k in culprits))
+        raise ConfigError(f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}", f"Set here: {written}") from e
 
 
 def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str = "") -> ConfigError:
     """The error about a value, as all settings tell it."""
-    shown = _short(as_toml(wrong))
-    return ConfigError(f"{origin}: {key} = {shown} is not valid; {problem}", hint)
+    return ConfigError(f"{origin}: {key} = {_short(as_toml(wrong))} is not valid; {problem}", hint)
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
-
-
-def _default(key: str, schema: type[Section]) -> str:
-    return f"Default: {as_toml(default_values(schema)[key])}"

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,30 +10,24 @@ from zkchat_cli import credentials
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
 
-if TYPE_CHECKING:
-    from zkchat_cli.app.model_access import KeyedServer
-
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
 ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.")]
 
 
 @command(COMMAND, name="set", epilog=examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))
-def set_(ctx: CommandContext, provider: ProviderArgument, given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
+def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Store a key. Prompts for it without showing it, or reads it from standard input."""
     from getpass import getpass
 
     from zkchat_cli.llm.http_errors import mask_address
 
-    server = _server(ctx, provider)
-    if given:
-        hint = f"zkchat keys set {provider} prompts for it, or reads it from standard input."
-        raise UsageError("a key cannot be an argument: it would stay in your shell's history", hint)
+    variable, address = _server(ctx, provider)
     key = getpass(f"Key for {provider} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline(2 * credentials.MAX_KEY)
-    where, address = ctx.paths, server.address
+    where = ctx.paths
     credentials.write_keys({**credentials.read_keys(where), credentials.stored_name(provider, address): key.strip()}, where)
     ctx.screen.print(f"Stored the key for {provider}{address and f' at {mask_address(address)}'} in {where.keys_file}.")
-    if os.environ.get(server.variable, "").strip():
-        ctx.screen.warn(f"{server.variable} is set and overrides it", f"unset {server.variable} to use the stored key")
+    if os.environ.get(variable, "").strip():
+        ctx.screen.warn(f"{variable} is set and overrides it", f"unset {variable} to use the stored key")
 
 
 @command(COMMAND, "as_json", name="list")
@@ -41,12 +35,11 @@ def list_(ctx: CommandContext) -> None:
     """Each provider, where its key comes from, and the key's last characters."""
     from zkchat_cli.app.model_access import keyed_servers
 
-    where, env = ctx.paths, os.environ
+    where = ctx.paths
     rows, lines = [], []
     credentials.read_keys(where)  # a damaged file is an error here
-    for provider, server in keyed_servers(ctx.config).items():
-        variable = server.variable
-        key = credentials.find_key(provider, variable, env, where).for_address(server.address)
+    for provider, (variable, address) in keyed_servers(ctx.config).items():
+        key = credentials.find_key(provider, variable, os.environ, where).for_address(address)
         rows.append({"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None})
         origins = {"environment": variable, "file": str(where.keys_file), None: f"set {variable}, or zkchat keys set {provider}"}
         lines.append(f"{provider:<10} {f'…{key.last_four}' if key.value else 'no key':<8} {origins[key.source]}")
@@ -56,18 +49,16 @@ def list_(ctx: CommandContext) -> None:
 @command(COMMAND)
 def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Delete a provider's stored key."""
-    name = credentials.stored_name(provider, _server(ctx, provider).address)
-    where = ctx.paths
+    name, where = credentials.stored_name(provider, _server(ctx, provider)[1]), ctx.paths
     keys = credentials.read_keys(where)
-    if keys.pop(name, None) is None:
-        ctx.screen.print(f"No key is stored for {provider}.")
-    else:
+    found = keys.pop(name, None) is not None
+    if found:
         credentials.write_keys(keys, where)
-        ctx.screen.print(f"Deleted the key for {provider}.")
+    ctx.screen.print(f"Deleted the key for {provider}." if found else f"No key is stored for {provider}.")
 
 
-def _server(ctx: CommandContext, provider: str) -> "KeyedServer":
-    """The server that a key is for. Raises UsageError for an unknown provider."""
+def _server(ctx: CommandContext, provider: str) -> tuple[str, str]:
+    """The variable of a provider's key, and the server that it is for. Raises UsageError for an unknown provider."""
     from zkchat_cli.app.model_access import keyed_servers
 
     known = keyed_servers(ctx.config)
