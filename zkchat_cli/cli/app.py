@@ -184,6 +184,8 @@ def run_command(arguments: list[str]) -> int:
     except Exception as e:  # noqa: BLE001  the last resort: a clear message and an exit code instead of a traceback
         if getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message"):
             return _print_usage_error(e, arguments)
+        if isinstance(e, OSError):  # such as a full disk, on which the rest cannot be written either
+            _detach_stdout()
         error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
         error.__cause__ = e
         return _print_error(error, arguments)
@@ -191,7 +193,7 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _detach_stdout() -> None:
-    """Discard what is still buffered for a reader that is gone, so that the interpreter reports no broken pipe at exit."""
+    """Discard what is still buffered and cannot be written, so that the interpreter does not report it at exit."""
     if sys.__stdout__ is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
 
