@@ -21,6 +21,7 @@ from factories import (
     tool_reply,
 )
 
+from zkchat_cli.chat import branch_navigation
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import Cited, MessageStored, Notice, PromptBuilt, TextDelta, ToolCallFinished, ToolCallStarted, TurnCompleted
 from zkchat_cli.llm.base import Delta, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ThinkingPart, ToolCallsPart
@@ -332,7 +333,7 @@ def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_
     assert session.last_usage == sent
     again = app.session(DeltaModel([reply("Yes.")]), session.conversation)
     assert again.last_usage.total_tokens == sent.total_tokens
-    session.undo()
+    branch_navigation.undo(session.stored_state())
     assert session.last_usage == session.usage
 
 

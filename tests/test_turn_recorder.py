@@ -60,7 +60,7 @@ def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFix
     assert app.reopen(session).prompt() == session.prompt()
 
 
-@pytest.mark.parametrize("store", [ZkChatSession.flush, lambda session: session.pin("1 answer"), lambda session: session.compact(keep=0)])
+@pytest.mark.parametrize("store", [ZkChatSession.flush, ZkChatSession.stored_state, lambda session: session.compact(keep=0)])
 def test_an_unstored_conversation_is_stored_later(app: AppFixture, store: Callable[[ZkChatSession], object]) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
     fill_disk(app.store)

@@ -1,14 +1,15 @@
-"""Undo, redo, clear and switch branches in the tree of a conversation's messages. Nothing is deleted.
+"""The messages of a conversation as a tree: retried, edited and undone questions are branches. Nothing is deleted.
 
 The log does not record undone turns: the undo stack lasts until the next question or the end of the session.
 """
 
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.branch_tree import BranchSegment, branch_segments, head_before_turns
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models import ZkChatMessage, branch_to
 from zkchat_cli.text.numbers import parse_number
 
 MOST_TURNS = 10_000
@@ -25,6 +26,25 @@ class BranchMove(NamedTuple):
         return tuple(message for message in self.messages if message.role == "user")
 
 
+class BranchSegment(NamedTuple):
+    """A run of messages between two forks, or up to a leaf, which has a `leaf_number`.
+
+    `turns` are the numbers of its first and last turn, `depth` is the number of forks before it.
+    """
+
+    messages: tuple[ZkChatMessage, ...]
+    turns: tuple[int, int]
+    depth: int
+    leaf_number: int | None
+    on_current_branch: bool
+    contains_head: bool
+
+    @property
+    def first_question(self) -> ZkChatMessage:
+        """The first question; without one, the first message."""
+        return next((message for message in self.messages if message.role == "user"), self.messages[0])
+
+
 def parse_turn_count(text: str) -> int:
     """The number of turns in a command's argument; 1 when it is empty. Raises UsageError."""
     number = parse_number(text or "1")
@@ -37,18 +57,22 @@ def undo(state: ConversationState, turns: int = 1) -> BranchMove:
     """Undo the last turns. Raises UsageError when there is none, and StoreError."""
     before = state.history
     if not before:
-        raise UsageError("there is nothing to undo", "/redo goes forward again." if state.can_redo else "Ask something first.")
-    state.undo_to(head_before_turns(before, turns))
-    return BranchMove(before[len(state.history) :], _count_turns(state))
+        raise UsageError("there is nothing to undo", "/redo goes forward again." if state.undo_stack else "Ask something first.")
+    at = len(before)
+    while at and turns:
+        at -= 1
+        turns -= before[at].role == "user"
+    state.undo_to(before[at - 1].id if at else None)
+    return BranchMove(before[at:], _count_turns(state))
 
 
 def redo(state: ConversationState, times: int = 1) -> BranchMove:
     """Redo what was undone last. Raises UsageError when nothing was undone in this session, and StoreError."""
-    before = state.history
-    if not state.can_redo:
+    before = len(state.history)
+    if not state.undo_stack:
         raise UsageError("there is nothing to redo", "/branches shows all messages of this conversation.")
     state.redo(times)
-    return BranchMove(state.history[len(before) :], _count_turns(state))
+    return BranchMove(state.history[before:], _count_turns(state))
 
 
 def clear(state: ConversationState) -> BranchMove:
@@ -59,24 +83,45 @@ def clear(state: ConversationState) -> BranchMove:
     return BranchMove(before, 0)
 
 
-def list_branches(state: ConversationState) -> list[BranchSegment]:
-    """The whole tree of the conversation, with the branch in use marked."""
-    log = state.log()
-    stored = {message.id for message in log}
-    unstored = (message for message in state.history if message.id not in stored)
-    return branch_segments((*log, *unstored), state.head)
-
-
 def switch_branch(state: ConversationState, text: str) -> BranchSegment:
     """Go to the end of the branch with this number. Raises UsageError that names the valid ones."""
-    ends = [segment for segment in list_branches(state) if segment.leaf_number is not None]
+    ends = [segment for segment in branch_segments(state.log(), state.head) if segment.leaf_number is not None]
     found = next((segment for segment in ends if segment.leaf_number == parse_number(text)), None)
     if found is None:
         hint = f"Branches are numbered from 1 to {len(ends)}; /branches shows them." if ends else "Ask something first."
         raise UsageError(f"there is no branch {text[:40]}", hint)
-    state.checkout(found.last.id)
-    state.take_undone()
+    state.checkout(found.messages[-1].id)
+    state.undo_stack = []
     return found
+
+
+def branch_segments(log: Iterable[ZkChatMessage], head: str | None) -> list[BranchSegment]:
+    """The whole tree of a log, depth first, older branches first. Leaves are numbered from 1. In the log, parents come before children.
+
+    It does not recurse, and takes time in proportion to the log: each of ten thousand questions may have been asked twice.
+    """
+    log = tuple(log)
+    children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
+    for message in log:
+        children[message.parent_id].append(message)
+    current = {message.id for message in branch_to(log, head)}
+    segments: list[BranchSegment] = []
+    leaves = 0
+    pending = [(child, 0, 0) for child in reversed(children[None])]
+    while pending:
+        start, turns_before, depth = pending.pop()
+        run, following = [start], children[start.id]
+        while len(following) == 1:
+            run.append(following[0])
+            following = children[following[0].id]
+        turns = turns_before + sum(message.role == "user" for message in run)
+        leaves += not following
+        numbers = max(1, turns_before + (start.role == "user")), turns
+        contains_head = any(message.id == head for message in run)
+        number = None if following else leaves
+        segments.append(BranchSegment(tuple(run), numbers, depth, number, start.id in current, contains_head))
+        pending += [(child, turns, depth + 1) for child in reversed(following)]
+    return segments
 
 
 def _count_turns(state: ConversationState) -> int:

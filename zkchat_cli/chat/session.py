@@ -5,14 +5,10 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 
 from collections.abc import Generator
 from contextlib import closing
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zkchat_cli import events
-from zkchat_cli.chat import branch_navigation, pins
-from zkchat_cli.chat.branch_navigation import BranchMove
 from zkchat_cli.chat.compactor import Compactor
-from zkchat_cli.chat.pins import TurnPart
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
@@ -27,15 +23,12 @@ from zkchat_cli.chat.user_message import (
     parse_agent_mention,
 )
 from zkchat_cli.config import loader
-from zkchat_cli.context.branch_tree import BranchSegment
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.recall.index import preload_numpy
-from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
 from zkchat_cli.llm.base import Request, past_request_body
-from zkchat_cli.memory.fact_ranking import RankedMemory
-from zkchat_cli.memory.memory import Memory, MemoryLevels
+from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
     CONTINUE_PROMPT,
@@ -53,9 +46,6 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.vault import SCAN_SECONDS
 
-if TYPE_CHECKING:
-    from zkchat_cli.vault.edit.transaction import Change
-
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
 LOOK_AHEAD_SECONDS = 0.5
@@ -66,7 +56,8 @@ class ZkChatSession:
     def __init__(self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None) -> None:
         """A conversation continues with the agent that its last message was for; one that is gone is reported with the next message."""
         self.services, self.vault, self.store, self.agent_names = services, services.vault, services.store, services.agent_names
-        self._runtime = self._calibrated(runtime)
+        self.runtime = self._calibrated(runtime)
+        """What the next turn works with, unless its message mentions an agent."""
         self._state = ConversationState(services, conversation)
         self._prompts = PromptBuilder(services, self._state)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
@@ -85,36 +76,31 @@ class ZkChatSession:
 
     # what the conversation works with
 
-    @property
-    def runtime(self) -> Runtime:
-        """What the next turn works with, unless its message mentions an agent."""
-        return self._runtime
-
     def use_agent(self, name: str | None) -> None:
         """Switch to another agent; None or "none": to no agent. Raises ConfigError and ProviderError, and then nothing changes."""
-        self._runtime = self._calibrated(self._runtime.with_agent(name))
+        self.runtime = self._calibrated(self.runtime.with_agent(name))
 
     def use_model(self, name: str) -> None:
         """Switch to another model. Raises ConfigError and ProviderError, and then nothing changes."""
-        self._runtime = self._calibrated(self._runtime.with_model(name))
+        self.runtime = self._calibrated(self.runtime.with_model(name))
 
     def override_setting(self, key: str, value: str) -> Any:
         """Change a setting for this session, and return its checked value. Raises ConfigError, UsageError and ProviderError, and then
         nothing changes."""
-        self._runtime = self._calibrated(self._runtime.with_setting(key, value))
-        return loader.flatten(self._runtime.settings)[key]
+        self.runtime = self._calibrated(self.runtime.with_setting(key, value))
+        return loader.flatten(self.runtime.settings)[key]
 
     def list_models(self) -> tuple[AvailableModels, ...]:
         """The models that could be used instead; asked for again after a minute."""
         now = self.services.clock()
         if self._models is None or now - self._models[0] > MODEL_LIST_SECONDS:
-            self._models = now, self._runtime.list_models()
+            self._models = now, self.runtime.list_models()
         return self._models[1]
 
     def prepare(self, seconds: float | None = None) -> None:
         """Wait (so many seconds at most) until the model is loaded, and count as it does."""
-        prepare_model(self._runtime.model, seconds)
-        self._runtime = self._calibrated(self._runtime)
+        prepare_model(self.runtime.model, seconds)
+        self.runtime = self._calibrated(self.runtime)
 
     def _calibrated(self, runtime: Runtime) -> Runtime:
         return runtime.calibrated(self.store.calibration(runtime.model.name))
@@ -127,7 +113,7 @@ class ZkChatSession:
     def _restore_agent(self) -> None:
         last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
         name = last.agent if last is not None else None
-        if name == (self._runtime.agent.name if self._runtime.agent else None):
+        if name == (self.runtime.agent.name if self.runtime.agent else None):
             return
         try:
             self.use_agent(name)
@@ -148,7 +134,7 @@ class ZkChatSession:
         """`send`; the retry of a question begins a new branch before it."""
         if not user_input.text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
-        own = self._runtime = self._with_external(self._runtime)
+        own = self.runtime = self._with_external(self.runtime)
         runtime, user_input, notices = self._resolve_mention(user_input)
         if self.services.external is not None:
             notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
@@ -163,16 +149,16 @@ class ZkChatSession:
                     self._state.branch_off(retry_of.parent_id)
             yield from pipeline.run(turn, user_input, notices)
         finally:
-            if self._runtime is own:
-                self._runtime = self._calibrated(own.learn_from(turn.runtime))
+            if self.runtime is own:
+                self.runtime = self._calibrated(own.learn_from(turn.runtime))
 
     def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
         mention = check_agent_mention(user_input.mention, self.agent_names())
         user_input = user_input._replace(mention=mention)
         if mention is None:
-            return self._runtime, user_input, []
-        runtime = self._with_external(self._calibrated(self._runtime.with_agent(mention.name)))
+            return self.runtime, user_input, []
+        runtime = self._with_external(self._calibrated(self.runtime.with_agent(mention.name)))
         return runtime, user_input, [events.Notice(f"the agent {mention.name} answers this message")]
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
@@ -223,13 +209,13 @@ class ZkChatSession:
         history = self.history
         sent = restore_sent_prompts(history, turn, self.store.prompts)
         made = sent.calls[-1] if call is None else sent.call(call)
-        model = self._runtime.model if made.model == self._runtime.model.name else self._runtime.with_model(made.model).model
+        model = self.runtime.model if made.model == self.runtime.model.name else self.runtime.with_model(made.model).model
         return past_request_body(model, Request(made.prompt.messages, made.prompt.tools), made.request)
 
     @property
     def usage(self) -> ContextUsage:
         """The figures of `prompt()`, at a lower cost."""
-        return self._prompts.build(self._retriever.with_retrieval(self._runtime)).usage
+        return self._prompts.build(self._retriever.with_retrieval(self.runtime)).usage
 
     @property
     def last_usage(self) -> ContextUsage:
@@ -241,15 +227,11 @@ class ZkChatSession:
             if question is not None and (sent := self.store.prompts(question.id)):
                 state.record_usage(sent[-1].prompt.usage)
         last = state.last_usage
-        return last if last is not None and last.max_context == self._runtime.window.tokens else self.usage
+        return last if last is not None and last.max_context == self.runtime.window.tokens else self.usage
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
         """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
-        return self._typed_counter.count(self._runtime, text, with_documents=with_documents)
-
-    def count_tokens(self, text: str) -> int:
-        """Tokens of a text, as the model in use counts."""
-        return self._runtime.counter.count(text)
+        return self._typed_counter.count(self.runtime, text, with_documents=with_documents)
 
     @property
     def last_prompt(self) -> Prompt | None:
@@ -269,17 +251,17 @@ class ZkChatSession:
         import zkchat_cli.chat.turn_pipeline  # noqa: F401  as in _run_turn
 
         preload_numpy()
-        self._prompts.warm_up(self._runtime)
+        self._prompts.warm_up(self.runtime)
         self._retriever.warm_up()
 
     def _next_prompt(self, text: str | None) -> tuple[Runtime, Prompt]:
-        self._runtime = self._with_external(self._runtime)
+        self.runtime = self._with_external(self.runtime)
         runtime, current = self._next_message(text)
         return runtime, self._prompts.explain(runtime, current)
 
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:
         if not text:
-            return self._retriever.with_retrieval(self._runtime), ()
+            return self._retriever.with_retrieval(self.runtime), ()
         runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
         runtime = self._retriever.with_retrieval(runtime)
         bare = self._messages.build_bare(runtime, user_input)
@@ -301,10 +283,6 @@ class ZkChatSession:
     def is_stored(self) -> bool:
         """Whether the conversation has begun: its log may hold messages that the branch in use does not."""
         return self._state.is_stored
-
-    @property
-    def turns(self) -> tuple[Turn, ...]:
-        return self._state.turns(self._runtime.counter)
 
     @property
     def references(self) -> ReferenceManager:
@@ -347,38 +325,17 @@ class ZkChatSession:
         """
         self.prepare_to_leave()
         if prefix is None:
-            return ZkChatSession(self.services, self._runtime)
+            return ZkChatSession(self.services, self.runtime)
         found = self.store.find(prefix, str(self.vault.root))
         if found.vault != replace_surrogates(str(self.vault.root)):
             hint = f"Resume it there: zkchat chat --vault {found.vault!r} --resume {found.id}"
             raise UsageError(f"{found.id} is a conversation about other notes, {found.vault}", hint)
-        return ZkChatSession(self.services, self._runtime, found)
+        return ZkChatSession(self.services, self.runtime, found)
 
-    def _stored_state(self) -> ConversationState:
-        """The state once the store has all of it, for a change of what is stored. Raises StoreError."""
+    def stored_state(self) -> ConversationState:
+        """The state once the store has all of it, for undo, pins and branches. Raises StoreError."""
         self._recorder.store_pending()
         return self._state
-
-    def undo(self, turns: int = 1) -> BranchMove:
-        return branch_navigation.undo(self._stored_state(), turns)
-
-    def redo(self, times: int = 1) -> BranchMove:
-        return branch_navigation.redo(self._stored_state(), times)
-
-    def clear(self) -> BranchMove:
-        return branch_navigation.clear(self._stored_state())
-
-    def branches(self) -> list[BranchSegment]:
-        return branch_navigation.list_branches(self._state)
-
-    def switch_branch(self, number: str) -> BranchSegment:
-        return branch_navigation.switch_branch(self._stored_state(), number)
-
-    def pin(self, turn: str) -> tuple[TurnPart, ...]:
-        return pins.pin(self._stored_state(), turn)
-
-    def unpin(self, turn: str) -> tuple[TurnPart, ...]:
-        return pins.unpin(self._stored_state(), turn)
 
     # compaction
 
@@ -402,38 +359,25 @@ class ZkChatSession:
         """`compact` as events; closing it stops the model, and then nothing is stored."""
         if not request.preview:
             self._recorder.store_pending()
-        return self._compactor.run(self._retriever.with_retrieval(self._runtime), request)
+        return self._compactor.run(self._retriever.with_retrieval(self.runtime), request)
 
     def undo_compaction(self) -> Compaction | None:
         """Undo the last compaction of this branch; None when there is none."""
-        return self._stored_state().undo_compaction()
+        return self.stored_state().undo_compaction()
 
     # memory
 
     @property
     def memory(self) -> Memory:
-        return self._prompts.memory(self._runtime)
+        return self._prompts.memory(self.runtime)
 
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory in the prompt for `text`, or without one in the prompt for the last question."""
-        last = tuple(islice((message for message in reversed(self.history) if message.role == "user"), 1))
-        runtime, current = self._next_message(text) if text else (self._runtime, last)
+        last = next((message for message in reversed(self.history) if message.role == "user"), None)
+        runtime, current = self._next_message(text) if text else (self.runtime, () if last is None else (last,))
         return (*self._prompts.pinned_memory(runtime), *self._prompts.contextual_memory(runtime, current))
 
-    def search_memory(self, text: str) -> tuple[RankedMemory, ...]:
-        """Facts, often cited notes and memory files that match a text, the best first."""
-        return self.memory.search(text, self._runtime.budget.messages, self._runtime.counter)
-
-    def memory_levels(self) -> MemoryLevels:
-        """What each level of memory has for the next prompt."""
-        return self.memory.levels(self._runtime.budget.messages, self._runtime.counter)
-
     # the vault
-
-    def apply_change(self, change: "Change") -> None:
-        """Make a change of notes that the user wants. Raises VaultError, and then nothing is changed."""
-        if (report := self.vault.editor.apply(change)) is not None:
-            self.apply_scan(report)
 
     def apply_scan(self, report: IndexReport) -> None:
         """Take in the report of a scan, whoever started it."""

@@ -52,7 +52,7 @@ class ConversationState:
         self._turns_lock = threading.RLock()
         self._unloaded = 0
         """How many turns, from the first, have their messages in the store only."""
-        self._undo_stack: list[str] = []
+        self.undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
         self._last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
         """The version after the last turn, and its figures."""
@@ -120,29 +120,20 @@ class ConversationState:
         """`checkout` that `redo` can take back. Raises StoreError."""
         left = self.head
         self.checkout(head)
-        self._undo_stack += [left] if left is not None else []
-
-    @property
-    def can_redo(self) -> bool:
-        return bool(self._undo_stack)
+        self.undo_stack += [left] if left is not None else []
 
     def redo(self, times: int) -> None:
         """Take back the last moves of `undo_to`. Raises StoreError."""
-        rest, head = self._undo_stack[:-times], self._undo_stack[-times:][0]
+        rest, head = self.undo_stack[:-times], self.undo_stack[-times:][0]
         self.checkout(head)
-        self._undo_stack = rest
-
-    def take_undone(self) -> list[str]:
-        """The heads that undo left; from now on they cannot be redone."""
-        undone, self._undo_stack = self._undo_stack, []
-        return undone
+        self.undo_stack = rest
 
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next question. Raises StoreError."""
         log, left = self.log(), self.head
         self.references = ReferenceManager.from_log(log, self.find_message)
         self._replace_history(_exchanges(branch_to(log, head)))
-        self._undo_stack += [left] if left is not None else []
+        self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
         """Store messages of this branch with a changed pin. Raises StoreError."""

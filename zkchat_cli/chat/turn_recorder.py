@@ -37,7 +37,8 @@ class TurnRecorder:
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
         self._pending_questions.add(question.id)
-        known = (self._state.head, *self._state.take_undone())
+        known = (self._state.head, *self._state.undo_stack)
+        self._state.undo_stack = []
         try:
             head = self._store_again_if_deleted(lambda: self._begin(question))
         except StoreError as e:

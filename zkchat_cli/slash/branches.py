@@ -6,8 +6,8 @@ A branch begins where you retried or edited a question, or asked another one aft
 from collections.abc import Iterable
 from contextlib import closing
 
+from zkchat_cli.chat.branch_navigation import BranchSegment, branch_segments, switch_branch
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.branch_tree import BranchSegment, branch_segments
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.conversation_list import format_time
@@ -19,14 +19,15 @@ MAX_INDENT = 12
 
 def _branches(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        branch = session.switch_branch(argument)
+        branch = switch_branch(session.stored_state(), argument)
         question = base.opening(branch.first_question)
         return CommandResult(f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{question}”")
     return CommandResult(lines=list(_tree_lines(session)), paged=1)
 
 
 def _tree_lines(session: ZkChatSession) -> Iterable[StyledLine]:
-    tree = session.branches()
+    state = session.stored_state()
+    tree = branch_segments(state.log(), state.head)
     if not tree:
         yield styled_line("No messages yet.")
         return
@@ -52,7 +53,7 @@ def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
             StyledSpan(f"{which}{position}  ", "dim"),
             StyledSpan(f"“{base.opening(segment.first_question)}”", style),
         ),
-        (StyledSpan(format_time(segment.last.timestamp), "dim"),),
+        (StyledSpan(format_time(segment.messages[-1].timestamp), "dim"),),
     )
 
 

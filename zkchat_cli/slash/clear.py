@@ -3,13 +3,14 @@
 Cleared messages can still be recalled and searched, and /redo or /branches restores them. /new starts another conversation.
 """
 
+from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.numbers import plural
 
 
 def _clear(session: ZkChatSession, _: str) -> CommandResult:
-    cleared = session.clear()
+    cleared = branch_navigation.clear(session.stored_state())
     if not cleared.messages:
         return CommandResult("The context is already empty.")
     return CommandResult(

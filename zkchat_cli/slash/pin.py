@@ -18,9 +18,9 @@ MAX_TURNS = 8
 def _pin(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         return CommandResult(lines=list(_pin_overview(session)))
-    pinned = session.pin(argument)
+    pinned = pins.pin(session.stored_state(), argument)
     turn = pinned[0].turn
-    tokens = sum(session.count_tokens(each.message.content) for each in pinned)
+    tokens = sum(session.runtime.counter.count(each.message.content) for each in pinned)
     parts = " and ".join(each.part for each in pinned)
     return CommandResult(f"Pinned turn {turn}, {parts}: {tokens:,} tokens in every prompt. /unpin {turn} removes them.")
 
@@ -37,7 +37,7 @@ def _pin_overview(session: ZkChatSession) -> Iterable[StyledLine]:
 
 
 def _part_line(part: pins.TurnPart, session: ZkChatSession, reason: str = "") -> StyledLine:
-    tokens = session.count_tokens(part.message.content)
+    tokens = session.runtime.counter.count(part.message.content)
     prefix = f"{part.turn:>4} {part.part:<8} {tokens:>6,} tokens{', ' if reason else ''}{reason}: "
     return styled_line(f"{prefix}{base.opening(part.message)}", indent=5)
 

@@ -3,14 +3,14 @@
 It works until the next message or the end of the chat; later, /branches goes back to it.
 """
 
-from zkchat_cli.chat.branch_navigation import parse_turn_count
+from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _redo(session: ZkChatSession, argument: str) -> CommandResult:
-    restored = session.redo(parse_turn_count(argument))
+    restored = branch_navigation.redo(session.stored_state(), branch_navigation.parse_turn_count(argument))
     last = base.opening((restored.questions or restored.messages)[-1])
     return CommandResult(f"Restored. The conversation now ends with turn {restored.turns}: “{last}”")
 

@@ -44,7 +44,8 @@ def _note_path(vault: Vault, requested: str, question: str) -> str:
 
 
 def _save_note(session: ZkChatSession, change: Change) -> CommandResult:
-    session.apply_change(change)
+    if (report := session.vault.editor.apply(change)) is not None:
+        session.apply_scan(report)
     [path] = change.paths
     ignored = "" if path in session.vault.note_paths() else "; it is not indexed: vault.ignore excludes it"
     return CommandResult(f"Saved as {path}{ignored}")

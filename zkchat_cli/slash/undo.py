@@ -4,14 +4,14 @@ The question and its answer leave the prompt. They stay in the log, and /redo or
 undone.
 """
 
-from zkchat_cli.chat.branch_navigation import parse_turn_count
+from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _undo(session: ZkChatSession, argument: str) -> CommandResult:
-    undone = session.undo(parse_turn_count(argument))
+    undone = branch_navigation.undo(session.stored_state(), branch_navigation.parse_turn_count(argument))
     first = base.opening((undone.questions or undone.messages)[0])
     more = f" and {len(undone.questions) - 1} more" if len(undone.questions) > 1 else ""
     end = f"The conversation now ends with turn {undone.turns}." if undone.turns else "The conversation is at its beginning."

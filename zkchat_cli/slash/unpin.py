@@ -10,7 +10,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _unpin(session: ZkChatSession, argument: str) -> CommandResult:
-    unpinned = session.unpin(argument)
+    unpinned = pins.unpin(session.stored_state(), argument)
     if not unpinned:
         return CommandResult("That turn is not pinned; /pin lists the pinned turns.")
     parts = " and ".join(each.part for each in unpinned)

@@ -96,7 +96,7 @@ def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEX
     from zkchat_cli.views.memory import memory_search_lines
 
     with _session_without_conversation(ctx) as session:
-        ranked = session.search_memory(text)
+        ranked = session.memory.search(text, session.runtime.budget.messages, session.runtime.counter)
     ctx.print_result([_ranked_document(each) for each in ranked], memory_search_lines(ranked), NO_MATCH)
 
 

@@ -93,7 +93,7 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
 
     with ctx.open_session(id_) as session:
         compaction = session.compaction
-        covers = summary_coverage(compaction, session.turns) if compaction else None
+        covers = summary_coverage(compaction, session.stored_state().turns(session.runtime.counter)) if compaction else None
     documents, text = [], ""
     if compaction is not None and covers is not None:
         documents = [{**compaction.model_dump(mode="json"), "covers": covers._asdict()}]
@@ -110,7 +110,7 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
         stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
         session = app.session(app.find(id_) if stored else None)
         items = session.memory_items()
-        levels = session.memory_levels()
+        levels = session.memory.levels(session.runtime.budget.messages, session.runtime.counter)
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     documents = [{**item._asdict(), "relative_path": item.relative_path or None} for item in items]
