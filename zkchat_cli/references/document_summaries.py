@@ -10,32 +10,26 @@ from typing import NamedTuple
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.blocks import GAP, BlockKind, blocks, is_delimiter_row, table_cells
 from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import STOPWORDS, count_words, fold
 from zkchat_cli.vault.vault import Vault
 
 SUMMARY_LENGTH = 100
-ENOUGH = 120
-"""Characters after which nothing more is collected: a summary is shorter."""
 MAX_LINES = 40
-"""Lines of one block that are read: a summary is one line."""
+"""Lines of a block, and items of a list, that are read: a summary is one line."""
 _SENTENCE = 6
 """Words from which on a paragraph says something even without a full stop; two CJK characters count as one word."""
-_FEW = 3
 _LINK = lazy_pattern(
     r"(?=[<!\[h{#&])(?:</?[A-Za-z][^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|<?https?://[^\s<>]+>?|"
     r"\{\{[^{}]*\}\}|(?<!\S)#\S+|&\w+;)"
 )
 _NO_WORD = lazy_pattern(r"^\W+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
-_SIGNPOSTS = frozenset(
-    """back go next previous prev forward home top index contents content table toc main page overview menu click here see related parent
-    link links source note notes am pm monday tuesday wednesday thursday friday saturday sunday january february march april may june july
-    august september october november december 参见 参考 返回 目录 上一篇 下一篇 首页 索引 年 月 日 星期""".split()
-)
+_CALENDAR = frozenset(map(str.lower, (*MONTHS, *WEEKDAYS)))
+_SIGNPOSTS = _CALENDAR | STOPWORDS | frozenset("see also back next previous index home parent link source 参见 参考 返回 目录 首页".split())
 """Words that, next to links and dates, say nothing about the subject of a note."""
-_LEADS = _SIGNPOSTS | STOPWORDS
 _PROPERTY = lazy_pattern(
     r"\W{0,4}(?:[^\W_][\w /-]{0,40}::|(?:tags?|keywords|dates?|created|updated|modified|published|authors?|by|sources?|urls?|links?|status|"
     r"type|alias(?:es)?|category|topics?|up|previous|next|parent|related|see also|isbn|publisher|rating|note|tip|warning|hint|参考|标签|"
@@ -82,25 +76,29 @@ def summarize_document(text: str, title: str = "", description: str | None = Non
 
 
 class _Statement(NamedTuple):
-    """A block as Markdown on one line."""
+    """The words of a block on one line."""
 
     kind: BlockKind
-    text: str
-    quoted: bool
+    words: str
+    quoted: bool = False
 
 
 def _statements(text: str) -> Iterator[_Statement]:
+    """What the blocks of a text say, without those that say nothing."""
     for block in blocks(text):
         lines: Sequence[str] = block.lines[:MAX_LINES]
-        if block.kind == "table":
-            yield from (_Statement("table", " · ".join(table_cells(row)), block.quoted) for row in lines if not is_delimiter_row(row))
+        if block.kind in ("code", "indented"):
+            yield _Statement(block.kind, _NO_WORD.sub("", " ".join(map(str.strip, lines))))
             continue
-        if block.kind in ("paragraph", "item"):
-            if found := next(filter(None, map(_DESCRIPTION.match, lines)), None):
-                yield _Statement("paragraph", found[1], quoted=False)
-            lines = [line for line in lines if not _PROPERTY.match(line) and not _DESCRIPTION.match(line)]
-        if lines:
-            yield _Statement(block.kind, " ".join(map(str.strip, lines)).replace(GAP, ""), block.quoted)
+        if block.kind == "table":
+            rows = [" · ".join(table_cells(row)) for row in lines if not is_delimiter_row(row)]
+        else:
+            if block.kind in ("paragraph", "item"):
+                if found := next(filter(None, map(_DESCRIPTION.match, lines)), None):
+                    yield _Statement("paragraph", _telling_words(found[1]))
+                lines = [line for line in lines if not _PROPERTY.match(line) and not _DESCRIPTION.match(line)]
+            rows = [" ".join(map(str.strip, lines)).replace(GAP, "")]
+        yield from (_Statement(block.kind, words, block.quoted) for row in rows if (words := _telling_words(row)))
 
 
 def first_paragraph(text: str) -> str | None:
@@ -109,53 +107,41 @@ def first_paragraph(text: str) -> str | None:
     A few words count only if nothing better follows.
     """
     short: str | None = None
-    for statement in _statements(text):
-        words = _telling_words(statement) if statement.kind == "paragraph" and not statement.quoted else ""
+    for kind, words, quoted in _statements(text):
+        if kind != "paragraph" or quoted:
+            continue
         if count_words(words) >= _SENTENCE or _SENTENCE_END.search(words):
             return words.rstrip(" :：")
         if not words.endswith(_COLONS):
             short = short or words
-    return short or None
+    return short
 
 
 def key_text(text: str, title: str = "") -> str | None:
     """The most telling part of a text without a real paragraph: its list items and quotations, else headings, rows of a table, or code."""
     statements = list(_statements(text))
 
-    def of(*kinds: BlockKind) -> list[str]:
-        return [words for statement in statements if statement.kind in kinds and (words := _telling_words(statement))]
+    def of(*kinds: BlockKind, leads: bool = False) -> list[str]:
+        found = dict.fromkeys(s.words for s in statements if s.kind in kinds and (leads or not s.words.endswith(_COLONS)))
+        return list(found)[:MAX_LINES]
 
-    items = [words for words in of("paragraph", "item") if not words.endswith(_COLONS)]
-    headings = [words for words in of("heading", "callout") if fold(words) != fold(title) and not words.endswith(_COLONS)]
-    code = [_NO_WORD.sub("", s.text) for s in statements if s.kind in ("code", "indented")]
-    return _joined_items(items) or " · ".join(_first_few(headings)) or _joined_items(of("table")) or next(iter(code), None)
+    headings = [words for words in of("heading", "callout") if fold(words) != fold(title)]
+    code = next(iter(of("code", "indented", leads=True)), None)
+    return _join_items(of("paragraph", "item")) or " · ".join(headings) or _join_items(of("table", leads=True)) or code
 
 
-def _telling_words(statement: _Statement) -> str:
-    """A statement's words without tags at its end; empty if it has only links, tags and dates, or words such as "back to"."""
-    around = _LINK.sub(" ", statement.text)
-    only_leads = all(word[0].lower() in _LEADS for word in _WORD.finditer(around))
-    if only_leads and around == statement.text:
-        words = {word.lower() for word in _WORD.findall(around)}
-        only_leads = not words or (len(words) <= _FEW and not words.isdisjoint(_SIGNPOSTS))
-    plain = to_plain_text(statement.text).split()
+def _telling_words(text: str) -> str:
+    """The words of a Markdown text without tags at its end; empty if it has only links, tags and dates, or words such as "back to"."""
+    around = _LINK.sub(" ", text)
+    empty_words = _CALENDAR if around == text else _SIGNPOSTS
+    plain = to_plain_text(text).split()
     while len(plain) > 1 and plain[-1].startswith("#"):
         plain.pop()
     has_word = any(any(map(str.isalnum, word)) and not word.startswith("#") for word in plain)
-    text = " ".join(plain)
-    return "" if only_leads or not has_word or _DRAWING in text else text
+    words = " ".join(plain)
+    says_nothing = all(word[0].lower() in empty_words for word in _WORD.finditer(around))
+    return "" if says_nothing or not has_word or _DRAWING in words else words
 
 
-def _joined_items(items: Sequence[str]) -> str:
-    few = _first_few(items)
-    return "; ".join([*(item.rstrip(".;。；") for item in few[:-1]), *few[-1:]])
-
-
-def _first_few(items: Sequence[str]) -> list[str]:
-    """As many items as fit a summary, without repetitions."""
-    few: list[str] = []
-    for item in dict.fromkeys(items):
-        few.append(item)
-        if sum(map(len, few)) > ENOUGH:
-            break
-    return few
+def _join_items(items: Sequence[str]) -> str:
+    return "; ".join([*(item.rstrip(".;。；") for item in items[:-1]), *items[-1:]])
