@@ -41,18 +41,20 @@ class CitableSources:
 
     def choose_chunk(self, notes: Iterable[str], quote: str | None, heading: str | None, line: int | None) -> int:
         """The number of the chunk of these notes with the quoted words, else under the heading, else with the line, else the first."""
-        numbers = [number for note in notes for number in self._numbers[note]]
-        wanted = fold_name(heading.rpartition("#")[2].strip()) if heading else None
-        for matches in (
-            lambda c: quote is not None and (place := c.locate(quote)) is not None and place.verdict == "verified",
-            lambda c: quote is not None and c.locate(quote) is not None,
-            lambda c: wanted is not None and wanted in (fold_name(c.chunk.heading or ""), *(fold_name(h) for _, h in c.headings)),
-            lambda c: line is not None and c.chunk.start_line <= line <= c.chunk.end_line,
-        ):
-            for number in numbers:
-                if matches(self.quotable_chunk(number)):
-                    return number
-        return numbers[0]
+        wanted = fold_name(heading.rpartition("#")[2].strip()) if heading else "\n"
+
+        def misses(number: int) -> tuple[bool, ...]:
+            source = self.quotable_chunk(number)
+            chunk, place = source.chunk, source.locate(quote) if quote else None
+            headings = (chunk.heading or "", *(text for _, text in source.headings))
+            return (
+                place is None or place.verdict != "verified",
+                place is None,
+                wanted not in map(fold_name, headings),
+                line is None or not chunk.start_line <= line <= chunk.end_line,
+            )
+
+        return min((number for note in notes for number in self._numbers[note]), key=misses)
 
     @cached_property
     def _numbers(self) -> dict[str, list[int]]:

@@ -5,7 +5,7 @@ in it, and only the few lines that have most of them are compared word by word.
 """
 
 import re
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -107,23 +107,13 @@ def _find_term(text: str, term: str) -> Iterator[int]:
 def _densest(places: Sequence[tuple[int, str]], size: int) -> list[tuple[int, int]]:
     """The first and last places of the runs of so many characters that have most of the different terms, and of these the shortest."""
     runs: list[tuple[int, int, int, int]] = []
-    end = 0
-    count: Counter[str] = Counter()
-    for at, term in places:
-        while end < len(places) and places[end][0] < at + size:
-            count[places[end][1]] += 1
-            end += 1
-        last = places[end - 1][0]
-        runs.append((-len(count), last - at, at, last))
-        count[term] -= 1
-        if not count[term]:
-            del count[term]
+    for i, (at, _) in enumerate(places):
+        run = places[i : bisect_left(places, (at + size,))]
+        runs.append((-len({term for _, term in run}), run[-1][0] - at, at, run[-1][0]))
     chosen: list[tuple[int, int]] = []
     for _, _, first, last in sorted(runs):
-        if all(last < start or first > stop for start, stop in chosen):
+        if len(chosen) < _MOST_RUNS and all(last < start or first > stop for start, stop in chosen):
             chosen.append((first, last))
-            if len(chosen) == _MOST_RUNS:
-                break
     return chosen
 
 

@@ -10,10 +10,9 @@ from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 
 _QUOTE_MARK = lazy_pattern('[“”„‟«»‹›「」『』﹁﹂"＂]')
-_NESTING = {"“": "”", "«": "»", "‹": "›", "「": "」", "『": "』", "﹁": "﹂"}
-_CLOSING = {closing: opening for opening, closing in _NESTING.items()}
 _FLAT = {'"': '"', "＂": "＂", "„": "“”‟", "‟": "”", "»": "«", "›": "‹"}
 """Opening marks with the marks that close them, as in German and Danish; these do not nest."""
+_DOUBLE = {"“": "”", "«": "»", "‹": "›", "「": "」", "『": "』", "﹁": "﹂", **_FLAT}
 _SINGLE_MARK = lazy_pattern("['‘’‚]")
 _SINGLE = {"'": "'", "‘": "’", "‚": "‘’"}
 _ELISION = lazy_pattern(
@@ -44,7 +43,7 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
     blank = [m.start() for m in _BLANK_LINE.finditer(text)]
     found: list[Quotation] = []
     end = 0
-    for first, last in sorted([*_nested_pairs(marks), *_flat_pairs(marks, answer, text, blank), *_single_pairs(answer, text, blank)]):
+    for first, last in sorted([*_pairs(marks, answer, text, blank), *_single_pairs(answer, text, blank)]):
         if first >= end and is_long_enough(answer[first + 1 : last]):
             end = last + 1
             found.append(Quotation(first, end, answer[first + 1 : last]))
@@ -55,28 +54,22 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
     return sorted([*blocks, *(each for each in found if not any(start <= each.start < end for start, end in inside))])
 
 
-def _nested_pairs(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
-    """Pairs of different marks. Each closing mark closes the last open one of its kind; an unclosed mark is no quotation."""
-    open_: dict[str, list[int]] = {opening: [] for opening in _NESTING}
-    for at, mark in marks:
-        if mark in open_:
-            open_[mark].append(at)
-        elif waiting := open_.get(_CLOSING.get(mark, "")):
-            yield waiting.pop(), at
+def _pairs(marks: Sequence[tuple[int, str]], answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Pairs of double marks. Each closing mark closes the last open one of its kind; an unclosed mark is no quotation.
 
-
-def _flat_pairs(marks: Sequence[tuple[int, str]], answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Pairs of marks that can open and close: an opening mark is before a word, a closing mark after one."""
-    for opening, closings in _FLAT.items():
+    Marks that can open and close open before a word and close after one, in the same paragraph.
+    """
+    for opening, closings in _DOUBLE.items():
+        is_flat = opening in _FLAT
         open_: list[int] = []
         for at, mark in marks:
             if mark != opening and mark not in closings:
                 continue
-            if open_ and bisect_right(blank, open_[0]) != bisect_right(blank, at):
+            if is_flat and open_ and bisect_right(blank, open_[0]) != bisect_right(blank, at):
                 open_.clear()
-            if open_ and mark in closings and not answer[at - 1].isspace() and not _in_word(text, at + 1):
+            if open_ and mark in closings and not (is_flat and (answer[at - 1].isspace() or _in_word(text, at + 1))):
                 yield open_.pop(), at
-            elif mark == opening and answer[at + 1 : at + 2].strip() and not (at and _in_word(text, at - 1)):
+            elif mark == opening and not (is_flat and (not answer[at + 1 : at + 2].strip() or (at and _in_word(text, at - 1)))):
                 open_.append(at)
 
 

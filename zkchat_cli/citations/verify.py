@@ -4,7 +4,7 @@ Deterministic and cheap: one reading of the answer and one search per quotation,
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.citations import marks
@@ -75,31 +75,22 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
     citing = list(citing_marks(marks_outside_quotations(reading.marks, quotations, answer), answer, sources, footnotes))
     citing, cited_sentences, uncited = _split_by_sentence(citing, _join_quoted_sentences(text, quotations), sources)
     quotes = assign_quotes([cited.mark.span for cited in citing], quotations, answer, text)
-    spans: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
-    claims: dict[tuple[int, str | None], list[str]] = {}
-    numbers_of: dict[str, dict[int, None]] = {}
-    """The sources that each sentence cites."""
+    places: dict[tuple[int, str | None], list[tuple[tuple[int, int], str]]] = {}
+    """The citations, each with the spans of its marks and the sentences that cite it."""
     for cited, own, sentence in zip(citing, quotes, cited_sentences, strict=True):
         mark = cited.mark
         defined = [quote for number in cited.defined for quote in footnotes[number].quotes]
         for quote in dict.fromkeys([*(words for _, words in own), *defined]) or (None,):
             for number in mark.numbers or (sources.choose_chunk(cited.notes, quote, mark.heading, mark.line),):
-                spans.setdefault((number, quote), []).append(mark.span)
-                if sentence and number in sources.by_number:
-                    claims.setdefault((number, quote), []).append(sentence)
-                    numbers_of.setdefault(sentence, {})[number] = None
-    citations = {key: _citation(*key, sources, tuple(where)) for key, where in spans.items()}
-    quoted: dict[str, set[str]] = {sentence: set() for sentence in numbers_of}
-    """The verified quotations of each sentence."""
-    for (number, quote), stated in claims.items():
-        if quote and citations[number, quote].verdict == "verified":
-            for sentence in stated:
-                quoted[sentence].add(quote)
-    judged = {sentence: _sentence_support(sentence, quoted[sentence], numbers, sources) for sentence, numbers in numbers_of.items()}
-    worst = {key: _worst_support([judged[sentence] for sentence in stated]) for key, stated in claims.items()}
-    return VerificationResult(
-        tuple(citation.model_copy(update={"support": worst.get(key)}) for key, citation in citations.items()), uncited
-    )
+                places.setdefault((number, quote), []).append((mark.span, sentence if number in sources.by_number else ""))
+    citations = {key: _citation(*key, sources, tuple(span for span, _ in where)) for key, where in places.items()}
+    cited_in: dict[str, list[Citation]] = {}
+    for key, where in places.items():
+        for _, sentence in where:
+            cited_in.setdefault(sentence, []).append(citations[key])
+    judged = {sentence: _sentence_support(sentence, cited, sources) for sentence, cited in cited_in.items() if sentence}
+    support = {key: _worst_support([judged[sentence] for _, sentence in where if sentence]) for key, where in places.items()}
+    return VerificationResult(tuple(each.model_copy(update={"support": support[key]}) for key, each in citations.items()), uncited)
 
 
 def _join_quoted_sentences(text: str, quotations: Sequence[Quotation]) -> str:
@@ -158,11 +149,12 @@ def _marked_sentences(written: Sequence[CitationMark], text: str) -> Iterator[tu
         yield _REPLACED.sub("", sentence), [int(index) for index in _REPLACED.findall(sentence)]
 
 
-def _sentence_support(sentence: str, quoted: Collection[str], numbers: Iterable[int], sources: CitableSources) -> Support:
+def _sentence_support(sentence: str, cited: Sequence[Citation], sources: CitableSources) -> Support:
     """The verdict on a sentence. One that is itself a verified quotation, apart from a few words, needs no judgement."""
+    quoted = {citation.quote for citation in cited if citation.quote and citation.verdict == "verified"}
     if quoted and _count_words(sentence) - sum(map(_count_words, quoted)) <= FEW_WORDS:
         return "supports"
-    return judge_support(sentence, [sources.evidence(number) for number in numbers])
+    return judge_support(sentence, [sources.evidence(number) for number in dict.fromkeys(citation.number for citation in cited)])
 
 
 def _worst_support(judged: Sequence[Support]) -> Support | None:
