@@ -29,7 +29,7 @@ def test_marks_arrows_and_bars_are_words() -> None:
     lines = source_lines([cited], [], 0, 5)
     assert spoken(lines) == "Sources\n  [1] verified: [[Roof]]   Roof.md:3\n"
     assert spoken([styled_line("→ hybrid"), styled_line("✗ [[Ruf]] not found")]) == "current: hybrid\nproblem: [[Ruf]] not found\n"
-    assert spoken([StyledLine((StyledSpan("total "), BudgetBar(41, 100).span))]) == "total 41%\n"
+    assert spoken([StyledLine((StyledSpan("total "), *BudgetBar(41, 100).spans))]) == "total 41%\n"
     assert spoken([StyledLine((StyledSpan("│", spoken="line 3: "), StyledSpan("dry", quoted=True)))]) == "line 3: “dry” (quoted)\n"
 
 

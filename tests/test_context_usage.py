@@ -1,11 +1,9 @@
 """The token usage of a prompt, what a compaction did, and the overview of a prompt, as people read them."""
 
-import re
 from io import StringIO
 
 import pytest
 from factories import chunk, exchanges, make_compaction, message, prompt_of
-from rich.console import Console
 
 from zkchat_cli import tools
 from zkchat_cli.context.compaction_policy import SummaryCoverage
@@ -205,13 +203,3 @@ def test_the_active_compaction_is_described() -> None:
     assert describe_active_compaction(compaction(), covers) == f"{summary}:"
     masked = compaction(summary=None, masked=("r", "s"))
     assert describe_active_compaction(masked, covers) == "No summary; 2 old tool results and documents shortened."
-
-
-@pytest.mark.parametrize("used", [0, 10, 700, 950, 2000])
-def test_a_rich_console_draws_the_budget_bar_with_the_cells_of_the_toolbar(used: int) -> None:
-    bar = BudgetBar(used, 1000)
-    console = Console(width=40, force_terminal=True, color_system="standard", file=StringIO())
-    with console.capture() as captured:
-        console.print(bar)
-    assert re.sub(r"\x1b\[[\d;]*m", "", captured.get()) == f"{bar.span.text}\n"
-    assert captured.get() != f"{bar.span.text}\n"

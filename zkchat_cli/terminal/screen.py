@@ -129,9 +129,6 @@ class Screen:
 
         text = Text()
         for span in spans:
-            if span.bar is not None:
-                text.append_text(span.bar.__rich__())
-                continue
             address = self.address(span.path) if span.path is not None and self.address else None
             text.append(span.text, Style.combine([Style(link=address), *map(console.get_style, span.style.split())]))
         return text

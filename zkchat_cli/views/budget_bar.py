@@ -1,14 +1,11 @@
 """The budget bar: how much of a token budget is used, as cells, color, figures and percentage.
 
-One value, computed without a screen, for the toolbar of the chat, `/context` and `context stats`; on a rich console it draws itself.
+One value, computed without a screen, for the toolbar of the chat, `/context` and `context stats`.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from zkchat_cli.views.text import StyledSpan
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 CELLS = 20
 YELLOW_FROM, RED_FROM = 0.7, 0.9
@@ -47,14 +44,9 @@ class BudgetBar(NamedTuple):
         return f"{min(self.share, 9.99):.0%}"
 
     @property
-    def span(self) -> StyledSpan:
-        """Cells and percentage: the bar itself on a rich console, text elsewhere."""
-        return StyledSpan(f"{self.bar} {self.percent:>4}", self.color, bar=self, spoken=self.percent)
-
-    def __rich__(self) -> "Text":
-        from rich.text import Text  # deferred: 20 ms, paid only where a rich console draws
-
-        return Text.assemble((self.bar, self.color), f" {self.percent:>4}")
+    def spans(self) -> tuple[StyledSpan, StyledSpan]:
+        """Cells and percentage."""
+        return StyledSpan(self.bar, self.color, spoken=""), StyledSpan(f" {self.percent:>4}", spoken=self.percent)
 
     @property
     def figures(self) -> str:

@@ -106,7 +106,7 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     def row(name: str, tokens: int, limit: int, *, budgeted: bool = True) -> StyledLine:
         budget = "" if narrow else f" {f'{limit:,}' if budgeted else '':>9}"
         text = StyledSpan(f"{name:<14} {f'{mark}{tokens:,}':>8}{budget}  ")
-        return StyledLine((text, BudgetBar(tokens, limit, cells).span))
+        return StyledLine((text, *BudgetBar(tokens, limit, cells).spans))
 
     yield styled_line(f"{'component':<14} {'tokens':>8}" + ("" if narrow else f" {'budget':>9}"), "bold")
     status = usage.budget_status

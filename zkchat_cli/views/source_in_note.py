@@ -69,19 +69,18 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
     while after and not after[-1].strip():
         del after[-1]
     digits = len(str(first + len(own) + len(after) - 1))
-    shown = [_numbered_line(first - len(before) + i, _context_spans(text), " ", digits, "┊") for i, text in enumerate(before)]
+    shown = []
     at = 0
-    for number, text in enumerate(own, first):
-        spans = _marked_spans(text, at, marked)
-        shown.append(_numbered_line(number, spans, ">" if any(span.quoted for span in spans) else " ", digits))
-        at += len(text) + 1
-    shown += [_numbered_line(first + len(own) + i, _context_spans(text), " ", digits, "┊") for i, text in enumerate(after)]
+    for number, text in enumerate([*before, *own, *after], first - len(before)):
+        if first <= number < first + len(own):
+            rule, spans = "│", _marked_spans(text, at, marked)
+            at += len(text) + 1
+        else:
+            rule, spans = "┊", _context_spans(text)
+        sign = ">" if any(span.quoted for span in spans) else " "
+        head = StyledSpan(f"{sign} {number:>{digits}} {rule}{' ' if spans else ''}", "dim", spoken=f"line {number}: ")
+        shown.append(StyledLine((head, *spans), indent=digits + 5))
     return shown
-
-
-def _numbered_line(number: int, spans: Sequence[StyledSpan], mark: str, digits: int, rule: str = "│") -> StyledLine:
-    head = StyledSpan(f"{mark} {number:>{digits}} {rule}{' ' if spans else ''}", "dim", spoken=f"line {number}: ")
-    return StyledLine((head, *spans), indent=digits + 5)
 
 
 def _marked_spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tuple[StyledSpan, ...]:

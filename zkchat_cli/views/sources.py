@@ -3,7 +3,7 @@
 A stored message contains everything that these lines need, so an old answer gets the same list.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
 from zkchat_cli.models import Citation, CitationVerdict, DocumentReference, TurnReport, group_by_number, worst_verdict
@@ -57,9 +57,11 @@ def source_lines(
     if len(shown) > limit:
         body.append(styled_line(f"  and {len(shown) - limit} more: {rest}", "dim"))
     unused = dict.fromkeys(r.relative_path for r in spare if r.relative_path and r.reference_type == "search" and with_unused)
-    last = [part for part in (_uncited_spans(uncited if body or unused else 0), _unused_spans(list(unused))) if part]
+    last = [StyledSpan(describe_uncited(uncited), "yellow")] if uncited and (body or unused) else []
+    if unused:
+        last += [StyledSpan(" · " if last else "", "dim"), *_unused_spans(list(unused))]
     if last:
-        body.append(StyledLine((StyledSpan("  "), *last[0], *(span for part in last[1:] for span in (StyledSpan(" · ", "dim"), *part)))))
+        body.append(StyledLine((StyledSpan("  "), *last)))
     return [styled_line("Sources", "bold"), *body] if body else []
 
 
@@ -124,14 +126,9 @@ def _summary_lines(summary: str | None) -> list[StyledLine]:
     return [styled_line(f"      {summary}", "dim", indent=6)] if summary else []
 
 
-def _uncited_spans(count: int) -> tuple[StyledSpan, ...]:
-    return (StyledSpan(describe_uncited(count), "yellow"),) if count else ()
-
-
-def _unused_spans(paths: Sequence[str]) -> tuple[StyledSpan, ...]:
-    if not paths:
-        return ()
-    spans = [StyledSpan("not used: ", "dim")]
-    for path in paths[:MAX_UNUSED]:
-        spans += [StyledSpan(path, "dim", path), StyledSpan(", ", "dim")]
-    return (*spans[:-1], StyledSpan(f" and {len(paths) - MAX_UNUSED} more", "dim")) if len(paths) > MAX_UNUSED else tuple(spans[:-1])
+def _unused_spans(paths: Sequence[str]) -> Iterator[StyledSpan]:
+    for at, path in enumerate(paths[:MAX_UNUSED]):
+        yield StyledSpan(", " if at else "not used: ", "dim")
+        yield StyledSpan(path, "dim", path)
+    if len(paths) > MAX_UNUSED:
+        yield StyledSpan(f" and {len(paths) - MAX_UNUSED} more", "dim")

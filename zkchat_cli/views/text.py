@@ -5,10 +5,7 @@ A terminal shows styles and links; a pipe gets the text alone. The screen saniti
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from zkchat_cli.views.budget_bar import BudgetBar
+from typing import NamedTuple
 
 PROMPT = "you › "
 """What comes before the user's messages."""
@@ -20,7 +17,7 @@ _SIGN = re.compile(rf"^(\s*(?:- )?)({'|'.join(_SPOKEN_SIGNS)}) ", re.MULTILINE)
 class StyledSpan(NamedTuple):
     """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
 
-    `quoted` text is put between » and « where there are no styles. A rich console draws the `bar` in place of the text.
+    `quoted` text is put between » and « where there are no styles.
     A screen reader gets `spoken` instead of the text, where that is a sign or a drawing.
     """
 
@@ -28,7 +25,6 @@ class StyledSpan(NamedTuple):
     style: str = ""
     path: str | None = None
     quoted: bool = False
-    bar: "BudgetBar | None" = None
     spoken: str | None = None
 
 
@@ -61,7 +57,7 @@ def spoken_line(line: StyledLine) -> StyledLine:
 
 def _spoken_span(span: StyledSpan) -> StyledSpan:
     text = span.text if span.spoken is None else span.spoken
-    return span._replace(text=f"“{text}” (quoted)" if span.quoted else text, quoted=False, bar=None)
+    return span._replace(text=f"“{text}” (quoted)" if span.quoted else text, quoted=False)
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
