@@ -15,7 +15,6 @@ _YEARS = range(1000, 3000)
 _MAX_NAME_WORDS = 12
 """Words of a file name that a text may write without brackets."""
 _BEFORE_WORD = lazy_pattern(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
-_ADDRESS = lazy_pattern(r"\s*<?[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 PAGE = lazy_pattern(r"(?:https?://|\bwww\.|\bdoi\.org/|\bdoi:\s?)[^\s<>()\[\]\"“”]+(?<![.,;:])", re.IGNORECASE)
 """The address of a page of the web."""
 _LABEL_MARGIN = 12
@@ -43,11 +42,10 @@ class CitingMark(NamedTuple):
 
 
 class Footnote(NamedTuple):
-    """What the definition of a number says: the notes that it names, its quotations, and the address of a page in it, or an empty text."""
+    """What the definition of a number says: the notes that it names, its quotations, and the address of a page in it, if any."""
 
     notes: tuple[str, ...]
     quotes: tuple[str, ...]
-    is_address: bool
     page: str
 
 
@@ -67,7 +65,7 @@ def read_footnote(definition: str, sources: Sources) -> Footnote:
     notes = tuple(dict.fromkeys(note for cited in named for note in cited.notes))
     quotes = tuple(quotation.words for quotation in find_quotations(definition, definition))
     page = PAGE.search(definition)
-    return Footnote(notes, quotes, is_address=bool(_ADDRESS.match(definition)), page=page[0] if page else "")
+    return Footnote(notes, quotes, page[0] if page else "")
 
 
 def citing_marks(written: Sequence[CitationMark], answer: str, sources: Sources, footnotes: Mapping[int, Footnote]) -> Iterator[CitingMark]:
@@ -76,7 +74,7 @@ def citing_marks(written: Sequence[CitationMark], answer: str, sources: Sources,
     for mark in written:
         defined = tuple(number for number in mark.numbers if number in footnotes)
         numbers = tuple(number for number in mark.numbers if number not in footnotes or number in sources.by_number)
-        if defined and answer[mark.start - 1 : mark.start] == "]" and mark.start != end and any(footnotes[n].is_address for n in defined):
+        if defined and answer[mark.start - 1 : mark.start] == "]" and mark.start != end and any(footnotes[n].page for n in defined):
             pass  # `[text][1]` is a link to the defined address
         elif mark.numbers and not numbers:
             if notes := tuple(note for number in defined for note in footnotes[number].notes):

@@ -39,22 +39,12 @@ _MAX_PLACES = 50
 """Occurrences of a quotation to look at for one that is not cut."""
 _MAX_SENTENCE = 1000
 
-PlaceVerdict = Literal["verified", "cut"]
 QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found", "outside"]
 """`outside`: its source is a page of the web, which is not looked at."""
 
 
-class QuotedPlace(NamedTuple):
-    """Where a note contains a quotation: its lines, and for a `cut` one the whole sentence."""
-
-    verdict: PlaceVerdict
-    start_line: int
-    end_line: int
-    sentence: str | None = None
-
-
 class FoundQuotation(NamedTuple):
-    """Where a quotation was found among several texts; for a `misquoted` one, where the `nearest` wording is."""
+    """Where a note contains a quotation, for a `cut` one with the whole sentence; for a `misquoted` one, where the `nearest` wording is."""
 
     verdict: QuotationVerdict
     chunk: ContentChunk | None = None
@@ -95,17 +85,19 @@ class QuotableChunk:
             text = _NO_HEADING.sub("", text)  # other lines need not be read
         return [(first + h.line - 1, h.text) for h in chunk_headings(text, self.chunk.heading)]
 
-    def heading_above(self, line: int) -> str | None:
-        """The last heading in the chunk at or above the note's `line`."""
-        above = bisect_right(self.headings, line, key=lambda heading: heading[0])
-        return self.headings[above - 1][1] or None if above else None
+    def place_at(self, verdict: QuotationVerdict, first: int, last: int, sentence: str | None = None) -> FoundQuotation:
+        """A quotation on these lines of the text, from 0, under the last heading at or above them."""
+        first, last = self.chunk.start_line + first, self.chunk.start_line + last
+        above = bisect_right(self.headings, first, key=lambda heading: heading[0])
+        heading = self.headings[above - 1][1] if above else None
+        return FoundQuotation(verdict, self.chunk, heading or self.chunk.heading, first, last, sentence)
 
-    def locate(self, quote: str) -> QuotedPlace | None:
+    def locate(self, quote: str) -> FoundQuotation | None:
         """Where the note contains the quoted words, preferably not `cut`; None if the chunk does not contain them.
 
         The words are a run of whole words. A quotation with omissions (`…`, `[...]`) must have all its parts in one section, in order.
         """
-        cut: QuotedPlace | None = None
+        cut: FoundQuotation | None = None
         for gaps in (False, True):
             for rendered in (False, True):
                 parts = _normalized_parts(quote, rendered, gaps)
@@ -118,9 +110,9 @@ class QuotableChunk:
                 cut = cut or place
         return cut
 
-    def _find(self, text: NormalizedText, parts: Sequence[str], states: Sequence[str]) -> QuotedPlace | None:
+    def _find(self, text: NormalizedText, parts: Sequence[str], states: Sequence[str]) -> FoundQuotation | None:
         """The first uncut place, else the first, among those with tasks in these `states`, which the rendered text does not have."""
-        cut: tuple[list[int], int] | None = None
+        cut: tuple[int, int] | None = None
         if len(parts) == 1:
             places = ([at] for at in find_words(text, parts[0]))
         elif sum(map(len, parts)) < MIN_QUOTE:
@@ -128,22 +120,16 @@ class QuotableChunk:
         else:
             places = (found for start, end in self._sections(text) if (found := _find_in_order(text, parts, start, end)))
         for count, found in enumerate(places):
-            end = found[-1] + len(parts[-1])
-            in_note = iter(task_states("\n".join(self._lines[text.line_at(found[0]) : text.line_at(end - 1) + 1])) if states else "")
+            first, last = text.line_at(found[0]), text.line_at(found[-1] + len(parts[-1]) - 1)
+            in_note = iter(task_states("\n".join(self._lines[first : last + 1])) if states else "")
             if not all(state in in_note for state in states):
                 continue
             if not self._is_cut(text, parts, found):
-                return QuotedPlace("verified", self._note_line(text, found[0]), self._note_line(text, end - 1))
-            cut = cut or (found, end)
+                return self.place_at("verified", first, last)
+            cut = cut or (first, last)
             if count == _MAX_PLACES:
                 break
-        if cut is None:
-            return None
-        first, last = text.line_at(cut[0][0]), text.line_at(cut[1] - 1)
-        return QuotedPlace("cut", self.chunk.start_line + first, self.chunk.start_line + last, self._sentence(parts, first, last))
-
-    def _note_line(self, text: NormalizedText, position: int) -> int:
-        return self.chunk.start_line + text.line_at(position)
+        return self.place_at("cut", *cut, self._sentence(parts, *cut)) if cut else None
 
     def _sections(self, text: NormalizedText) -> list[tuple[int, int]]:
         """The ranges of the normalized text between headings."""
@@ -194,10 +180,8 @@ def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotatio
     cut: FoundQuotation | None = None
     wrong: tuple[QuotableChunk, NearestWording] | None = None
     for each in chunks:
-        if place := each.locate(quote):
-            heading = each.heading_above(place.start_line) or each.chunk.heading
-            found = FoundQuotation(place.verdict, each.chunk, heading, place.start_line, place.end_line, place.sentence)
-            if place.verdict == "verified":
+        if found := each.locate(quote):
+            if found.verdict == "verified":
                 return found
             cut = cut or found
         elif cut is None and (nearest := find_nearest(quote, each.folded)) and nearest.share >= LEAST_SHARE:
@@ -206,11 +190,9 @@ def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotatio
 
 
 def _misquoted(source: QuotableChunk, nearest: NearestWording) -> FoundQuotation:
-    chunk = source.chunk
-    first, last = (chunk.start_line + chunk.text.count("\n", 0, at) for at in (nearest.start, nearest.end))
-    heading = source.heading_above(first) or chunk.heading
-    words = " ".join(chunk.text[nearest.start : nearest.end].split())
-    return FoundQuotation("misquoted", chunk, heading, first, last, nearest=words)
+    text = source.chunk.text
+    found = source.place_at("misquoted", text.count("\n", 0, nearest.start), text.count("\n", 0, nearest.end))
+    return found._replace(nearest=" ".join(text[nearest.start : nearest.end].split()))
 
 
 @lru_cache(maxsize=8)

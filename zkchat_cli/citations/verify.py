@@ -13,6 +13,7 @@ from zkchat_cli.citations.citing_marks import CitingMark, citing_marks, read_foo
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import Quotation, find_quotations
 from zkchat_cli.citations.quote_assignment import assign_quotes, marks_outside_quotations
+from zkchat_cli.citations.quotes import FoundQuotation
 from zkchat_cli.citations.support import judge_support
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationVerdict, Support
@@ -168,19 +169,21 @@ def _citation(number: int, quote: str | None, sources: CitableSources, spans: tu
     if source is None:
         return Citation(number=number, quote=quote, spans=spans)
     chunk = source.chunk
-    place = source.locate(quote) if quote else None
-    start, end = (place.start_line, place.end_line) if place else (chunk.start_line, chunk.end_line)
-    verdict: CitationVerdict = place.verdict if place else "cited" if quote is None else "misquoted"
+    found = source.locate(quote) if quote else None
+    where = found or FoundQuotation("not_found", chunk, chunk.heading, chunk.start_line, chunk.end_line)
+    verdict: CitationVerdict = "cited" if quote is None else "misquoted"
+    if found is not None:
+        verdict = "cut" if found.verdict == "cut" else "verified"
     return Citation(
         number=number,
         relative_path=chunk.relative_path,
-        heading=(source.heading_above(start) if place else None) or chunk.heading,
-        start_line=start,
-        end_line=end,
+        heading=where.heading,
+        start_line=where.start_line,
+        end_line=where.end_line,
         quote=quote,
         valid=verdict in ("verified", "cited"),
         verdict=verdict,
-        sentence=place.sentence if place else None,
+        sentence=where.sentence,
         spans=spans,
     )
 

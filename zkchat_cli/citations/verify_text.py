@@ -232,7 +232,7 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
         if listed := _LISTED.match(line):
             named = _name_at_beginning(listed["source"], notes)
             footnote = read_footnote(listed["source"], notes)
-            if not (named or footnote.notes or footnote.is_address or footnote.page) and listed["item"]:
+            if not (named or footnote.notes or footnote.page) and listed["item"]:
                 break
             found.setdefault(int(listed["bracket"] or listed["item"]), footnote._replace(notes=footnote.notes or named))
             begin = line_start

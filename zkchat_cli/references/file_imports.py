@@ -63,7 +63,6 @@ class ImportedFile(NamedTuple):
     """A file's chunks. The model can read a note with a tool, other files not."""
 
     relative_path: str
-    title: str
     chunks: tuple[ContentChunk, ...]
     is_note: bool
 
@@ -145,11 +144,10 @@ def _read_file(file: Path, base: Path, roots: ImportRoots) -> ImportedFile:
         raise VaultError(f"@{name} is too large to import: {size // 1024} kB of at most {roots.max_bytes // 1024}", hint)
     path = vault.find_file(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
     if path is not None and path.lower().endswith(NOTE_SUFFIXES):
-        chunks = vault.chunks(path)
-        return ImportedFile(path, chunks[0].title if chunks else file.stem, tuple(chunks), is_note=True)
+        return ImportedFile(path, tuple(vault.chunks(path)), is_note=True)
     relative = replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))
     text = filesystem.read_text(base, os.path.relpath(file, base))
-    return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.chunk_text(relative, file.name, text)), is_note=False)
+    return ImportedFile(relative, tuple(vault.chunk_text(relative, file.name, text)), is_note=False)
 
 
 def _missing_file(wanted: FileImport) -> VaultError:

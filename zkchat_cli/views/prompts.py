@@ -13,7 +13,7 @@ from zkchat_cli.views import context_usage
 MAX_CONTENT = 100
 """Characters of a message in a list of changes."""
 MOST_DROPPED = 20
-"""Messages of a past prompt that are listed as not sent; of more, how many."""
+"""Messages that are listed as not sent; of more, how many."""
 
 
 def prompt_text(prompt: Prompt) -> str:
@@ -27,10 +27,9 @@ def sent_prompts_text(turn: SentPrompts, call: int | None = None) -> str:
     return "\n\n".join(_call_text(turn, sent) for sent in shown)
 
 
-def sent_prompts_document(turn: SentPrompts, call: int | None = None) -> dict[str, Any]:
-    """The same as JSON."""
-    calls = turn.calls if call is None else (turn.call(call),)
-    documents = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in calls]
+def sent_prompts_document(turn: SentPrompts) -> dict[str, Any]:
+    """What all calls of a turn were sent, as JSON."""
+    documents = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in turn.calls]
     return {"turn": turn.number, "question_id": turn.calls[0].question_id, "calls": documents}
 
 
@@ -52,7 +51,7 @@ def prompt_status(prompt: Prompt) -> Callable[[str], str]:
 
 def _call_text(turn: SentPrompts, sent: SentPrompt) -> str:
     heading = f"══ turn {turn.number} · call {sent.call} of {len(turn.calls)} · {sent.model} · {_token_counts(sent)}"
-    return "\n".join((heading, "", *_prompt_lines(sent.prompt, MOST_DROPPED)))
+    return "\n".join((heading, "", *_prompt_lines(sent.prompt)))
 
 
 def _token_counts(sent: SentPrompt) -> str:
@@ -89,7 +88,7 @@ def _message_summary(message: PromptMessage) -> str:
     return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens · {content}"
 
 
-def _prompt_lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[str]:
+def _prompt_lines(prompt: Prompt) -> Iterator[str]:
     for message in prompt.messages:
         yield f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens"
         if message.content:
@@ -102,7 +101,7 @@ def _prompt_lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[s
         yield tool.descriptor["function"]["description"]
     yield from context_usage.retrieval_lines(prompt)
     yield from context_usage.document_lines(prompt)
-    for dropped in prompt.dropped[:most_dropped]:
+    for dropped in prompt.dropped[:MOST_DROPPED]:
         yield f"not sent: {dropped.id} ({dropped.reason})"
-    if most_dropped is not None and len(prompt.dropped) > most_dropped:
-        yield f"not sent: {len(prompt.dropped) - most_dropped} more; --json names them"
+    if len(prompt.dropped) > MOST_DROPPED:
+        yield f"not sent: {len(prompt.dropped) - MOST_DROPPED} more; --json names them"
