@@ -274,7 +274,7 @@ def test_an_excerpt_is_shown_only_for_its_own_note_and_the_first_of_two_with_one
     ("excerpt", "quotes", "shown"),
     [
         ("The Filter is here", ["filter  IS"], "The <mark>Filter is</mark> here"),
-        ("one two three", ["two three", "one two", "two"], "<mark>one two</mark><mark> three</mark>"),
+        ("one two three", ["two three", "one two", "two"], "<mark>one two three</mark>"),
         ("so…", ["… so …", "…", " "], "<mark>so</mark>…"),
         ("<b> & </b>", ["b> & <"], "&lt;<mark>b&gt; &amp; &lt;</mark>/b&gt;"),
     ],

@@ -1,6 +1,7 @@
 """Where an excerpt contains the words of a quotation, for highlighting; `quotes` verified the quotation before, more strictly."""
 
 import re
+from collections.abc import Iterable
 
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -11,6 +12,17 @@ OMISSION = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. 
 _WORD = re.compile(r"[^\W_]+")
 _BETWEEN_WORDS = r"[\W_]*"
 _ENDING = re.compile(r"[\W_]*\Z")
+
+
+def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in their order, with those that overlap or touch as one."""
+    merged: list[tuple[int, int]] = []
+    for begin, end in sorted(ranges):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return merged
 
 
 def quote_ranges(text: str, quote: str) -> list[tuple[int, int]]:

@@ -7,14 +7,13 @@ summary takes as long after 10,000 turns as after 100.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import FoldPlan
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import SpokenMessage
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence, light_stem, score_sentences
 from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
 from zkchat_cli.text.dates import MONTHS
@@ -59,6 +58,7 @@ class SpeakerMessage(NamedTuple):
     date: str
     sentences: tuple[ScoredSentence, ...]
     is_fixed: bool
+    links: tuple[str, ...]
 
 
 class ExtractiveSummary(NamedTuple):
@@ -93,11 +93,10 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
 
     Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
     """
-    spoken = [_SpokenTurn(turn.id, turn.exchange.spoken, turn.fixed_ids) for turn in turns if not turn.failed]
-    messages = _speaker_messages(spoken)
+    messages = _speaker_messages(turn for turn in turns if not turn.failed)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     count = cache(counter.count)  # most pieces are counted several times: 3 ms of 25
-    links = _links_line(spoken, budget // 4, counter)
+    links = _links_line(messages, budget // 4, counter)
     chosen: list[SummaryCandidate] = []
     text, left = "", budget - counter.count(links) - 1
     while left > _MAX_UNUSED * budget and (added := list(_next_that_fit(ranked, left, count))):
@@ -110,17 +109,9 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
     return ExtractiveSummary(text, tuple(quoted)) if chosen else None
 
 
-class _SpokenTurn(NamedTuple):
-    """What was said in a turn, read once."""
-
-    id: str
-    messages: Sequence[SpokenMessage]
-    fixed_ids: Container[str]
-
-
-def _speaker_messages(turns: Iterable[_SpokenTurn]) -> list[SpeakerMessage]:
+def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
     """The messages with their speakers: the names in front of an imported log's messages ("Ada: …"), or else the roles."""
-    spoken = [(turn, message) for turn in turns for message in turn.messages]
+    spoken = [(turn, message) for turn in turns for message in turn.exchange.spoken]
     named = Counter(message.role for _, message in spoken if _SPEAKER.match(message.content))
     total = Counter(message.role for _, message in spoken)
     made = []
@@ -129,7 +120,7 @@ def _speaker_messages(turns: Iterable[_SpokenTurn]) -> list[SpeakerMessage]:
         sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
         speaker = prefix["name"] if prefix else message.role
         date = " ".join(message.timestamp[:10].split())
-        made.append(SpeakerMessage(turn.id, message.role, speaker, date, sentences, message.id in turn.fixed_ids))
+        made.append(SpeakerMessage(turn.id, message.role, speaker, date, sentences, message.id in turn.fixed_ids, message.links))
     return made
 
 
@@ -210,9 +201,9 @@ def _next_that_fit(ranked: Iterator[list[SummaryCandidate]], tokens: int, count:
                 return
 
 
-def _links_line(turns: Iterable[_SpokenTurn], budget: int, counter: TokenCounter) -> str:
+def _links_line(messages: Iterable[SpeakerMessage], budget: int, counter: TokenCounter) -> str:
     """The links of the consulted documents; empty if they are too many."""
-    links = dict.fromkeys(link for turn in turns for message in turn.messages for link in message.links)
+    links = dict.fromkeys(link for message in messages for link in message.links)
     totals = accumulate(counter.count_raw(f" {link},") for link in links)  # one by one: a long conversation has thousands
     if not links or any(counter.scale(total) > budget for total in totals):
         return ""

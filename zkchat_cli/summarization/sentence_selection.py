@@ -51,31 +51,19 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
 
     def group_of(position: int) -> list[SummaryCandidate]:
         """The candidate and what it needs that is not chosen yet; empty if that is too much."""
-        candidate = candidates[position]
-        missing = [need for need in candidate.needs if need not in chosen] if candidate.needs else ()
-        if not missing:
-            return [candidate]
-        if len(missing) == 1 and not candidates[missing[0]].needs:  # as most of the others
-            return [candidate, candidates[missing[0]]]
         group = [position]
         for member in group:  # grows while it is read
             group += [need for need in candidates[member].needs if need not in chosen and need not in group]
-        return [candidates[p] for p in group] if len(group) <= _MAX_GROUP else []
+        return [candidates[member] for member in group] if len(group) <= _MAX_GROUP else []
 
     def gain(group: Sequence[SummaryCandidate]) -> float:
-        if not group:
-            return 0.0
-        position, message, sentence, _, factor = group[0]
-        total = sentence.weight * factor * sum(map(values.__getitem__, sentence.words))
-        length = sentence.size + (0 if message in opened else OPENING_BYTES)
-        if len(group) > 1:
-            length += OPENING_BYTES * len({c.message for c in group} - opened - {message})
-            counted = set(sentence.words)
-            for _, _, sentence, _, factor in group[1:]:
-                total += sentence.weight * factor * sum([values[word] for word in sentence.words if word not in counted])
-                length += sentence.size
-                counted.update(sentence.words)
-        bonus = NEIGHBOUR_BONUS if position in near_chosen else 1.0
+        total, length = 0.0, OPENING_BYTES * len({c.message for c in group} - opened)
+        counted: set[str] = set()
+        for c in group:
+            total += c.sentence.weight * c.factor * sum(values[word] for word in c.sentence.words if word not in counted)
+            length += c.sentence.size
+            counted.update(c.sentence.words)
+        bonus = NEIGHBOUR_BONUS if group and group[0].position in near_chosen else 1.0
         return float(bonus * total / (1 + length) ** LENGTH_POWER)
 
     heap = [(-gain(group_of(c.position)), c.position) for c in candidates if c.sentence.words and c.factor > 0]

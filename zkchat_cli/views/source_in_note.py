@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from zkchat_cli.citations.quote_ranges import quote_ranges
+from zkchat_cli.citations.quote_ranges import merge_ranges, quote_ranges
 from zkchat_cli.models import Citation, ContentChunk
 from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.text.numbers import line_range
@@ -59,7 +59,7 @@ def _quoted_ranges(words: str, chunk: ContentChunk, citation: Citation) -> list[
 def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> list[StyledLine]:
     """The excerpt with line numbers from `first` on and the quoted words marked; the lines of the `note` around it follow a dotted rule."""
     words = chunk.text.removesuffix(CUT_MARK)
-    marked = _merge_ranges(place for citation in citations for place in _quoted_ranges(words, chunk, citation))
+    marked = merge_ranges(place for citation in citations for place in _quoted_ranges(words, chunk, citation))
     own = words.split("\n")
     around = note.split("\n") if note is not None else []
     before = around[max(0, first - 1 - CONTEXT) : first - 1]
@@ -93,16 +93,6 @@ def _marked_spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tupl
             spans += [StyledSpan(text[done:begin]), StyledSpan(text[begin:end], "bold green", quoted=True)]
             done = end
     return tuple(span._replace(text=_expand_tabs(span.text)) for span in (*spans, StyledSpan(text[done:])) if span.text)
-
-
-def _merge_ranges(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for begin, end in sorted(places):
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((begin, end))
-    return merged
 
 
 def _context_spans(line: str) -> tuple[StyledSpan, ...]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.quote_ranges import quote_ranges
+from zkchat_cli.citations.quote_ranges import merge_ranges, quote_ranges
 from zkchat_cli.exporters.base import NO_SOURCE
 from zkchat_cli.models import Citation, CitationVerdict, ContentChunk, group_by_number, worst_verdict
 from zkchat_cli.vault.links.wikilinks import note_name
@@ -102,9 +102,7 @@ def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     """An excerpt with the quoted words that it contains highlighted."""
     parts = ""
     at = 0
-    for start, end in sorted(each for quote in quotes for each in quote_ranges(excerpt, quote)):
-        start, end = max(start, at), max(end, at)
-        if start < end:
-            parts += f"{escape(excerpt[at:start])}<mark>{escape(excerpt[start:end])}</mark>"
-            at = end
+    for start, end in merge_ranges(each for quote in quotes for each in quote_ranges(excerpt, quote)):
+        parts += f"{escape(excerpt[at:start])}<mark>{escape(excerpt[start:end])}</mark>"
+        at = end
     return Markup(f"{parts}{escape(excerpt[at:])}")
