@@ -1,7 +1,6 @@
 """Stored conversations: list, read, search, rename and delete them."""
 
-from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import date, datetime, time
 from typing import Annotated
 
 import typer
@@ -51,38 +50,29 @@ def show(
     first, end = _moment("--since", since), _moment("--before", before)
     with ctx.open_store() as (store, root):
         overview = store.overview(store.find(id_, root).id)
-        newest = limit if not (first or end) else None
-        history = store.history(overview.id) if newest is None else store.latest(overview.id, newest)
-    others = overview.messages - sum(m.role == "user" or (m.role == "assistant" and bool(m.content) and not m.tool_calls) for m in history)
+        history = store.history(overview.id)
     if first or end:
-        history = tuple(
-            m for m in history if (not first or first <= _parse_time(m.timestamp)) and (not end or _parse_time(m.timestamp) < end)
-        )
+        told = [(datetime.fromisoformat(m.timestamp), m) for m in history]
+        history = tuple(m for moment, m in told if (not first or first <= moment) and (not end or moment < end))
     history = history[-limit:] if limit else history
     document = {**overview.model_dump(mode="json"), "history": history}
     ctx.print_result(document, conversation_list.transcript_lines(overview, history, MAX_SOURCES))
-    if others > 0 and not (limit or first or end):
-        ctx.screen.remark(f"{plural(others, 'message')} on other branches: zkchat chat --resume {overview.id}, then /branches")
+    spoken = sum(m.role == "user" or (m.role == "assistant" and bool(m.content) and not m.tool_calls) for m in history)
+    if spoken < overview.messages and not (limit or first or end):
+        others = plural(overview.messages - spoken, "message")
+        ctx.screen.remark(f"{others} on other branches: zkchat chat --resume {overview.id}, then /branches")
 
 
 def _moment(option: str, written: str) -> datetime | None:
     """The time that an option gives, or the beginning of the days it names; None for an empty one. Raises UsageError."""
     if not written:
         return None
-    with suppress(ValueError):
-        return _parse_time(written)
-    from zkchat_cli.vault.search.query import read_date
-
-    return _parse_time(read_date(option, written, date.today()).first.isoformat())
-
-
-def _parse_time(written: str) -> datetime:
-    """A time without a zone is the user's own; on the first and last day of the calendar, where that may not exist, it is UTC."""
-    time = datetime.fromisoformat(written)
     try:
-        return time.astimezone()
+        return datetime.fromisoformat(written).astimezone()
     except (ValueError, OverflowError):
-        return time.replace(tzinfo=time.tzinfo or UTC)
+        from zkchat_cli.vault.search.query import read_date
+
+        return datetime.combine(read_date(option, written, date.today()).first, time.min).astimezone()
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))

@@ -1,7 +1,5 @@
 """`zkchat context export` and `import`: conversations to and from files."""
 
-from collections.abc import Callable
-from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,13 +13,10 @@ from zkchat_cli.fileio import atomic_write
 from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App
-    from zkchat_cli.models import Conversation, ConversationArchive, ZkChatMessage
+    from zkchat_cli.models import Conversation, ConversationArchive
     from zkchat_cli.vault.vault import Vault
 
 COMMANDS = command_group()
-MOST_EMBEDDED = 2_000
-"""Messages that are embedded at once, in half a minute."""
 MAX_IMPORT = 500_000_000
 """Bytes; an export of 10,000 turns with their prompts is smaller."""
 
@@ -101,12 +96,11 @@ def _import_file(ctx: CommandContext, file: Path) -> None:
         imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
         archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
         stored = app.store.restore_all(archives, factory.new_id)
-        _embed_messages(ctx, app, sum(len(archive.messages) for archive in archives))
     documents = [
-        _import_document(archive, conversation, len(archive.messages), copy=imported.is_own and conversation.id != archive.conversation.id)
+        _import_document(conversation, len(archive.messages), copy=imported.is_own and conversation.id != archive.conversation.id)
         for archive, conversation in zip(archives, stored, strict=True)
     ]
-    ctx.print_result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(map(_import_line, documents)))
+    _print_imported(ctx, documents, imported.kind)
 
 
 def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
@@ -119,65 +113,41 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
         raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(readers)}", "Correct the name.")
     path = path.expanduser()
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    if not files:
-        raise UsageError(f"{path} has no .jsonl file", "Name a session's file, or the folder where the program keeps them.")
     documents = []
     with ctx.open_app() as app:
         for file in files:
+            data = read_input(str(file), MAX_IMPORT, "a session's file")
             try:
-                documents.append(_import_session(app, file, partial(readers[program], vault=str(app.vault.root), now=factory.now())))
+                archive = readers[program](data, file.name, vault=str(app.vault.root), now=factory.now())
+                documents.append(_import_document(archive.conversation, app.store.merge(_with_references(archive, app.vault))))
             except StoreUnwritable:
                 raise
             except (StoreError, UsageError) as e:
+                e.message = f"{file}: {e.message}"
                 if len(files) == 1:
                     raise
                 ctx.screen.warn(f"left out: {e.message}")
-        _embed_messages(ctx, app, sum(document["messages"] for document in documents))
     if not documents:
-        raise UsageError(f"no file in {path} could be read", "The warnings above say why.")
-    new = [document for document in documents if document["messages"]]
-    text = "\n".join(map(_import_line, new)) or "Nothing new: all of it was imported before."
-    ctx.print_result({**documents[-1], "format": program, "conversations": documents}, text)
+        raise UsageError(
+            f"{path} has no .jsonl file that can be read", "Name a session's file, or the folder where the program keeps them."
+        )
+    _print_imported(ctx, documents, program)
 
 
-def _import_session(app: "App", file: Path, read: "Callable[[bytes, str], ConversationArchive]") -> dict[str, Any]:
-    """Store the new messages of a session. Every error names the file."""
-    data = read_input(str(file), MAX_IMPORT, "a session's file")
-    try:
-        archive = _with_references(read(data, file.name), app.vault)
-        return _import_document(archive, archive.conversation, app.store.merge(archive))
-    except (StoreError, UsageError) as e:
-        raise type(e)(f"{file}: {e.message}", e.hint) from e
-
-
-def _import_document(archive: "ConversationArchive", conversation: "Conversation", new: int, *, copy: bool = False) -> dict[str, Any]:
+def _import_document(conversation: "Conversation", new: int, *, copy: bool = False) -> dict[str, Any]:
     """What was imported; `new` is the number of messages that were stored."""
-    return {
-        "conversation_id": conversation.id,
-        "title": conversation.title,
-        "messages": new,
-        "references": sum(len(message.references) for message in archive.messages),
-        "compactions": sum(not compaction.undone for compaction in archive.compactions),
-        "prompts": len(archive.prompts.calls) if archive.prompts else 0,
-        "vault": conversation.vault,
-        "copy": copy,
-    }
+    values = conversation.model_dump(mode="json", include={"title", "vault"})
+    return {"conversation_id": conversation.id, **values, "messages": new, "copy": copy}
 
 
-def _import_line(document: dict[str, Any]) -> str:
-    copy = "  (imported as a copy: the id already exists)" if document["copy"] else ""
-    return f"{document['conversation_id']}  {plural(document['messages'], 'message')}  {document['title'] or ''}{copy}"
-
-
-def _embed_messages(ctx: CommandContext, app: "App", count: int) -> None:
-    """Compute the vectors of the newest messages, for recall; a chat computes the others. Ctrl-C ends it, and what was imported stays."""
-    embedder = app.message_embedder()
-    if embedder is None:
-        return
-    most = min(count, MOST_EMBEDDED)
-    with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
-        embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
-    ctx.print_warnings(app.vault)
+def _print_imported(ctx: CommandContext, documents: list[dict[str, Any]], kind: str) -> None:
+    lines = []
+    for each in documents:
+        if each["messages"]:
+            copy = "  (imported as a copy: the id already exists)" if each["copy"] else ""
+            lines.append(f"{each['conversation_id']}  {plural(each['messages'], 'message')}  {each['title'] or ''}{copy}")
+    text = "\n".join(lines) or "Nothing new: all of it was imported before."
+    ctx.print_result({**documents[-1], "format": kind, "conversations": documents}, text)
 
 
 def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
@@ -185,19 +155,15 @@ def _with_references(archive: "ConversationArchive", vault: "Vault") -> "Convers
     from zkchat_cli.references.document_summaries import DocumentSummaryService
     from zkchat_cli.references.mentions import linked_notes
 
-    if not any(_needs_references(message) for message in archive.messages):
+    without = {m.id for m in archive.messages if m.role == "user" and not m.references and "[[" in m.content}
+    if not without:
         return archive
     vault.refresh()
     summary = DocumentSummaryService(vault).summary
     messages = (
-        m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if _needs_references(m) else m
-        for m in archive.messages
+        m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if m.id in without else m for m in archive.messages
     )
     return archive.model_copy(update={"messages": tuple(messages)})
-
-
-def _needs_references(message: "ZkChatMessage") -> bool:
-    return message.role == "user" and not message.references and "[[" in message.content
 
 
 def _with_existing_vault(archive: "ConversationArchive", vault: str) -> "ConversationArchive":
