@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,9 +110,6 @@ def test_lines_that_are_no_messages_are_answered_with_a_sentence(zkchat: Program
     first, second, third = done.lines[:3]
     assert (first["error"]["code"], second["error"]["code"], third["result"]["agentInfo"]["name"]) == (-32700, -32600, "zkchat")
     assert "Traceback" not in done.err
-    command = [sys.executable, "-m", "zkchat_cli", "acp"]
-    no_editor = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=zkchat.environment, check=False)
-    assert (no_editor.returncode, "over pipes, and one end is a file" in no_editor.stderr) == (2, True)
 
 
 def test_no_line_of_a_result_ends_the_code_block_that_shows_it() -> None:

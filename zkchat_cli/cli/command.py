@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-TRUE_WORDS = ("true", "1", "yes", "on", "y", "t")
-"""How pydantic spells true in the environment."""
-
 DECLINED = 1
 """Exit code of a command whose question was answered with no, so that `zkchat sessions delete ID && …` stops."""
 EMBEDDING_SECONDS = 1.0
@@ -65,7 +62,7 @@ class CommandContext:
         written = self.user_settings.get("terminal", {})
         accessible = os.environ.get("ZKCHAT_TERMINAL__ACCESSIBLE") or str(written.get("accessible", ""))
         background = os.environ.get("ZKCHAT_TERMINAL__BACKGROUND") or str(written.get("background", ""))
-        return Screen.of(accessible=accessible.lower() in TRUE_WORDS, background=background)
+        return Screen.of(accessible=accessible.lower() in ("true", "1"), background=background)
 
     @cached_property
     def user_settings(self) -> dict[str, Any]:

@@ -1,14 +1,12 @@
 """Chat with the notes in an editor, over the Agent Client Protocol."""
 
 import os
-import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
-from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
@@ -32,14 +30,6 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
     def open_app(folder: Path) -> "App":
         return factory.open_app(ctx.startup_options(unsafe=unsafe, store_later=True), os.environ, folder)
 
-    if not (_is_open_ended(sys.stdin) and _is_open_ended(sys.stdout)):
-        raise UsageError("acp talks with an editor over pipes, and one end is a file", "Name `zkchat acp` in the editor's settings.")
     if sys.stdin.isatty():
         ctx.screen.remark("Waiting for an editor on standard input: editors start this by themselves. Ctrl-C ends it.")
     agent.serve(open_app)
-
-
-def _is_open_ended(stream: TextIO) -> bool:
-    """Whether the stream is a pipe, a socket or a terminal: asyncio waits for ever for files and the null device."""
-    mode = os.fstat(stream.fileno()).st_mode
-    return stream.isatty() or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -1,11 +1,11 @@
 """Ask one question and print the answer with its sources."""
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -64,11 +64,10 @@ def ask(
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
     from zkchat_cli.views.index_problems import summarize_problems
 
-    as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
+    hints, writes_json = UNSTORED if no_store else IN_SHELL, ctx.as_json or stream_json
     continuing = continue_ or cid is not None
     text, typed = _question(prompt or [], needed=not continuing)
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
-        writes_json = as_json or stream_json
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
         if interactive and (unsafe or yes or opened.external):
             from zkchat_cli.terminal.confirmation import Confirmation  # imports prompt_toolkit (0.1 s)
@@ -92,8 +91,7 @@ def ask(
                 if writes_json:
                     _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
-                    max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
-                    display = DisplayOptions(max_sources, hints=hints)
+                    display = DisplayOptions(0 if answer_only else app.loaded.values.references.max_displayed, hints=hints)
                     _completed_report(show_turn(turn, screen, remark_printer(screen), display))
                     session.flush()
             if typed != text and not continuing:
@@ -122,12 +120,8 @@ def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
 def _quote_path(argument: str) -> str:
     """Restore the quotation marks of `@"my notes.md"`, which the shell removed."""
     name = argument.removeprefix("@")
-    if name == argument or not any(c.isspace() for c in name):
-        return argument
-    try:
-        return f'@"{name}"' if Path(name).expanduser().is_file() and '"' not in name else argument
-    except (OSError, RuntimeError, ValueError):
-        return argument
+    is_file = name != argument and " " in name and os.path.isfile(os.path.expanduser(name))  # noqa: PTH111, PTH113  never raises
+    return f'@"{name}"' if is_file else argument
 
 
 def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool) -> None:

@@ -65,7 +65,7 @@ def import_(
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.chat.user_message import import_roots
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
-    from zkchat_cli.references.file_imports import find_imports, read_import, similar_paths
+    from zkchat_cli.references.file_imports import find_imports, read_import
     from zkchat_cli.views.memory import fact_update_text
 
     imports = find_imports(f'@"{path.removeprefix("@")}"')
@@ -76,8 +76,7 @@ def import_(
         try:
             file = read_import(imports[0], roots)
         except VaultError as e:
-            near = ", ".join(f"@{path}" for path in similar_paths(imports[0], roots))
-            e.hint = e.hint or (f"Nearest: {near}" if near else "No file of your notes or of the current folder has a similar name.")
+            e.hint = e.hint or "Name a file of your notes or of the current folder."
             raise
         facts = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         short_facts = [fact for fact in facts if len(fact) <= MAX_FACT]

@@ -1,6 +1,6 @@
 """Stored conversations: list, read, search, rename and delete them."""
 
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from typing import Annotated
 
 import typer
@@ -68,11 +68,12 @@ def _moment(option: str, written: str) -> datetime | None:
     if not written:
         return None
     try:
-        return datetime.fromisoformat(written).astimezone()
-    except (ValueError, OverflowError):
+        found = datetime.fromisoformat(written)
+    except ValueError:
         from zkchat_cli.vault.search.query import read_date
 
-        return datetime.combine(read_date(option, written, date.today()).first, time.min).astimezone()
+        found = datetime.combine(read_date(option, written, date.today()).first, time.min)
+    return found.astimezone() if found.year > 1 else found.replace(tzinfo=UTC)  # the first day of the calendar has no local time
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))
