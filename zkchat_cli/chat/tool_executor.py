@@ -45,6 +45,8 @@ class ToolOutcome(NamedTuple):
     finding: ToolOutput
     ok: bool
     duration_ms: float
+    changed: bool = False
+    """Whether it has changed notes."""
 
 
 def refuse_call(call: ToolCall, reason: str) -> ToolOutcome:
@@ -85,7 +87,7 @@ class ToolExecutor:
             return outcome._replace(finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False)
         duration = outcome.duration_ms + 1000 * (self.clock() - start)
         finding = ToolOutput(data={"done": change.summary}, note=change.note, outcome="done")
-        return outcome._replace(finding=finding, duration_ms=duration)
+        return outcome._replace(finding=finding, duration_ms=duration, changed=True)
 
     def count_tokens(self, outcomes: Sequence[ToolOutcome]) -> int:
         """Tokens of the complete results."""
