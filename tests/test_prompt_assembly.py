@@ -106,7 +106,7 @@ def test_a_summary_that_is_too_large_is_dropped_with_a_reason() -> None:
         exchanges(("First?", "One."), ("Second?", "Two.")), window=600, compaction=make_compaction("They spoke. " * 500, "t1-a")
     )
     assert [m.kind for m in prompt.messages] == ["system", "conversation", "conversation"]
-    assert {d.reason for d in prompt.dropped} == {"no room, nor for the summary"}
+    assert {d.reason for d in prompt.dropped} == {"no room"}
     assert prompt.usage.compaction.due
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.context.recall.index import MAX_MISFITS, RecallIndex, recall_passages
-from zkchat_cli.context.recall.passages import MAX_WHOLE, PART_SIZE, RecallPassage, format_passages, split_into_passages, split_message
+from zkchat_cli.context.recall.passages import MAX_WHOLE, PART_SIZE, format_passages, split_into_passages, split_message
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 
@@ -21,10 +21,6 @@ CHATTER = [(f"Chatter number {i}, is it?", f"Indeed, {i} it is.") for i in range
 def messages_of(day: str, *contents: str) -> list[ZkChatMessage]:
     """What a user said on a day."""
     return [message("user", text, f"{day}-{i}", timestamp=f"{day}T12:00:00Z") for i, text in enumerate(contents)]
-
-
-def formatted(passages: Sequence[RecallPassage]) -> str:
-    return "".join(line for line, _ in format_passages(passages))
 
 
 def recalled_texts(messages: Sequence[ZkChatMessage], question: str, room: int = 1000) -> list[str]:
@@ -96,7 +92,7 @@ def test_relevant_lines_of_a_long_message_are_quoted_with_gaps_marked() -> None:
     history = split_into_turns([message("user", LONG, "a"), message("assistant", "Noted.", "b")], COUNTER)
     index = RecallIndex()
     index.update(history)
-    text = formatted(recall_passages(index, "How heavy is item 150?", 1, 400, COUNTER).passages)
+    text = format_passages(recall_passages(index, "How heavy is item 150?", 1, 400, COUNTER).passages)
     assert "Line 150 says that item 150 weighs 150 pounds" in text
     assert text.count("[…]") >= 3  # what the introduction says of it, and both ends
     assert COUNTER.count(text) <= 400
@@ -109,7 +105,7 @@ def test_passages_are_grouped_by_day() -> None:
         message("user", "Four.", "d", timestamp="once upon a time"),
     ]
     passages = tuple(p for i, m in enumerate(messages) for p in split_into_passages(m, i, COUNTER))
-    assert formatted(passages).splitlines()[1:] == [
+    assert format_passages(passages).splitlines()[1:] == [
         "Thursday, 8 May 2025:",
         *("user: One.", "user: Two."),
         "Friday, 9 May 2025:",

@@ -120,14 +120,9 @@ def _status(used: int, budget: int) -> BudgetStatus:
     return BudgetStatus(used=used, budget=budget, percentage=round(100 * used / budget, 1) if budget else 0.0)
 
 
-def message_budget(usage: ContextUsage, budget: Budget) -> int:
-    """Tokens of messages in a prompt with this usage above which compaction is due."""
-    return budget.message_budget(usage.system_tokens, usage.tool_tokens)
-
-
 def remaining_message_budget(usage: ContextUsage, budget: Budget) -> int:
     """Tokens for more messages in a prompt with this usage before compaction is due."""
-    return max(0, message_budget(usage, budget) - usage.message_tokens)
+    return max(0, budget.message_budget(usage.system_tokens, usage.tool_tokens) - usage.message_tokens)
 
 
 def history_budget(usage: ContextUsage, budget: Budget) -> int:
@@ -135,7 +130,7 @@ def history_budget(usage: ContextUsage, budget: Budget) -> int:
 
     The current message does not reduce it below the limit: otherwise each tool result would change the front of the prompt.
     """
-    return max(0, min(message_budget(usage, budget), usage.effective_limit - usage.total_tokens))
+    return max(0, min(budget.message_budget(usage.system_tokens, usage.tool_tokens), usage.effective_limit - usage.total_tokens))
 
 
 def turn_budget_after_compaction(usage: ContextUsage, budget: Budget, other: int) -> int:
@@ -149,9 +144,7 @@ def turn_budget_after_compaction(usage: ContextUsage, budget: Budget, other: int
 
 def compaction_due(usage: ContextUsage, budget: Budget, history: int) -> CompactionDue:
     """Whether a conversation should be compacted, of which so many tokens come to a prompt with this usage."""
-    at = usage.total_tokens - usage.message_tokens + message_budget(usage, budget)
+    at = usage.system_tokens + usage.tool_tokens + budget.message_budget(usage.system_tokens, usage.tool_tokens)
     tokens = usage.total_tokens + history
-    if tokens <= at:
-        return CompactionDue(due=False, at=at, tokens=tokens)
     reason = f"the conversation needs {tokens:,} tokens; at {at:,} of {usage.effective_limit:,} it is compacted"
-    return CompactionDue(due=True, reason=reason, at=at, tokens=tokens)
+    return CompactionDue(due=tokens > at, reason=reason if tokens > at else None, at=at, tokens=tokens)

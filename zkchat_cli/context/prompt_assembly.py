@@ -6,7 +6,7 @@ and what its tools have found so far.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from zkchat_cli.context import tool_filter
@@ -106,13 +106,15 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     fixed = (m for turn in layout.recent[: len(layout.recent) - len(selection.turns)] for m in turn.fixed)
     sent = (m for turn in selection.turns for m in turn.prompt)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
+    turns = ((turn.ids, failure_reason(turn.messages) if turn.failed else "") for turn in inputs.history)
+    covered = inputs.compaction.last_id if inputs.compaction and layout.summary else None
     return Prompt(
         messages=messages,
         tools=layout.tools.tools,
         usage=measure_usage(
             messages, layout.tools.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction
         ),
-        dropped=(*(_dropped_messages(inputs, layout, selection) if explain else ()), *_dropped_tools_and_memory(inputs, layout)),
+        dropped=(*(dropped_messages(turns, messages, covered) if explain else ()), *_dropped_tools_and_memory(inputs, layout)),
         documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
@@ -265,14 +267,8 @@ def _memory_id(item: MemoryItem) -> str:
 def _render_passages(selection: Selection, counter: TokenCounter) -> tuple[PromptMessage, ...]:
     if not selection.passages:
         return ()
-    lines, ids = format_passages(selection.passages), dict.fromkeys(p.message.id for p in selection.passages)
-    text = "".join(line for line, _ in lines).rstrip("\n")
-    fenced, tokens = fence(RECALLED_TAG, text), None
-    opening, closing = f"<{RECALLED_TAG}>\n", f"\n</{RECALLED_TAG}>"
-    # counting all of it takes a tenth of the time of a turn; a token ends with each line whose next does not begin with a space or a slash
-    if fenced == f"{opening}{text}{closing}" and not any(line[0].isspace() or line[0] == "/" for line, _ in lines):
-        tokens = sum(known or counter.count_raw(line) for line, known in ((opening, 0), *lines, (closing[1:], 0)))
-    return (make_prompt_message("user", "recalled", fenced, counter, tuple(ids), tokens),)
+    text, ids = fence(RECALLED_TAG, format_passages(selection.passages)), dict.fromkeys(p.message.id for p in selection.passages)
+    return (make_prompt_message("user", "recalled", text, counter, tuple(ids)),)
 
 
 def named_documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:
@@ -281,23 +277,22 @@ def named_documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReferenc
     return tuple(found.values())
 
 
-def explain_dropped(reason: str, *, quoted: bool) -> str:
-    return f"{reason}; quoted because it is relevant to the message" if quoted else reason
-
-
-def _dropped_messages(inputs: PromptInputs, layout: _Layout, selection: Selection) -> list[DroppedItem]:
-    sent = {turn.id for turn in selection.turns}
-    recalled = {passage.message.id for passage in selection.passages}
-    reasons = [(turn, failure_reason(turn.messages)) for turn in inputs.history if turn.failed]
-    folded = "in the summary" if layout.summary else "no room, nor for the summary"
-    reasons += [(turn, folded) for turn in layout.turns[: layout.folded_count]]
-    reasons += [(turn, "no room") for turn in layout.recent if turn.id not in sent]
-    return [
-        DroppedItem(id=id_, reason=explain_dropped(reason, quoted=id_ in recalled))
-        for turn, reason in reasons
-        for id_ in turn.ids
-        if id_ not in turn.fixed_ids
-    ]
+def dropped_messages(
+    turns: Iterable[tuple[Sequence[str], str]], messages: Iterable[PromptMessage], last_covered: str | None
+) -> list[DroppedItem]:
+    """The messages of earlier turns that a prompt lacks. Each turn is given by the ids of its messages, and why it failed, if it has.
+    `last_covered` is the last message that the prompt's summary covers."""
+    turns, messages = list(turns), list(messages)
+    sent = {id_ for m in messages if m.kind != "recalled" for id_ in m.source_ids}
+    quoted = {id_ for m in messages if m.kind == "recalled" for id_ in m.source_ids}
+    in_summary = any(last_covered in ids for ids, _ in turns)
+    dropped = []
+    for ids, failure in turns:
+        reason = failure or ("in the summary" if in_summary else "no room")
+        quotation = "; quoted because it is relevant to the message"
+        dropped += [DroppedItem(id=id_, reason=f"{reason}{quotation if id_ in quoted else ''}") for id_ in ids if id_ not in sent]
+        in_summary = in_summary and last_covered not in ids
+    return dropped
 
 
 def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[DroppedItem]:

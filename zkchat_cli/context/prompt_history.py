@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
+from zkchat_cli.context.prompt_assembly import dropped_messages, named_documents
 from zkchat_cli.context.turns import failure_reason, is_failed
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import DroppedItem, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models import Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.numbers import plural
 
 
@@ -53,26 +53,12 @@ def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, read: Ca
 def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt:
     """The prompt with the messages of the branch that it dropped, and the documents that its messages name."""
     question = next((i for i, message in enumerate(history) if message.id == sent.question_id), len(history))
-    quoted = {id_ for m in sent.prompt.messages if m.kind == "recalled" for id_ in m.source_ids}
-    sent_ids = {id_ for m in sent.prompt.messages if m.kind != "recalled" for id_ in m.source_ids}
-    dropped = [
-        DroppedItem(id=message.id, reason=explain_dropped(reason, quoted=message.id in quoted))
-        for message, reason in _possible_reasons(history[:question], sent.summarized_through)
-        if message.id not in sent_ids
-    ]
-    named = named_documents([message for message in history if message.id in sent_ids])
+    turns = split_into_exchanges(history[:question])
+    ids = (([message.id for message in turn], failure_reason(turn) if is_failed(turn) else "") for turn in turns)
+    dropped = dropped_messages(ids, sent.prompt.messages, sent.summarized_through)
+    there = {id_ for m in sent.prompt.messages if m.kind != "recalled" for id_ in m.source_ids}
+    named = named_documents([message for message in history if message.id in there])
     return sent.prompt.model_copy(update={"dropped": (*dropped, *sent.prompt.dropped), "documents": named})
-
-
-def _possible_reasons(history: Sequence[ZkChatMessage], summarized_through: str | None) -> list[tuple[ZkChatMessage, str]]:
-    """Each message with the reason why it would not be in the prompt."""
-    in_summary = any(message.id == summarized_through for message in history)
-    reasons: list[tuple[ZkChatMessage, str]] = []
-    for turn in split_into_exchanges(history):
-        reason = failure_reason(turn) if is_failed(turn) else "in the summary" if in_summary else "no room"
-        reasons += ((message, reason) for message in turn)
-        in_summary = in_summary and all(message.id != summarized_through for message in turn)
-    return reasons
 
 
 class PromptDiff(NamedTuple):

@@ -97,18 +97,16 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def format_passages(passages: Sequence[RecallPassage]) -> list[tuple[str, int]]:
-    """The passages as the model gets them: by day, with speakers; gaps within a message are marked. Each part ends with a line end, and has
-    its raw tokens if they are known, else 0."""
-    lines = [(f"{_INTRODUCTION}\n", 0)]
+def format_passages(passages: Sequence[RecallPassage]) -> str:
+    """The passages as the model gets them: by day, with speakers; gaps within a message are marked."""
+    lines = [_INTRODUCTION]
     for before, passage, after in zip((None, *passages), passages, (*passages[1:], None), strict=False):
         if before is None or passage.day != before.day:
-            lines.append((f"{_format_day(passage.day)}:\n", 0))
+            lines.append(f"{_format_day(passage.day)}:")
         continues = before is not None and before.precedes_directly(passage)
-        text = passage.text if continues else passage.text_with_speaker
         is_cut = passage.part + 1 < passage.parts and not (after is not None and passage.precedes_directly(after))
-        lines.append((f"{text} […]\n" if is_cut else f"{text}\n", passage.raw_tokens if passage.parts == 1 else 0))
-    return lines
+        lines.append((passage.text if continues else passage.text_with_speaker) + (" […]" if is_cut else ""))
+    return "\n".join(lines)
 
 
 def _format_day(day: str) -> str:
