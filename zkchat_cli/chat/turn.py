@@ -153,17 +153,6 @@ class TurnInProgress:
         call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=written, estimated=True)
         self.usage = sum_usage((self.usage, call))
 
-    @contextmanager
-    def count_broken_call(self, prompt: Prompt) -> Iterator[None]:
-        """Add the cost of a model call that fails or is stopped after its first word: its server counts that, too."""
-        before = self.usage
-        try:
-            yield
-        except BaseException:
-            if self.usage is before and (self.text or self.reasoning):
-                self.add_usage(None, prompt, ())
-            raise
-
 
 def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
     """Reasoning as the store holds it and as it is sent back; None when it cannot be stored."""

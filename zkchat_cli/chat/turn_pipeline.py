@@ -136,6 +136,8 @@ class TurnPipeline:
         turn.closed = True
         if turn.user.chunks and not turn.documents_sent:
             turn.messages[0] = without_documents(turn.user, runtime)
+        if verified is None and turn.prompt is not None and (turn.text or turn.reasoning) and turn.sent[-1].usage is None:
+            turn.add_usage(None, turn.prompt, ())  # the server of a call that broke off counts it, too
         messages = [stored_message(message) for message in turn.messages]
         if turn.text or turn.reasoning or verified is not None:
             answer = self.services.new_message(

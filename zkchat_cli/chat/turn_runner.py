@@ -155,7 +155,7 @@ class TurnRunner:
         usage = prompt.usage
         raise PromptTooLarge(
             f"the prompt needs {counted:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
-            advise_on_size(prompt.messages, prompt.usage.tool_tokens, turn.user.id),
+            advise_on_size(prompt.messages, usage.tool_tokens, turn.user.id),
         )
 
     def _compact_if_due(self, prompt: Prompt, *, ask: bool = True) -> Generator[events.Event, None, Prompt]:
@@ -226,7 +226,7 @@ class TurnRunner:
         if runtime.settings.references.enabled:
             self.prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)  # the answer's references have them
         turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
-        with turn.count_broken_call(prompt), closing(runtime.model.stream(request)) as stream:
+        with closing(runtime.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
                     delta = next(stream, None)
