@@ -1,7 +1,6 @@
 """`zkchat semantic get` downloads listed models, and nothing else is ever downloaded."""
 
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ def model(httpserver: HTTPServer) -> DownloadableModel:
         path = f"/someone/some-model/resolve/r1/onnx/{name}"
         httpserver.expect_request(path).respond_with_response(Response(status=302, headers={"Location": f"/cdn/{name}"}))
         httpserver.expect_request(f"/cdn/{name}").respond_with_data(content)
-        files.append(ModelFile(name, f"onnx/{name}", len(content), hashlib.sha256(content).hexdigest()))
+        files.append(ModelFile(f"onnx/{name}", len(content), hashlib.sha256(content).hexdigest()))
     return DownloadableModel("some-model", "someone/some-model", "r1", "MIT", "English", (files[0], files[1]))
 
 
@@ -45,7 +44,7 @@ def test_a_model_is_downloaded_once(model: DownloadableModel, env: dict[str, str
 
 @pytest.mark.parametrize("size", [2, 10_000_000])
 def test_a_wrong_file_is_refused_and_leaves_nothing(model: DownloadableModel, env: dict[str, str], tmp_path: Path, size: int) -> None:
-    wrong = replace(model, files=(model.files[0], replace(model.files[1], size=size, sha256="0" * 64)))
+    wrong = model._replace(files=(model.files[0], model.files[1]._replace(size=size, sha256="0" * 64)))
     with pytest.raises(ProviderError, match=r"sent another onnx/tokenizer.json than the one that zkchat knows"):
         download(wrong, tmp_path, env)
     assert [file.name for file in (tmp_path / "some-model").iterdir()] == ["model.onnx"]
@@ -60,7 +59,7 @@ def test_a_damaged_file_is_downloaded_again(model: DownloadableModel, env: dict[
 
 
 def test_a_missing_file_or_server_is_an_error_with_a_next_step(model: DownloadableModel, env: dict[str, str], tmp_path: Path) -> None:
-    gone = replace(model, revision="r2")
+    gone = model._replace(revision="r2")
     with pytest.raises(ProviderError, match=r"answered 500|answered 404") as e:
         download(gone, tmp_path, env)
     assert "HF_ENDPOINT" in e.value.hint

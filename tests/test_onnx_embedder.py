@@ -2,7 +2,6 @@
 
 import json
 import struct
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,6 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.embedders.onnx import EMBEDDER
 from zkchat_cli.vault.search.vector_store import compute_vectors
-
-pytest.importorskip("onnxruntime")
-pytest.importorskip("tokenizers")
 
 OTHERS = "the needs oil sleeps".split()
 WORDS = ["[PAD]", "[UNK]", *(word for line in SYNONYMS for word in line.split()), *OTHERS]
@@ -144,14 +140,6 @@ def test_missing_files_are_named(file: Path) -> None:
 def test_invalid_model_file_is_an_error(file: Path, data: bytes) -> None:
     file.write_bytes(data)
     assert error(file).kind == "not_installed"
-
-
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-def test_missing_package_is_named_with_its_command(file: Path, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    missing = error(file)
-    assert f"{package} cannot be imported" in missing.message
-    assert "pip install onnxruntime tokenizers" in missing.hint
 
 
 def test_semantic_search_works_without_a_server(file: Path, tmp_path: Path) -> None:

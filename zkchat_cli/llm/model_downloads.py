@@ -1,11 +1,10 @@
 """Sentence models that `zkchat semantic get` downloads: a short list, each file pinned by its publisher's revision and its SHA-256."""
 
 import hashlib
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
@@ -21,16 +20,19 @@ ProgressReport = Callable[[int, int], None]
 """Called with the bytes that have arrived and those expected."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFile:
-    name: str
+class ModelFile(NamedTuple):
     path: str
+    """In the publisher's repository."""
     size: int
     sha256: str
 
+    @property
+    def name(self) -> str:
+        """In the folder of the model."""
+        return "model.onnx" if self.path.endswith(".onnx") else "tokenizer.json"
 
-@dataclass(frozen=True, slots=True)
-class DownloadableModel:
+
+class DownloadableModel(NamedTuple):
     """A model on Hugging Face with an ONNX file and a tokenizer."""
 
     name: str
@@ -58,8 +60,8 @@ MODELS = (
         "Apache-2.0",
         "English",
         (
-            ModelFile("model.onnx", "onnx/model_int8.onnx", 22_972_992, "e6aa5e656466a73d7c3111e9a3378bd13e5b93af30eaac2b3f13fd56692589a1"),
-            ModelFile("tokenizer.json", "tokenizer.json", 711_649, "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854"),
+            ModelFile("onnx/model_int8.onnx", 22_972_992, "e6aa5e656466a73d7c3111e9a3378bd13e5b93af30eaac2b3f13fd56692589a1"),
+            ModelFile("tokenizer.json", 711_649, "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854"),
         ),
     ),
     DownloadableModel(
@@ -69,8 +71,8 @@ MODELS = (
         "MIT",
         "English",
         (
-            ModelFile("model.onnx", "onnx/model.onnx", 133_093_490, "828e1496d7fabb79cfa4dcd84fa38625c0d3d21da474a00f08db0f559940cf35"),
-            ModelFile("tokenizer.json", "tokenizer.json", 711_396, "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"),
+            ModelFile("onnx/model.onnx", 133_093_490, "828e1496d7fabb79cfa4dcd84fa38625c0d3d21da474a00f08db0f559940cf35"),
+            ModelFile("tokenizer.json", 711_396, "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"),
         ),
     ),
     DownloadableModel(
@@ -80,15 +82,8 @@ MODELS = (
         "MIT",
         "about 100 languages",
         (
-            ModelFile(
-                "model.onnx",
-                "onnx/model_qint8_avx512_vnni.onnx",
-                118_346_824,
-                "dd476dd0c2514e9b9be83aeb3853fac0763e0bdf4a71645407587d77c48a2d88",
-            ),
-            ModelFile(
-                "tokenizer.json", "onnx/tokenizer.json", 17_082_730, "0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39"
-            ),
+            ModelFile("onnx/model_qint8_avx512_vnni.onnx", 118_346_824, "dd476dd0c2514e9b9be83aeb3853fac0763e0bdf4a71645407587d77c48a2d88"),
+            ModelFile("onnx/tokenizer.json", 17_082_730, "0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39"),
         ),
     ),
 )
@@ -107,29 +102,31 @@ def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], rep
 
     Raises ProviderError; no incomplete or wrong file is left then.
     """
-    target = folder / model.name
-    arrived = 0
-    for file in model.files:
-        if not _is_intact(target / file.name, file):
-            before = arrived
-            _fetch(model, file, target / file.name, env, lambda size, before=before: report(before + size, model.size))  # type: ignore[misc]
-        arrived += file.size
-    return target
-
-
-def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping[str, str], report: Callable[[int], None]) -> None:
-    import httpx  # 0.1 s that no other command should pay
-
     host = env.get("HF_ENDPOINT", "").rstrip("/") or HOST
     server = Endpoint("the server of models", host, "Check the connection; HF_ENDPOINT can name a mirror.")
-    url = f"{host}/{model.repository}/resolve/{model.revision}/{file.path}"
     if error := server.config_error():
         raise error
+    arrived = 0
+    for file in model.files:
+        target = folder / model.name / file.name
+        if not _is_intact(target, file):
+            url = f"{host}/{model.repository}/resolve/{model.revision}/{file.path}"
+            _fetch(server, url, file, target, lambda size, before=arrived: report(before + size, model.size))  # type: ignore[misc]
+        arrived += file.size
+    return folder / model.name
+
+
+def _fetch(server: Endpoint, url: str, file: ModelFile, target: Path, report: Callable[[int], None]) -> None:
+    import httpx  # 0.1 s that no other command should pay
+
     digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
-    client = open_client(server, httpx.Client, follow_redirects=True, timeout=STALL_SECONDS)
     try:
         make_private_folder(target.parent)
-        with client, client.stream("GET", url) as response, scratch.open("xb") as out:
+        with (
+            open_client(server, httpx.Client, follow_redirects=True, timeout=STALL_SECONDS) as client,
+            client.stream("GET", url) as response,
+            scratch.open("xb") as out,
+        ):
             if response.status_code != 200:
                 raise server.error("server", f"answered {response.status_code} for {file.path}", server.check)
             for piece in response.iter_bytes():
@@ -156,6 +153,6 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
 def _is_intact(path: Path, file: ModelFile) -> bool:
     try:
         with open_regular(path) as opened:
-            return os.fstat(opened.fileno()).st_size == file.size and hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
+            return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
     except OSError:
         return False

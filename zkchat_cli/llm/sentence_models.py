@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 ONLY_ENGLISH = (ENGLISH,)
 TOKENS_OF_RUN = 256
 """Tokens that the model gets at once: more take more memory (600 MB for 2,048) and are hardly faster on one core."""
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _SEARCH = "Represent this sentence for searching relevant passages: "
 
 
@@ -104,37 +103,38 @@ class SentenceModel:
     def close(self) -> None:
         """Keeps the model: it has no connection, and loading it takes up to a second."""
 
+    def load(self) -> None:
+        with self._loading:
+            _ = self._loaded
+
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "NDArray[np.float32]":
         import numpy as np  # only semantic search pays for it
 
         self.load()
         _, tokenizer = self._loaded
         encoded = [text.ids for text in tokenizer.encode_batch(add_prefixes(texts, self.family, purpose))]
-        order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
+        runs: list[list[int]] = []
+        for i in sorted(range(len(encoded)), key=lambda i: len(encoded[i])):
+            if not runs or (len(runs[-1]) + 1) * len(encoded[i]) > TOKENS_OF_RUN:
+                runs.append([])
+            runs[-1].append(i)
         rows: dict[int, NDArray[np.float32]] = {}
-        while order:
-            fitting = range(2, 1 + min(len(order), TOKENS_OF_RUN // max(1, len(encoded[order[0]]))))
-            size = next((n - 1 for n in fitting if n * len(encoded[order[n - 1]]) > TOKENS_OF_RUN), max(fitting, default=1))
-            some, order = order[:size], order[size:]
-            rows.update(zip(some, self._run([encoded[i] for i in some]), strict=True))
+        for run in runs:
+            rows.update(zip(run, self._run([encoded[i] for i in run]), strict=True))
         return np.stack([rows[i] for i in range(len(texts))])
 
-    def load(self) -> None:
-        with self._loading:
-            _ = self._loaded
-
     def _run(self, encoded: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
+        """The vectors of texts of similar length."""
         import numpy as np  # as above
 
         session, _ = self._loaded
-        ids = np.zeros((len(encoded), max(map(len, encoded), default=0)), np.int64)
+        ids = np.zeros((len(encoded), max(map(len, encoded))), np.int64)
         mask = np.zeros_like(ids)
         for row, tokens in enumerate(encoded):
             ids[row, : len(tokens)], mask[row, : len(tokens)] = tokens, 1
-        inputs = dict(zip(INPUTS, (ids, mask, np.zeros_like(ids)), strict=True))
-        names = {entry.name for entry in session.get_inputs()}
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         try:
-            output = session.run(None, {name: inputs[name] for name in INPUTS if name in names})[0]
+            output = session.run(None, {entry.name: inputs[entry.name] for entry in session.get_inputs()})[0]
         except Exception as e:
             raise _error(f"{self.path} cannot be run: {e}", "Is it a sentence model?") from e
         vectors: NDArray[np.float32] = np.asarray(output, dtype=np.float32)
@@ -153,10 +153,14 @@ class SentenceModel:
             raise _error("neither semantic.model nor semantic.path names a model", self.repair)
         if not self.path.is_file():
             raise _error(f"file {self.path} not found", self.repair)
-        for folder in (self.path.parent, self.path.parent.parent):
+        for folder in self.path.parents[:2]:
             if (folder / "tokenizer.json").is_file():
                 return self.path, folder / "tokenizer.json"
         raise _error(f"no tokenizer.json next to {self.path}", "Copy the tokenizer.json of the model's page there.")
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256("".join(map(self._hash, self._files)).encode()).hexdigest()[:16]
 
     def _hash(self, file: Path) -> str:
         try:
@@ -170,19 +174,12 @@ class SentenceModel:
             raise _error(f"{file} is not the file that zkchat expects", self.repair)
 
     @cached_property
-    def _digest(self) -> str:
-        return hashlib.sha256("".join(map(self._hash, self._files)).encode()).hexdigest()[:16]
-
-    @cached_property
     def _loaded(self) -> tuple[Any, Any]:
         """The model's session and its tokenizer. Raises ProviderError."""
+        import tokenizers  # 0.1 s
+
         model, tokenizer_file = self._files
         self._verify(tokenizer_file)
-        try:
-            import onnxruntime  # type: ignore[import-untyped, unused-ignore]  # noqa: F401  0.2 s
-            import tokenizers  # as above
-        except ImportError as e:
-            raise _error(f"{e.name} cannot be imported: {e}", "pip install onnxruntime tokenizers") from e
         try:
             session = self._open_prepared(model) or _open_session(model)
             tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
@@ -192,7 +189,8 @@ class SentenceModel:
             raise _error(f"{model} or its tokenizer is damaged: {e}", self.repair) from e
         tokenizer.enable_truncation(self.family.max_tokens)
         tokenizer.no_padding()
-        _return_free_memory()
+        with suppress(OSError, AttributeError):  # another C library than glibc, which would keep the memory that loading has freed
+            ctypes.CDLL(None).malloc_trim(0)
         return session, tokenizer
 
     def _open_prepared(self, model: Path) -> Any:
@@ -210,7 +208,7 @@ class SentenceModel:
 
 def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = None) -> Any:
     """Open a model, and write its optimized form to `copy`. Raises the errors of onnxruntime, which are many."""
-    import onnxruntime  # as above
+    import onnxruntime  # type: ignore[import-untyped, unused-ignore]  # 0.2 s
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # it would print warnings onto the screen; errors are raised
@@ -240,13 +238,6 @@ def _prepare(model: Path, folder: Path) -> None:
             scratch.replace(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _return_free_memory() -> None:
-    """Give back to the system the memory that loading a model has freed, which glibc would keep. Doing it after each run would save 20 MB
-    more, but getting them again slows down the next one."""
-    with suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _error(problem: str, hint: str) -> ProviderError:
