@@ -71,21 +71,15 @@ def test_text_arrives_in_pieces_with_its_usage(server: ModelServer) -> None:
     assert call(server, Reply(anthropic_text("Hello", input_tokens=0))).end == StreamFinished("stop", None)
 
 
-def test_an_answer_without_its_first_event_is_read(server: ModelServer) -> None:
-    """As llama.cpp begins one with a character of several tokens."""
-    block = anthropic_block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "να"})
-    assert ANTHROPIC.ask(server, Reply([anthropic_events(*block, *anthropic_end())])).text == "να"
-
-
 def test_tool_calls(server: ModelServer) -> None:
     calls = [("a", "find", '{"query": "filters"}'), ("a", "find", ""), ("b", "list", '{"cut": ')]
     found = [ToolCall(id="a", name="find", arguments={"query": "filters"}), ToolCall(id="a", name="find")]
     answer = call(server, Reply(anthropic_calls(*calls)))
     assert (list(answer.calls), answer.end.reason) == ([*found, ToolCall(id="b", name="list", malformed='{"cut": ')], "tool_calls")
     assert list(call(server, Reply(anthropic_calls(*calls, finish="max_tokens"))).calls) == found
-    block = {"type": "tool_use", "id": "a", "name": "find", "input": {"query": "filters"}}  # as imitations send it, also with a piece
-    whole = *anthropic_block(0, block), *anthropic_block(1, block, {"type": "input_json_delta", "partial_json": '{"query": "filters"}'})
-    assert call(server, Reply([anthropic_events(anthropic_start(), *whole, *anthropic_end("tool_use"))])).calls == (found[0], found[0])
+    block = {"type": "tool_use", "id": "a", "name": "find", "input": {"query": "filters"}}  # as imitations send it
+    whole = Reply([anthropic_events(anthropic_start(), *anthropic_block(0, block), *anthropic_end("tool_use"))])
+    assert call(server, whole).calls == (found[0],)
 
 
 def test_thinking_with_calls_is_shown_and_kept_in_its_signed_form(server: ModelServer) -> None:

@@ -29,15 +29,11 @@ MIN_ANSWER = 4096
 MAX_ANSWER = 64_000
 """Tokens of answer to request, thinking included, unless the user sets a number."""
 MAX_ANSWER_OF_OLDER = 8192
-FIRST_WITH_CITATIONS = (3, 7)
-"""The first version of Claude that knows search results."""
 OMITTED = "[Earlier messages are left out.]"
 _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 
 _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
-
-_EMPTY_MESSAGE: Block = {"id": "", "type": "message", "role": "assistant", "model": "", "content": [], "usage": {}}
 
 
 class AnthropicReader(ChatReader):
@@ -50,8 +46,6 @@ class AnthropicReader(ChatReader):
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
         self._message: Any = None
         self._calls: dict[Any, PartialToolCall] = {}
-        self._whole: set[Any] = set()
-        """Indexes of the calls that began with all their arguments."""
         self._citations: dict[Any, list[Mapping[str, Any]]] = {}
         """Of the blocks of text that are not complete."""
 
@@ -68,11 +62,7 @@ class AnthropicReader(ChatReader):
                 return self._start_block(event["index"], event["content_block"])
             case "content_block_delta" if event["delta"]["type"] == "input_json_delta":
                 arguments = text_of(event["delta"].get("partial_json"))
-                call = self._calls[event["index"]]
-                if arguments and event["index"] in self._whole:
-                    self._whole.discard(event["index"])
-                    call.arguments = ""
-                call.arguments += arguments
+                self._calls[event["index"]].arguments += arguments
                 self.hidden_bytes += len(arguments)
             case "content_block_delta" if (delta := event["delta"])["type"] in _DELTAS:
                 self._accumulate(event=event, current_snapshot=self._message)
@@ -99,17 +89,14 @@ class AnthropicReader(ChatReader):
     def _start_block(self, given: object, block: Mapping[str, Any]) -> tuple[str, str]:
         if (index := whole_number(given)) is None:
             raise ValueError("not an index")
-        if self._message is None:  # llama.cpp forgets the first event if the first token is a part of a character
-            self.read_event({"type": "message_start", "message": _EMPTY_MESSAGE})
         event = {"type": "content_block_start", "index": index, "content_block": block}
         self._accumulate(event=event, current_snapshot=self._message)
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
         if block["type"] == "tool_use":
-            whole = json_of(block.get("input") or "")  # from imitations, which may send it again in pieces
+            whole = json_of(block.get("input") or "")
             self._calls[index] = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")), whole)
-            self.calls.append(self._calls[index])
-            self._whole |= {index} if whole else set()
+            self.add_call(self._calls[index])
         if block["type"] not in ("text", "thinking"):
             self.hidden_bytes += len(str(block))
             return "", ""
@@ -139,7 +126,7 @@ def request_body(model: str, request: Request, window: int | None, *, cites: boo
     while rest and rest[0].role == "system":
         system += text_blocks(rest.pop(0).content)
     version = _version(model)
-    converted = _Messages(rest, cites=cites and "claude-" in model and version >= FIRST_WITH_CITATIONS)
+    converted = _Messages(rest, cites=cites and "claude-" in model)
     tools = [_tool(tool) for tool in request.tools]
     max_tokens = request.options.max_output_tokens or _max_answer(request, version, window)
     body: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": converted.messages, "stream": True}
@@ -174,12 +161,12 @@ def _max_answer(request: Request, version: tuple[int, int], window: int | None) 
 
 
 def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int]) -> dict[str, Any]:
-    """From version 4.6 on, a model decides itself how long to think; from 3.7 on, it takes a budget; from 4.7 on, no temperature."""
+    """From version 4.6 on, a model decides itself how long to think; older ones take a budget; from 4.7 on, they take no temperature."""
     effort = options.reasoning_effort
     if effort and effort != "none" and version >= (4, 6):
         known = "low" if effort == "minimal" else effort
         return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": known}}
-    if effort and version >= (3, 7):
+    if effort:
         budget = min(THINKING_BUDGETS[effort], max_tokens - max_tokens // 4)
         if budget >= MIN_THINKING_BUDGET:
             return {"thinking": {"type": "enabled", "budget_tokens": budget}}

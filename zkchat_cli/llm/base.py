@@ -31,6 +31,8 @@ class Similarities(Protocol):
 
 
 MAX_TOOL_NAME = 64
+MAX_CALL_ID = 40
+"""Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46."""
 NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 DEFAULT_MAX_ANSWER = 2_000_000
 """Bytes: about 500,000 tokens, several times what today's models write."""
@@ -209,13 +211,13 @@ def openai_message(message: PromptMessage) -> dict[str, Any]:
     if message.tool_calls:
         formatted["tool_calls"] = [
             {
-                "id": call.id,
+                "id": call.id[-MAX_CALL_ID:],
                 "type": "function",
                 "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
             }
             for call in message.tool_calls
         ]
-    return formatted | ({"tool_call_id": message.tool_call_id} if message.tool_call_id is not None else {})
+    return formatted | ({"tool_call_id": message.tool_call_id[-MAX_CALL_ID:]} if message.tool_call_id is not None else {})
 
 
 def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:

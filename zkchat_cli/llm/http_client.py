@@ -96,18 +96,21 @@ class JsonClient(Endpoint):
             self._client.close()
         self._client = None
 
-    def fetch(self, path: str, body: Mapping[str, Any] | None = None, limits: LookupLimits = LIST_LIMITS) -> Any:
-        """The parsed answer to a GET or, with a body, a POST.
+    def fetch(
+        self, path: str, body: Mapping[str, Any] | None = None, limits: LookupLimits = LIST_LIMITS, *, outside_v1: bool = False
+    ) -> Any:
+        """The parsed answer to a GET or, with a body, a POST; `outside_v1` is where llama.cpp and LM Studio have what OpenAI's API lacks.
 
         Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it.
         """
         if error := self.config_error():
             raise error
-        deadline = time.monotonic() + limits.seconds
-        status, answer = self._send(path, limits, body, deadline)
+        address = self.address.rstrip("/")
+        url, deadline = (address.removesuffix("/v1") if outside_v1 else address) + path, time.monotonic() + limits.seconds
+        status, answer = self._send(url, limits, body, deadline)
         if limits.retry and (status == 429 or status >= 500):
             self.sleep(limits.retry)
-            status, answer = self._send(path, limits, body, deadline)
+            status, answer = self._send(url, limits, body, deadline)
         if status != 200:
             raise self.error_from_response(status, answer)
         try:
@@ -115,13 +118,13 @@ class JsonClient(Endpoint):
         except (ValueError, RecursionError) as e:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
 
-    def _send(self, path: str, limits: LookupLimits, body: Mapping[str, Any] | None, deadline: float) -> tuple[int, bytes]:
+    def _send(self, url: str, limits: LookupLimits, body: Mapping[str, Any] | None, deadline: float) -> tuple[int, bytes]:
         """Status and body of a response."""
         answer: Future[tuple[int, bytes]] = Future()
 
         def run() -> None:
             try:
-                answer.set_result(self._exchange(path, limits, body))
+                answer.set_result(self._exchange(url, limits, body))
             except BaseException as e:  # noqa: BLE001  the caller gets it
                 answer.set_exception(e)
 
@@ -134,13 +137,13 @@ class JsonClient(Endpoint):
             if not answer.done():
                 self.close()  # which ends the other thread, too
 
-    def _exchange(self, path: str, limits: LookupLimits, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
+    def _exchange(self, url: str, limits: LookupLimits, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
         import httpx  # as above
 
         if self._client is None:
             self._client = open_client(self, httpx.Client)
-        method, url, headers = "POST" if body else "GET", self.address.rstrip("/") + path, {**UNCOMPRESSED, **self.headers}
-        timeout, answer = httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS), bytearray()
+        method, headers, answer = "POST" if body else "GET", {**UNCOMPRESSED, **self.headers}, bytearray()
+        timeout = httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS)
         try:
             with self._client.stream(method, url, json=body, headers=headers, timeout=timeout) as response:
                 check_response(response, self)

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from zkchat_cli.llm.base import Request, openai_message
-from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
@@ -14,8 +14,6 @@ PROVIDER_NAME = "openai"
 """Marks reasoning that goes back to an OpenAI-compatible server only."""
 REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
 """Prefixes of OpenAI's models that take no temperature."""
-MAX_ID = 40
-"""Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46."""
 SHORT_ID = 9
 """Characters of an id at Mistral."""
 
@@ -62,9 +60,7 @@ class OpenAIReader(ChatReader):
         call = self._by_index.get(index)
         if call is None or call.ends_before(added):
             self._by_index[index] = added
-            self.calls.append(added)
-            if len(self.calls) > MAX_ITEMS:
-                raise ValueError("too many tool calls")
+            self.add_call(added)
             return
         call.id = call.id or added.id
         call.name = call.name or added.name
@@ -106,11 +102,6 @@ def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:
     return "".join(text_of(part.get("text")) for part in parts)
 
 
-def rename_max_tokens(body: dict[str, Any]) -> None:
-    if "max_tokens" in body:
-        body["max_completion_tokens"] = body.pop("max_tokens")
-
-
 def add_reasoning(body: dict[str, Any]) -> None:
     """DeepSeek wants reasoning with each of its answers: of earlier turns, which are sent without, it takes an empty one."""
     for message in body["messages"]:
@@ -136,10 +127,6 @@ def request_body(model: str, request: Request, *, official: bool, verbosity: str
     options = request.options
     messages = [openai_message(message) for message in request.messages]
     for message, source in zip(messages, request.messages, strict=True):
-        for call in message.get("tool_calls", ()):
-            call["id"] = call["id"][-MAX_ID:] if official else call["id"]
-        if official and "tool_call_id" in message:
-            message["tool_call_id"] = message["tool_call_id"][-MAX_ID:]
         for block in source.thinking_for(PROVIDER_NAME):
             for call, extra in zip(message.get("tool_calls", ()), block.get("tool_calls", ()), strict=False):
                 call |= extra

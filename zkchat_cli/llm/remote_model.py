@@ -3,7 +3,7 @@
 import re
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -144,11 +144,12 @@ class RemoteModel(Model):
         """How many tokens a request is, from a server that counts. Raises as `find_window` does."""
         return None
 
-    @property
-    def listed_names(self) -> tuple[str, ...]:
-        """The names under which a server may list it: Ollama adds a tag, Gemini a folder, and OpenRouter lists no routing variants
-        (`vendor/model:nitro`)."""
-        return self.model, f"{self.model}:latest", f"models/{self.model}", self.model.rpartition(":")[0]
+    def find_listed(self, listed: Sequence[ModelInfo]) -> ModelInfo | None:
+        """The model in its server's list: Ollama adds a tag, Gemini a folder, and OpenRouter lists no routing variants
+        (`vendor/model:nitro`). Whatever it is called, llama.cpp answers with the one that it has loaded."""
+        names = self.model, f"{self.model}:latest", f"models/{self.model}", self.model.rpartition(":")[0]
+        found = next((model for name in names for model in listed if model.name == name), None)
+        return listed[0] if found is None and len(listed) == 1 and listed[0].server == LLAMA_CPP else found
 
     def prepare(self) -> None:
         if self.config_error() is not None:
@@ -244,11 +245,9 @@ class RemoteModel(Model):
                 listed = self.list_models()
             except ProviderError as e:
                 return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
-        names = [info.name for info in listed]
-        answers_to_any = not names or (len(listed) == 1 and listed[0].server == LLAMA_CPP)
-        if answers_to_any or not set(names).isdisjoint(self.listed_names):
+        if not listed or self.find_listed(listed):
             return None
-        return self.server.unknown_model(self.model, names)
+        return self.server.unknown_model(self.model, [model.name for model in listed])
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""

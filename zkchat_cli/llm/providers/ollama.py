@@ -67,7 +67,7 @@ class OllamaReader(ChatReader):
         for call in message.get("tool_calls") or ():
             function = call["function"]
             added = PartialToolCall(text_of(call.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
-            self.calls.append(added)
+            self.add_call(added)
             self.hidden_bytes += added.size
         if event.get("done"):
             self.finish = text_of(event.get("done_reason")) or "stop"

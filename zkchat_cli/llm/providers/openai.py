@@ -6,8 +6,7 @@ completions, unless `openai.api` says otherwise. mojentic makes the calls; `prep
 
 import re
 from collections.abc import Mapping
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
@@ -17,7 +16,6 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat, openai_responses
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_client import JsonClient
 from zkchat_cli.llm.http_errors import UNREADABLE
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
 from zkchat_cli.llm.remote_model import (
@@ -83,8 +81,6 @@ TEMPERATURE_REFUSAL = Refusal(
     "takes no temperature, so it was left out",
     "An agent's `temperature` or llm.temperature sets it.",
 )
-MAX_TOKENS_REFUSAL = Refusal(re.compile("use 'max_completion_tokens'", re.IGNORECASE), openai_chat.rename_max_tokens)
-"""Of OpenAI's models at Azure and elsewhere."""
 STREAM_OPTIONS_REFUSAL = Refusal(re.compile("stream_options"), leave_out("stream_options"))
 """Mistral takes none; its tokens are counted by zkchat then, unless it reports them all the same."""
 MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), openai_chat.add_reasoning)
@@ -99,7 +95,7 @@ class OpenAIModel(RemoteModel):
     path = "/chat/completions"
     reader: ClassVar[type[ChatReader]] = openai_chat.OpenAIReader
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        *(TOOLS_WITH_REASONING_REFUSAL, TEMPERATURE_REFUSAL, MAX_TOKENS_REFUSAL, STREAM_OPTIONS_REFUSAL),
+        *(TOOLS_WITH_REASONING_REFUSAL, TEMPERATURE_REFUSAL, STREAM_OPTIONS_REFUSAL),
         *(MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL),
     )
     settings: OpenAISettings
@@ -114,19 +110,13 @@ class OpenAIModel(RemoteModel):
             self._look_up_family(self.model)
             size = openai_input(self.model)
             return Window(size, "zkchat's table of OpenAI's models") if size else None
-        listed = self.list_models()
-        llama = [model for model in listed if model.server == LLAMA_CPP]
-        by_name = {model.name: model for model in listed}
-        found = next((by_name[name] for name in self.listed_names if name in by_name), None)
-        if found is None and len(llama) == 1:
-            found = llama[0]  # whatever the model is called, llama.cpp answers with the one that it has loaded
-        self.calls_tools = found.calls_tools if found else None
-        size = found.window if found else None
-        if found in llama:
-            size = self._read_properties() or size
-        elif found and found.server == LM_STUDIO and size is None:
-            size = self._read_loaded_window(found.name)
-        self._look_up_family(found.name if found else self.model)
+        found = self.find_listed(self.list_models())
+        if found is None:
+            self._look_up_family(self.model)
+            return None
+        self.calls_tools = found.calls_tools
+        size = self._read_loaded_window(found) or found.window
+        self._look_up_family(found.name)
         return Window(size, "the server's list of models") if size else None
 
     def _look_up_family(self, name: str) -> None:
@@ -134,31 +124,21 @@ class OpenAIModel(RemoteModel):
         if self.calls_tools is None and calls_no_tools(name):
             self.calls_tools, self.known_from = False, "zkchat's table of models"
 
-    @property
-    def _root(self) -> JsonClient:
-        """The server where llama.cpp has what is not of OpenAI's API."""
-        return replace(self.server, address=self.server.address.removesuffix("/v1"))
-
-    def _read_properties(self) -> int | None:
-        """The window of the model that llama.cpp has loaded; also learns whether its template takes tools."""
-        with closing(self._root) as root:
-            try:
-                properties = root.fetch(f"/props?model={quote(self.model, safe='')}")
-                known, template = properties.get("chat_template_caps") or {}, properties.get("chat_template")
+    def _read_loaded_window(self, found: ModelInfo) -> int | None:
+        """The window with which LM Studio or llama.cpp has loaded a model; llama.cpp also says whether its template takes tools."""
+        try:
+            if found.server == LM_STUDIO:
+                rows = self.server.fetch("/api/v0/models", outside_v1=True)["data"]
+                return whole_number({row["id"]: row.get("loaded_context_length") for row in rows}.get(found.name), least=1)
+            if found.server == LLAMA_CPP:
+                properties = self.server.fetch(f"/props?model={quote(self.model, safe='')}", outside_v1=True)
+                template = properties.get("chat_template")
                 default = "tools" in template if isinstance(template, str) else None
-                self.calls_tools = known.get("supports_tools", default)
+                self.calls_tools = (properties.get("chat_template_caps") or {}).get("supports_tools", default)
                 return whole_number((properties.get("default_generation_settings") or {}).get("n_ctx"), least=1)
-            except (ProviderError, *UNREADABLE):
-                return None
-
-    def _read_loaded_window(self, name: str) -> int | None:
-        """The window with which LM Studio has loaded a model, in its own list of models."""
-        with closing(self._root) as root:
-            try:
-                rows = root.fetch("/api/v0/models")["data"]
-                return whole_number({row["id"]: row.get("loaded_context_length") for row in rows}.get(name), least=1)
-            except (ProviderError, *UNREADABLE):
-                return None
+        except (ProviderError, *UNREADABLE):
+            pass
+        return None
 
     def ask_count(self, request: Request) -> int | None:
         """Asks llama.cpp: at the address of the call with `/input_tokens`, as OpenAI has it for responses, or in older versions by filling
@@ -169,11 +149,10 @@ class OpenAIModel(RemoteModel):
         try:
             return whole_number(self.server.fetch(f"{self.path}/input_tokens", body, COUNT_LIMITS)["input_tokens"], least=1)
         except (ProviderError, *UNREADABLE):
-            pass
-        with closing(self._root) as root:
-            template_input = {name: value for name, value in body.items() if name in ("messages", "tools")}
-            filled = root.fetch("/apply-template", template_input, COUNT_LIMITS)["prompt"]
-            return len(root.fetch("/tokenize", {"content": filled, "add_special": True, "parse_special": True}, COUNT_LIMITS)["tokens"])
+            parts = {name: value for name, value in body.items() if name in ("messages", "tools")}
+            filled = self.server.fetch("/apply-template", parts, COUNT_LIMITS, outside_v1=True)["prompt"]
+            text = {"content": filled, "add_special": True, "parse_special": True}
+            return len(self.server.fetch("/tokenize", text, COUNT_LIMITS, outside_v1=True)["tokens"])
 
     def full_body(self, request: Request) -> dict[str, Any]:
         return openai_chat.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
