@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from factories import prompt_message
 
-from zkchat_cli.llm.anthropic_chat import CACHE_MARKER, request_body
-from zkchat_cli.llm.anthropic_citations import citation_marks
+from zkchat_cli.llm.anthropic_chat import CACHE_MARKER, citation_marks, request_body
 from zkchat_cli.llm.base import Options, Request, with_wire_names
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 

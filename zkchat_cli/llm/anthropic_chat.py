@@ -4,19 +4,23 @@ Requests have rules of their own: instructions are separate, roles alternate and
 ids and names use few characters, and empty texts are left out. Cache markers follow the parts that stay the same byte for byte: the tools,
 the instructions, the summary, and the turns before the current one.
 
+Excerpts of notes become search results that Claude can cite, line by line, and its citations become marks like all others: `[3]`, behind
+the cited line in quotation marks if that is short. Then it is verified to the letter, like any quotation.
+
 The SDK's own streams call `accumulate_event` for each event. It is not a public name, so pyproject.toml pins the version.
 """
 
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from zkchat_cli.llm.anthropic_citations import Block, citation_marks, search_result_blocks, text_blocks
 from zkchat_cli.llm.base import NOT_IN_NAMES, Options, Request
-from zkchat_cli.llm.chat_reader import DONE, MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
+from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
+from zkchat_cli.references.chunk_format import parse_tool_result
 from zkchat_cli.text.numbers import whole_number
 
 PROVIDER_NAME = "anthropic"
@@ -32,8 +36,17 @@ MAX_ANSWER_OF_OLDER = 8192
 OMITTED = "[Earlier messages are left out.]"
 _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 
+LONGEST_QUOTE = 160
+"""Characters of a cited line that are quoted in the answer."""
+SEARCH_RESULTS_REFUSED = re.compile(r"search_result|citations", re.IGNORECASE)
+"""The wording of a server that does not know search results."""
+_NUMBER = re.compile(r"\[(\d{1,9})\]")
+_QUOTE_MARKS = re.compile('[“”„«»‹›"「」『』|`]')
+_LINE = re.compile(r".*\S.*(?:\n\s*)*")
 _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
+
+Block = dict[str, Any]
 
 
 class AnthropicReader(ChatReader):
@@ -45,13 +58,8 @@ class AnthropicReader(ChatReader):
         super().__init__(endpoint)
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
         self._message: Any = None
-        self._calls: dict[Any, PartialToolCall] = {}
-        self._citations: dict[Any, list[Mapping[str, Any]]] = {}
-        """Of the blocks of text that are not complete."""
-
-    def parse_line(self, line: bytes) -> object:
-        event = super().parse_line(line)
-        return DONE if isinstance(event, dict) and event.get("type") == "message_stop" else event
+        self._citations: list[Mapping[str, Any]] = []
+        """Of the block of text that is being written."""
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         match event["type"]:
@@ -59,22 +67,25 @@ class AnthropicReader(ChatReader):
                 self._message = self._accumulate(event=event, current_snapshot=None)
                 self._count_tokens(event["message"].get("usage"))
             case "content_block_start":
-                return self._start_block(event["index"], event["content_block"])
+                return self._start_block(event)
             case "content_block_delta" if event["delta"]["type"] == "input_json_delta":
                 arguments = text_of(event["delta"].get("partial_json"))
-                self._calls[event["index"]].arguments += arguments
+                self.calls[-1].arguments += arguments
                 self.hidden_bytes += len(arguments)
             case "content_block_delta" if (delta := event["delta"])["type"] in _DELTAS:
                 self._accumulate(event=event, current_snapshot=self._message)
                 return text_of(delta.get("text")), text_of(delta.get("thinking"))
             case "content_block_delta" if event["delta"]["type"] == "citations_delta":
-                self._citations.setdefault(event["index"], []).append(event["delta"]["citation"])
-            case "content_block_stop" if citations := self._citations.pop(event["index"], None):
-                return citation_marks(self._message.content[event["index"]].text, citations), ""
+                self._citations.append(event["delta"]["citation"])
+            case "content_block_stop" if self._citations:
+                citations, self._citations = self._citations, []
+                return citation_marks(self._message.content[-1].text, citations), ""
             case "message_delta":
                 reason = text_of(event["delta"].get("stop_reason"))
                 self.finish = "content_filter" if reason == "refusal" else reason or self.finish
                 self._count_tokens(event.get("usage"))
+            case "message_stop":
+                self.ended, self.finish = True, self.finish or "stop"
             case "message":
                 return self._read_whole(event)
         return "", ""
@@ -82,26 +93,21 @@ class AnthropicReader(ChatReader):
     def _read_whole(self, message: Mapping[str, Any]) -> tuple[str, str]:
         """The text and reasoning of a whole answer, from a server that does not stream."""
         self.read_event({"type": "message_start", "message": {**message, "content": []}})
-        texts = [self._start_block(index, block) for index, block in enumerate(message["content"])]
+        texts = [self._start_block({"type": "content_block_start", "index": 0, "content_block": block}) for block in message["content"]]
         self.read_event({"type": "message_delta", "delta": message})
         return "".join(text for text, _ in texts), "".join(thought for _, thought in texts)
 
-    def _start_block(self, given: object, block: Mapping[str, Any]) -> tuple[str, str]:
-        if (index := whole_number(given)) is None:
-            raise ValueError("not an index")
-        event = {"type": "content_block_start", "index": index, "content_block": block}
+    def _start_block(self, event: Mapping[str, Any]) -> tuple[str, str]:
         self._accumulate(event=event, current_snapshot=self._message)
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
+        block = event["content_block"]
+        if block["type"] in ("text", "thinking"):
+            return text_of(block.get("text")), text_of(block.get("thinking"))
         if block["type"] == "tool_use":
-            whole = json_of(block.get("input") or "")
-            self._calls[index] = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")), whole)
-            self.add_call(self._calls[index])
-        if block["type"] not in ("text", "thinking"):
-            self.hidden_bytes += len(str(block))
-            return "", ""
-        text = text_of(block.get("text"))
-        return text + citation_marks(text, block.get("citations") or ()), text_of(block.get("thinking"))
+            self.add_call(PartialToolCall(text_of(block.get("id")), text_of(block.get("name")), json_of(block.get("input") or "")))
+        self.hidden_bytes += len(str(block))
+        return "", ""
 
     def _count_tokens(self, usage: Mapping[str, Any] | None) -> None:
         """Figures come at the start and, as totals, at the end. Anthropic does not count tokens in its cache as input."""
@@ -237,3 +243,40 @@ def _turn_start(messages: Sequence[PromptMessage]) -> int:
     while start and messages[start - 1].role == "user" and messages[start - 1].kind != "summary":
         start -= 1
     return start
+
+
+def search_result_blocks(text: str) -> list[Block] | None:
+    """A text that ends with a search result, with a block for each excerpt of that; None if it has none that can be cited."""
+    before, result = parse_tool_result(text) or ("", {})
+    excerpts = result.pop("excerpts", [])
+    if not excerpts or not all(each["text"].strip() for each in excerpts):
+        return None
+    rest = json.dumps(result, ensure_ascii=False) if result else ""
+    return [*text_blocks(f"{before}\n{rest}" if before else rest), *map(_search_result, excerpts)]
+
+
+def citation_marks(text: str, citations: Iterable[Mapping[str, Any]]) -> str:
+    """What to write behind a part of an answer for the citations that came with it, unless it has these marks itself."""
+    marks: dict[str, str] = {}
+    for citation in citations:
+        number = _NUMBER.match(str(citation.get("title") or ""))
+        if citation.get("type") == "search_result_location" and number and number[0] not in text and number[0] not in marks:
+            quote = str(citation.get("cited_text") or "").strip()
+            is_short = quote and len(quote) <= LONGEST_QUOTE and "\n" not in quote and not _QUOTE_MARKS.search(quote)
+            marks[number[0]] = f"(“{quote}” {number[0]})" if is_short and quote not in text else number[0]
+    return "".join(f" {mark}" for mark in marks.values())
+
+
+def _search_result(excerpt: Mapping[str, Any]) -> Block:
+    names = [str(excerpt[key]) for key in ("title", "heading") if excerpt.get(key)]
+    return {
+        "type": "search_result",
+        "source": f"{excerpt.get('path')}:{excerpt.get('lines')}",
+        "title": f"[{excerpt['source']}] {' › '.join(names)}",
+        "content": [{"type": "text", "text": line} for line in _LINE.findall(excerpt["text"].lstrip("\n"))],
+        "citations": {"enabled": True},
+    }
+
+
+def text_blocks(text: str) -> list[Block]:
+    return [{"type": "text", "text": text}] if text.strip() else []

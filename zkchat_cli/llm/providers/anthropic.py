@@ -11,7 +11,6 @@ from urllib.parse import quote
 from pydantic import Field
 
 from zkchat_cli.llm import anthropic_chat
-from zkchat_cli.llm.anthropic_citations import SEARCH_RESULTS_REFUSED
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
@@ -28,7 +27,7 @@ from zkchat_cli.text.numbers import whole_number
 API_VERSION = "2023-06-01"
 COUNTED_PARTS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
 """Parts of a request that the endpoint for counting takes."""
-SEARCH_RESULTS_REFUSAL = Refusal(SEARCH_RESULTS_REFUSED, lambda _: None)
+SEARCH_RESULTS_REFUSAL = Refusal(anthropic_chat.SEARCH_RESULTS_REFUSED, lambda _: None)
 """`full_body` sends text instead."""
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 

@@ -31,18 +31,15 @@ from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
 
 MAX_SCRIPT = 10_000_000
 ScriptedError = Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"]
-_MESSAGES: dict[ScriptedError, tuple[str, str]] = {
-    "timeout": ("the model did not answer in time", "Try again."),
-    "rate_limit": ("the provider accepts no more calls for now (429)", "Wait a moment and try again."),
-    "context_length": (
-        "the prompt is too long for the model",
-        "Summarize older turns (/compact, or zkchat context compact), or lower context.max_tokens.",
-    ),
-    "auth": ("the provider rejects the key (401)", "Check the key in the environment."),
-    "server": ("the provider failed (500)", "Try again in a while."),
-    "connection": ("no connection to the provider", "Is its server running?"),
-    "cut": ("the answer ended before it was complete", "Ask again for the rest."),
-    "empty": ("the model's answer was empty", "Try again, or ask in other words."),
+_MESSAGES: dict[ScriptedError, str] = {
+    "timeout": "the model did not answer in time",
+    "rate_limit": "the provider accepts no more calls for now (429)",
+    "context_length": "the prompt is too long for the model",
+    "auth": "the provider rejects the key (401)",
+    "server": "the provider failed (500)",
+    "connection": "no connection to the provider",
+    "cut": "the answer ended before it was complete",
+    "empty": "the model's answer was empty",
 }
 
 
@@ -77,14 +74,12 @@ class ScriptedModel(Model):
         self._calls += 1
         if reply.reasoning:
             yield ReasoningPart(reply.reasoning)
-        pieces = (_echo(request),) if reply.echo else reply.deltas or ((reply.text,) if reply.text else ())
-        for piece in pieces or ("",):
+        for piece in [_echo(request)] if reply.echo else reply.deltas or [reply.text]:
             self.pause(reply.delay_ms / 1000)
             if piece:
                 yield TextPart(piece)
         if reply.error:
-            message, hint = _MESSAGES[reply.error]
-            yield StreamFailed(ProviderError(reply.error, f"{self.name}: {message}", hint))
+            yield StreamFailed(ProviderError(reply.error, f"{self.name}: {_MESSAGES[reply.error]}", "Try again."))
             return
         if reply.tool_calls:
             calls = (ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
@@ -100,22 +95,19 @@ def _echo(request: Request) -> str:
 
 def _open(config: ModelConfig) -> ScriptedModel:
     file = config.name
-    if not file:
-        raise ProviderError("unknown_model", "scripted needs a file of replies", "For example: --model scripted/replies.jsonl")
-    replies = []
     try:
         text = read_file(file, MAX_SCRIPT).decode("utf-8-sig")
     except (OSError, ValueError) as e:
-        raise ProviderError(
-            "unknown_model", f"scripted/{file} cannot be read: {reason(e)}", "Name a UTF-8 file of JSON lines, at most 10 MB."
-        ) from e
+        hint = "Name a UTF-8 file of JSON lines, at most 10 MB."
+        raise ProviderError("unknown_model", f"scripted/{file} cannot be read: {reason(e)}", hint) from e
+    replies = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 replies.append(_ScriptedReply.model_validate_json(line))
             except ValidationError as e:
                 first = e.errors()[0]
-                where = ".".join(str(part) for part in first["loc"])
+                where = ".".join(map(str, first["loc"]))
                 problem = f"{file}, line {number}: {where + ': ' if where else ''}{value_problem(first)}"
                 raise ProviderError("bad_script", problem, f"A reply may have: {', '.join(_ScriptedReply.model_fields)}.") from e
     if not replies:
