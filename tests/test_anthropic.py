@@ -128,10 +128,10 @@ def test_window_is_the_servers_or_the_minimum_of_claude(server: ModelServer, mod
 
 def test_models_of_the_server_are_listed(server: ModelServer) -> None:
     server.gets[ANTHROPIC.listing] = {"data": [{"id": "clam"}, {"id": "claude", "max_input_tokens": 300_000}], "has_more": False}
-    assert PROVIDER.server_info is not None
-    info = PROVIDER.server_info(ModelConfig("", AnthropicSettings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
-    assert [(model.name, model.window) for model in info.list_models()] == [("clam", None), ("claude", 300_000)]
-    assert (info.key, info.configured_by) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
+    assert PROVIDER.open_remote is not None
+    remote = PROVIDER.open_remote(ModelConfig("", AnthropicSettings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
+    assert [(model.name, model.window) for model in remote.list_models()] == [("clam", None), ("claude", 300_000)]
+    assert (remote.server.key_status, remote.server.configured_by) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
 
 
 @pytest.mark.parametrize(("listed", "counts"), [({"input_tokens": 1234}, [1234, 1234]), (Reply([b"{}"], 404), [None, None])])

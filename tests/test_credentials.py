@@ -7,7 +7,7 @@ from conftest import Program
 from model_server import ModelServer, Reply, openai_text
 
 from zkchat_cli import credentials, paths
-from zkchat_cli.app.model_access import model_config, open_model, server_info
+from zkchat_cli.app.model_access import model_config, open_model, open_remote
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.llm import providers
@@ -49,9 +49,10 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
     model = open_model(loaded).model
     deltas = list(model.stream(Request((PromptMessage(role="user", content="Hello", tokens=1, kind="conversation"),))))
     assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"
-    reach = server_info("openai", loaded)
+    reach = open_remote("openai", loaded)
     assert reach is not None
-    assert (reach.key, reach.configured_by) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
+    assert reach.server.key_status == "the key in zkchat's file is set"
+    assert reach.server.configured_by == "the key in zkchat's file, OPENAI_BASE_URL"
     assert KEY not in repr([deltas, model, loaded, model_config(providers.provider("openai"), loaded)])
 
 
@@ -64,9 +65,9 @@ def test_a_stored_key_goes_to_no_other_address_than_its_own(where: paths.AppPath
     [*model.stream(Request((PromptMessage(role="user", content="Hello", tokens=1, kind="conversation"),)))]
     assert server.asked
     assert not any(secret in str(asked) for asked in server.asked for secret in (KEY, OTHER))
-    reach = server_info(provider, loaded)
+    reach = open_remote(provider, loaded)
     assert reach is not None
-    assert reach.key.endswith(f"for another address (zkchat keys set {provider} stores one for this)")
+    assert reach.server.key_status.endswith(f"for another address (zkchat keys set {provider} stores one for this)")
     key = credentials.find_key(provider, "X", {}, where)
     assert (key.value, key.for_address("https://elsewhere.example").value, key.for_address("https://elsewhere").value) == (KEY, OTHER, "")
 

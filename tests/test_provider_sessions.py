@@ -151,8 +151,8 @@ def test_the_environment_beats_the_setting(server: ModelServer) -> None:
     server.says(text_reply(OPENAI, "Yes."))
     list(openai.open(ModelConfig("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})).stream(REQUEST))
     assert len(server.asked) == 1
-    assert openai.server_info is not None
-    assert openai.server_info(ModelConfig("m", settings, {})).address == "http://127.0.0.1:1/v1"
+    assert openai.open_remote is not None
+    assert openai.open_remote(ModelConfig("m", settings, {})).server.address == "http://127.0.0.1:1/v1"
 
 
 # too long a prompt

@@ -46,7 +46,7 @@ from zkchat_cli.llm import embedders, http_client
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.http_client import JsonClient, LookupLimits
-from zkchat_cli.llm.http_errors import is_local
+from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
 pytestmark = pytest.mark.usefixtures("no_proxies")
@@ -436,7 +436,9 @@ def test_no_command_sends_a_key_over_plain_http(zkchat: Program, server: ModelSe
 def test_which_addresses_are_this_machine() -> None:
     local = ["http://localhost:1", "http://0.0.0.0:8000/v1", "http://[::1]:80"]  # servers print 0.0.0.0 as where they listen
     masked = ["http://localhost.example", "http://127.0.0.1.example", "http://127.0.0.1@notes.example", "http://2130706433"]
-    assert [each for each in (*local, *masked, "http://192.168.1.5", "http://[::ffff:1.2.3.4]", "http://") if is_local(each)] == local
+    assert [
+        each for each in (*local, *masked, "http://192.168.1.5", "http://[::ffff:1.2.3.4]", "http://") if Endpoint("", each, "").is_local
+    ] == local
 
 
 @ALL

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
@@ -13,9 +14,12 @@ from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities
+from zkchat_cli.llm.base import ModelConfig, Provider, Similarities
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.vault.search.vector_store import Embedder
+
+if TYPE_CHECKING:
+    from zkchat_cli.llm.remote_model import RemoteModel
 
 LISTING_TIMEOUT = 30.0
 """Seconds for the lists of models."""
@@ -49,28 +53,28 @@ def open_model(
 
 
 def available_models(
-    loaded: LoadedConfig, seconds: float = LISTING_TIMEOUT, also: Mapping[str, ServerInfo] = MappingProxyType({})
+    loaded: LoadedConfig, seconds: float = LISTING_TIMEOUT, also: Mapping[str, "RemoteModel"] = MappingProxyType({})
 ) -> tuple[AvailableModels, ...]:
     """The models of each server that the user has configured, or that may run on this machine; all are asked in parallel.
 
     `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends.
     """
-    from zkchat_cli.llm.http_errors import is_local, mask_address  # the providers have loaded it
+    from zkchat_cli.llm.http_errors import mask_address  # the providers have loaded it
 
-    found = {name: server for name, server in _servers(loaded).items() if server.configured_by or is_local(server.address)}
-    servers = {**found, **also}
+    found = {name: model for name, model in _remote_models(loaded).items() if model.server.configured_by or model.server.is_local}
+    models = {**found, **also}
     answers: dict[str, AvailableModels] = {}
-    for name, server in servers.items():
-        late = f"{mask_address(server.address)} did not answer in time" if server.configured_by else ""
+    for name, model in models.items():
+        late = f"{mask_address(model.server.address)} did not answer in time" if model.server.configured_by else ""
         answers[name] = AvailableModels(name, problem=late)  # until it answers
 
-    def ask(name: str, server: ServerInfo) -> None:
+    def ask(name: str, model: "RemoteModel") -> None:
         try:
-            answers[name] = AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in server.list_models()))
+            answers[name] = AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in model.list_models()))
         except ZkchatError as e:
-            answers[name] = AvailableModels(name, problem=e.message if server.configured_by else "")
+            answers[name] = AvailableModels(name, problem=e.message if model.server.configured_by else "")
 
-    threads = [threading.Thread(target=ask, args=each, daemon=True) for each in servers.items()]
+    threads = [threading.Thread(target=ask, args=each, daemon=True) for each in models.items()]
     deadline = time.monotonic() + seconds
     for thread in threads:
         thread.start()
@@ -79,23 +83,23 @@ def available_models(
     return (AvailableModels("offline", ("offline",)), *answers.values())
 
 
-def llama_cpp_server(env: Mapping[str, str]) -> ServerInfo:
+def llama_cpp_server(env: Mapping[str, str]) -> "RemoteModel":
     """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It gets no key."""
     provider = providers.provider("openai")
     address = f"http://127.0.0.1:{env.get('LLAMA_ARG_PORT', '').strip() or 8080}/v1"
     config = ModelConfig(settings=provider.settings.model_validate({"base_url": address}))
-    assert provider.server_info is not None
-    return provider.server_info(config)
+    assert provider.open_remote is not None
+    return provider.open_remote(config)
 
 
-def server_info(name: str, loaded: LoadedConfig, model: str = "") -> ServerInfo | None:
-    """Address and key of a provider's server; None for a provider without one."""
+def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> "RemoteModel | None":
+    """A model on a provider's server, by an empty name to ask the server alone; None for a provider without one."""
     provider = providers.provider(name)
-    return provider.server_info(model_config(provider, loaded, model)) if provider.server_info is not None else None
+    return provider.open_remote(model_config(provider, loaded, model)) if provider.open_remote is not None else None
 
 
-def _servers(loaded: LoadedConfig) -> dict[str, ServerInfo]:
-    return {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
+def _remote_models(loaded: LoadedConfig) -> dict[str, "RemoteModel"]:
+    return {name: model for name in providers.names() if (model := open_remote(name, loaded)) is not None}
 
 
 def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> ModelConfig:
@@ -111,9 +115,9 @@ def keyed_servers(loaded: LoadedConfig) -> dict[str, tuple[str, str]]:
     """For each provider that needs a key: the variable that may hold it, and the server that it is for (empty: the provider's own)."""
     found = {}
     for provider in map(providers.provider, providers.names()):
-        if "key_variable" in provider.settings.model_fields and provider.server_info is not None:
+        if "key_variable" in provider.settings.model_fields and provider.open_remote is not None:
             config = model_config(provider, loaded)
-            address = provider.server_info(config).address
-            is_own = address == provider.server_info(ModelConfig()).address
+            address = provider.open_remote(config).server.address
+            is_own = address == provider.open_remote(ModelConfig()).server.address
             found[provider.name] = config.settings.key_variable, "" if is_own else address
     return found

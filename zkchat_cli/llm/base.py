@@ -9,12 +9,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
+
+if TYPE_CHECKING:
+    from zkchat_cli.llm.remote_model import RemoteModel
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model reasons. No model accepts all of these; a provider with models that know fewer sends the nearest."""
@@ -255,25 +258,10 @@ class ModelInfo(NamedTuple):
     """The program that serves it, such as llamacpp."""
 
 
-class ServerInfo(NamedTuple):
-    """How a provider's server is reached, without the key itself.
-
-    `configured_by` names what the user has set for it (an address, a key); empty if nothing shows that the user wants this provider.
-    """
-
-    address: str
-    key: str
-    configured_by: str
-    list_models: Callable[[], tuple[ModelInfo, ...]]
-    """Asks the server, within seconds. Raises ProviderError."""
-    check: Callable[[], ProviderError | None]
-    """See `Model.check`."""
-
-
 class Provider(NamedTuple):
     """One way to reach models. `open` raises ProviderError for an impossible name.
 
-    `settings` is its table in the settings file. `server_info` is there if it sends prompts to a server. `tools` names the tools its models
+    `settings` is its table in the settings file. `open_remote` is there if it sends prompts to a server. `tools` names the tools its models
     can call, if they cannot call all: describing others would cost tokens. `summarizes`: whether they can summarize a conversation.
     """
 
@@ -281,5 +269,5 @@ class Provider(NamedTuple):
     open: Callable[[ModelConfig], Model]
     settings: type[Section] = Section
     tools: frozenset[str] | None = None
-    server_info: Callable[[ModelConfig], ServerInfo] | None = None
+    open_remote: "Callable[[ModelConfig], RemoteModel] | None" = None
     summarizes: bool = True

@@ -104,8 +104,11 @@ class Endpoint:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is this machine. Calls to it never use a proxy."""
-        return is_local(self.address)
+        """Whether the server is this machine; 0.0.0.0 is, too, which servers print as where they listen. No proxy is used then."""
+        with suppress(ValueError):
+            host = urlsplit(self.address).hostname or ""
+            return host == "localhost" or ip_address(host).is_loopback or ip_address(host).is_unspecified
+        return False
 
     def error(self, kind: ProviderErrorKind, problem: str, hint: str) -> ProviderError:
         mask = SecretMask([self.key])
@@ -267,14 +270,6 @@ def parse_refused_tokens(message: str) -> int | None:
     counts = [(bool(row[0]), int("".join(row))) for row in _PROMPT_TOKENS.findall(message)]
     above = [(is_exact, count) for is_exact, count in counts if is_exact or (limit is not None and limit < count <= MAX_COUNT)]
     return max(above)[1] if above else None
-
-
-def is_local(address: str) -> bool:
-    """Whether an address is this machine; 0.0.0.0 is, too, which servers print as where they listen."""
-    with suppress(ValueError):
-        host = urlsplit(address).hostname or ""
-        return host == "localhost" or ip_address(host).is_loopback or ip_address(host).is_unspecified
-    return False
 
 
 def mask_address(address: str) -> str:

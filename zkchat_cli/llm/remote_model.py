@@ -19,7 +19,6 @@ from zkchat_cli.llm.base import (
     ModelInfo,
     Provider,
     Request,
-    ServerInfo,
     StreamFailed,
     StreamFinished,
     ToolCallsPart,
@@ -263,16 +262,7 @@ def remote_provider(name: str, open_model: Callable[[ModelConfig, Any], RemoteMo
     def open_configured(config: ModelConfig) -> RemoteModel:
         return open_model(config, config.settings or settings())
 
-    def server_info(config: ModelConfig) -> ServerInfo:
-        model = open_configured(config)
-
-        def list_models() -> tuple[ModelInfo, ...]:
-            with closing(model.server):  # most servers are asked only once
-                return model.list_models()
-
-        return ServerInfo(model.server.address, model.server.key_status, model.server.configured_by, list_models, model.check)
-
-    return Provider(name, open_configured, settings, server_info=server_info)
+    return Provider(name, open_configured, settings, open_remote=open_configured)
 
 
 def fetch_models(

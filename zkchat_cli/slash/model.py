@@ -23,7 +23,7 @@ def _model(session: ZkChatSession, argument: str) -> CommandResult:
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     available = ["Available:", *lines] if lines else []
-    with_server = [name for name in providers.names() if providers.provider(name).server_info is not None]
+    with_server = [name for name in providers.names() if providers.provider(name).open_remote is not None]
     hint = f"/model PROVIDER/NAME switches to another; providers: {', '.join(with_server)}."
     return CommandResult("\n".join([base.model_text(session.runtime), *available, hint]))
 

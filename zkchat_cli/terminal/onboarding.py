@@ -66,7 +66,7 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
         names = [name for name in each.names if "embed" not in name and name != "offline"]
         if each.provider == "llama.cpp":
             offers |= {
-                name.replace("llama.cpp/", "openai/", 1): {"openai.base_url": llama_cpp.address, "openai.key_variable": LLAMA_KEY}
+                name.replace("llama.cpp/", "openai/", 1): {"openai.base_url": llama_cpp.server.address, "openai.key_variable": LLAMA_KEY}
                 for name in names
             }
         elif each.provider in PREFERRED:

@@ -14,8 +14,8 @@ from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
+from zkchat_cli.llm.remote_model import RemoteModel
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
 from zkchat_cli.text.numbers import plural
@@ -116,18 +116,18 @@ def _server_checks(loaded: LoadedConfig) -> Iterator[Check]:
     chosen, _, model = loaded.values.model.partition("/")
     for name in providers.names():
         own = model if name == chosen else ""
-        server = model_access.server_info(name, loaded, own)
-        if server is not None and (server.configured_by or name == chosen):
-            yield name, partial(_check_server, server, own)
+        remote = model_access.open_remote(name, loaded, own)
+        if remote is not None and (remote.server.configured_by or name == chosen):
+            yield name, partial(_check_server, remote, own)
 
 
-def _check_server(server: ServerInfo, model: str) -> str:
+def _check_server(remote: RemoteModel, model: str) -> str:
     """The server's address and key, and whether it has the model in use."""
-    listed = server.list_models()
-    if model and (error := server.check()):
+    listed = remote.list_models()
+    if model and (error := remote.check()):
         raise error
     includes = f", including {model}" if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed) else ""
-    return f"{mask_address(server.address)} answers; {server.key}; {plural(len(listed), 'model')}{includes}"
+    return f"{mask_address(remote.server.address)} answers; {remote.server.key_status}; {plural(len(listed), 'model')}{includes}"
 
 
 def _tool_server_checks(loaded: LoadedConfig) -> list[Check]:
