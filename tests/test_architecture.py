@@ -46,7 +46,6 @@ UNUSED_OFFLINE = (
     "pickle",
     "regex",
     "typer._adapters",
-    "yaml",
 )
 
 

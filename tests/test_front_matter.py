@@ -1,7 +1,5 @@
 """The properties at the head of a note."""
 
-import random
-
 import pytest
 
 from zkchat_cli.vault import front_matter, note_parser
@@ -99,21 +97,3 @@ def test_links_in_properties_have_lines():
 
 def test_links_in_invalid_front_matter_are_links():
     assert [link.line for link in read_markup("---\na: [[A]]: b\n---\n").links] == [2]
-
-
-def test_plain_lines_are_read_as_yaml_reads_them() -> None:
-    dice = random.Random(4)
-    names, values = (
-        ["a:", "B-c:", "d e:", "_f:"],
-        ["", " ", "  x", " true", " 1 - 2", " x ", " 日本 a", "y", " a/b.c", " - x", " [x]", " [a b ,1,  é - 2 ]", " [x, ]", " [ x]"],
-    )
-    items = ["  - a", "  - b c ", "  - é", "- 1", "  -a", "    - a", "  - - x"]
-    plain = 0
-    for _ in range(3000):
-        lines = [dice.choice(items) if dice.random() < 0.4 else dice.choice(names) + dice.choice(values) for _ in range(dice.randint(1, 4))]
-        source = "\n".join(lines)
-        read_plainly = front_matter._read_plain_lines(source)
-        if read_plainly is not None:
-            plain += 1
-            assert read_plainly == front_matter._parse_yaml(source), source
-    assert plain > 300

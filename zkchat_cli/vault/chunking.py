@@ -47,9 +47,8 @@ def chunk_note(text: str, front_lines: int, markup: Markup, *, properties: bool 
     """The chunks of a note; with `properties` its front matter is one, too, the last."""
     lines = text.split("\n")
     sizes = [*map(estimate_size, lines)]
-    heading_lines = [heading.line for heading in markup.headings]
     found: list[NoteChunk] = []
-    sections = [*_merge_sections(_split_at_headings(lines, sizes, front_lines, markup.headings))]
+    sections = _merge_sections(_split_at_headings(lines, sizes, front_lines, markup.headings))
     if properties:
         sections.append(_Section(2, front_lines - 1, 0, sum(sizes[1 : front_lines - 1]), bare=False))
     for section in sections:
@@ -59,9 +58,9 @@ def chunk_note(text: str, front_lines: int, markup: Markup, *, properties: bool 
             while start <= end and not lines[end - 1].strip():
                 end -= 1
             if start <= end:
-                heading, headings = _find_headings(start, end, lines, markup.headings, heading_lines)
+                heading, names = _find_headings(start, end, lines, markup.headings)
                 texts = _split_line(lines[start - 1]) if start == end else ("\n".join(lines[start - 1 : end]),)
-                found.extend(NoteChunk(start, end, heading, headings, text) for text in texts)
+                found.extend(NoteChunk(start, end, heading, names, text) for text in texts)
     if not found:  # a note without text can still be found by its name
         line = min(front_lines + 1, len(lines))
         found.append(NoteChunk(line, line, None, (), lines[line - 1]))
@@ -78,18 +77,14 @@ def _split_at_headings(lines: list[str], sizes: list[int], front_lines: int, hea
         start, level = line, following
 
 
-def _merge_sections(sections: Iterable[_Section]) -> Iterator[_Section]:
-    last: _Section | None = None
+def _merge_sections(sections: Iterable[_Section]) -> list[_Section]:
+    merged: list[_Section] = []
     for section in sections:
-        if last is None:
-            last = section
-        elif _should_merge(last, section):
-            last = _Section(last.start, section.end, last.level, last.size + section.size, last.bare and section.bare)
-        else:
-            yield last
-            last = section
-    if last:
-        yield last
+        if merged and _should_merge(merged[-1], section):
+            last = merged.pop()
+            section = _Section(last.start, section.end, last.level, last.size + section.size, last.bare and section.bare)
+        merged.append(section)
+    return merged
 
 
 def _should_merge(last: _Section, section: _Section) -> bool:
@@ -141,18 +136,15 @@ def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int]
         yield start, section.end
 
 
-def _find_headings(
-    start: int, end: int, lines: list[str], headings: tuple[Heading, ...], heading_lines: list[int]
-) -> tuple[str | None, tuple[str, ...]]:
+def _find_headings(start: int, end: int, lines: list[str], headings: tuple[Heading, ...]) -> tuple[str | None, tuple[str, ...]]:
     """The innermost heading above the first line that is not a heading, and the texts of all headings above and inside."""
-    first = bisect_left(heading_lines, start)
-    after = bisect_left(heading_lines, end + 1, first)
-    inner, body = first, start
-    while inner < after and heading_lines[inner] == body:
-        inner += 1
-        body += 1
-        while body <= end and not lines[body - 1].strip():
-            body += 1
+    first, after = (bisect_left(headings, line, key=lambda heading: heading.line) for line in (start, end + 1))
+    inner = first
+    for body in range(start, end + 1):
+        if inner < after and headings[inner].line == body:
+            inner += 1
+        elif lines[body - 1].strip():
+            break
     if inner == 0:
         heading, texts = None, []
     else:
@@ -165,10 +157,7 @@ def _find_headings(
 def _split_line(line: str) -> Iterator[str]:
     """A single line, in pieces of a chunk's size if it is far longer: base64, or an export without line breaks."""
     size = estimate_size(line)
-    if size <= MAX_LINE_TOKENS:
-        yield line
-        return
-    step = max(1, len(line) * MAX_TOKENS // size)
+    step = max(1, len(line) * MAX_TOKENS // size) if size > MAX_LINE_TOKENS else len(line)
     start = 0
     while start < len(line):
         end = start + step

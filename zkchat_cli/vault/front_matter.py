@@ -18,11 +18,6 @@ _NO_CONTENT = re.compile(
 )
 _NO_VALUE = re.compile(r"true|false|\[\[[^\]]*\]\]", re.IGNORECASE)
 
-_PLAIN = r"\w[\w ./-]*"
-_PLAIN_LINE = re.compile(
-    rf"([^\W\d][\w-]{{0,50}}(?: [\w-]{{1,50}})?):(?: *| +(\w[\w ./,;?!()'’“”·-]*)| +\[({_PLAIN}(?:, *{_PLAIN})*)\])|  - ({_PLAIN})"
-)
-"""A property with a value, a list or nothing, or an item of the list below it, that means the same without YAML."""
 _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 
 
@@ -62,44 +57,14 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     source = head[begin + 1 : closing.start()]
     lines = head.count("\n", begin, closing.start()) + 2
-    if (plain := _read_plain_lines(source)) is not None:
-        return FrontMatter(lines, plain)
-    import yaml  # 10 ms, which many notes do not need
+    from yaml import YAMLError  # 10 ms that the budget bar does not need
 
     try:
         values = _parse_yaml(source)
-    except (yaml.YAMLError, ValueError) as e:
+    except (YAMLError, ValueError) as e:
         cause = " ".join(str(getattr(e, "problem", None) or e).split())
         return FrontMatter(problem=f"front matter is not valid YAML ({cause}), read as text")
     return FrontMatter() if values is None else FrontMatter(lines, values)
-
-
-def _read_plain_lines(source: str) -> dict[str, list[str]] | None:
-    """What `_parse_yaml` returns, for the front matter that most notes have; None for any other. YAML takes 10 ms to import."""
-    written: dict[str, list[str]] = {}
-    items: list[str] | None = None
-    for line in [*source.split("\n"), None]:
-        match = _PLAIN_LINE.fullmatch(line) if line is not None else None
-        if match and match[4] and items is not None:
-            items.append(match[4].rstrip())
-            continue
-        if items == []:
-            items.append("")
-        if line is None:
-            break
-        if match is None or match[4]:
-            return None
-        items = None
-        values = written.setdefault(match[1].casefold(), [])
-        if match[2]:
-            values.append(match[2].rstrip())
-        elif match[3]:
-            values.extend(map(str.strip, match[3].split(",")))
-        elif values:
-            return None
-        else:
-            items = values
-    return written
 
 
 def _parse_yaml(source: str) -> dict[str, list[str]] | None:
