@@ -6,6 +6,7 @@ comments, math and escapes. It never goes backwards, so its time is linear in th
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -77,14 +78,12 @@ class _MarkupReader:
     """The next mark and where it begins: lines before it need no search."""
     resume: int = 0
     """Where reading continues: after the end of a line if a comment, code or math runs over it."""
-    has_markdown_links: bool = True
     unclosed: set[str] = field(default_factory=set)
     paragraph_end: int = -1
-    backticks: dict[int, list[int]] = field(default_factory=dict)
+    backticks: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def read(self) -> Markup:
         text = self.text
-        self.has_markdown_links = "](" in text
         lines = text.split("\n")
         begin = self._read_front_matter(lines[: self.front_lines])
         scan = BlockScanner().scan
@@ -114,18 +113,14 @@ class _MarkupReader:
 
     def _read_front_matter(self, lines: list[str]) -> int:
         """Read the wikilinks of the front matter; returns where the text after it begins."""
-        size, begin = sum(map(len, lines)) + len(lines), 0
-        if self.text.find("[[", 0, size) < 0:
-            self.line = len(lines)
-            return size
+        begin = 0
         for line in lines:
             self.line += 1
-            end = begin + len(line)
-            at = -1 if line.startswith("#") else self.text.find("[[", begin, end)  # a comment in YAML
-            while at >= 0:
-                if link := parse_wikilink(self.text, at, end, self.line):
-                    self.links.append(link)
-                at = self.text.find("[[", link.end if link else at + 1, end)
+            at, end = begin, begin + len(line)
+            while not line.startswith("#") and (at := self.text.find("[[", at, end)) >= 0:  # a comment in YAML
+                link = parse_wikilink(self.text, at, end, self.line)
+                self.links += [link] if link else []
+                at = link.end if link else at + 1
             begin = end + 1
         return begin
 
@@ -171,7 +166,7 @@ class _MarkupReader:
     def _after_brackets(self, after: int, count: int, end: int) -> int:
         """Read a run of brackets: the inner two make a wikilink, the innermost one a Markdown link."""
         link = parse_wikilink(self.text, after - 2, end, self.line) if count > 1 else None
-        if not link and self.has_markdown_links:
+        if not link:
             link = parse_markdown_link(self.text, after - 1, end, self.line)
         if link:
             self.links.append(link)
@@ -192,15 +187,15 @@ class _MarkupReader:
         of them would take quadratic time.
         """
         following = _BACKTICKS.search(self.text, at + length, end)
-        if following and following.end() - following.start() == length:
+        if following and len(following[0]) == length:
             return following.end()
         if at >= self.paragraph_end:
             ends = _PARAGRAPH_ENDS.search(self.text, at)
             self.paragraph_end = ends.start() + 1 if ends else len(self.text) + 1
-            self.backticks = {}
+            self.backticks = defaultdict(list)
             for run in _BACKTICKS.finditer(self.text, at, self.paragraph_end):
-                self.backticks.setdefault(run.end() - run.start(), []).append(run.start())
-        runs = self.backticks.get(length, [])
+                self.backticks[len(run[0])].append(run.start())
+        runs = self.backticks[length]
         closing = bisect_left(runs, at + 1)
         return runs[closing] + length if closing < len(runs) else at + length
 
