@@ -176,20 +176,10 @@ def import_paths(written: str, folder: str) -> Iterator[str]:
 
 
 def truncate_to_budget(text: str, budget: int, counter: TokenCounter) -> tuple[str, int]:
-    """The text and its tokens; if it is too long, its first lines and a mark, in at most `budget` tokens."""
+    """The text and its tokens; if it is too long, its first lines (or a part of the first) and a mark, in at most `budget` tokens."""
     if len(text) <= 40 * max(budget, 1) and (tokens := counter.count(text)) <= budget:  # a 50 MB file is too long without counting it
         return text, tokens
-    if budget <= 0:
-        return "", 0
-    lines = text[: 40 * budget].split("\n")
-    used, count = counter.count(CUT_MARK), 0
-    while count < len(lines) and (used := used + counter.count(lines[count]) + 1) <= budget:
-        count += 1
-    first = "\n".join(lines[:count]) or _cut_line(lines[0], budget, counter)
-    return (first + CUT_MARK, counter.count(first + CUT_MARK)) if first else ("", 0)
-
-
-def _cut_line(line: str, budget: int, counter: TokenCounter) -> str:
-    """The beginning of one long line: a whole file may be a single paragraph."""
-    lengths = range(min(len(line), 8 * budget))
-    return line[: bisect_right(lengths, budget, key=lambda n: counter.count(line[: n + 1] + CUT_MARK))]
+    lengths = range(min(len(text), 40 * budget))
+    beginning = text[: bisect_right(lengths, budget, key=lambda n: counter.count(text[: n + 1] + CUT_MARK))]
+    whole_lines = (beginning.rpartition("\n")[0] or beginning) + CUT_MARK
+    return (whole_lines, counter.count(whole_lines)) if beginning else ("", 0)

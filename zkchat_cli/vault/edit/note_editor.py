@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
@@ -23,6 +22,7 @@ from zkchat_cli.vault.edit import link_rewrite, section_edit
 from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, apply_edits
 from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, decode_note, encode_like, path_taken, resolve_path
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable
+from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, link_key, strip_suffix
@@ -30,15 +30,6 @@ from zkchat_cli.vault.note_parser import ParsedNote
 
 UNLINKABLE = "#^[]|\\"
 """Characters that a link cannot have in a note's name."""
-
-
-class LinkFix(NamedTuple):
-    """A link of a note, by its line and its text, and the file it shall point to."""
-
-    source: str
-    line: int
-    raw: str
-    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +97,14 @@ class NoteEditor:
         note = f"{plural(len(rows), 'link')} in {plural(sources, 'note')} will be broken." if rows else ""
         return Change(f"move {path} to {new_path}", (FileChange(path, new_path, raw, raw),), note)
 
-    def fix_links(self, fixes: Sequence[LinkFix]) -> Change:
-        """Links that shall point to other files; those that are gone, or that no spelling can fix, are left alone."""
+    def fix_links(self, fixes: Sequence[LinkRow]) -> Change:
+        """Broken links with the targets they shall get; those that are gone, or that no spelling can fix, are left alone."""
         files: list[FileChange] = []
         links = 0
-        names = self._names_by_key([link_key(fix.target) for fix in fixes])
+        names = self._names_by_key([link_key(fix.target or "") for fix in fixes])
         for source in dict.fromkeys(fix.source for fix in fixes):
             raw, note = self._read_note(source)
-            targets = {(fix.line, fix.raw): fix.target for fix in fixes if fix.source == source}
+            targets = {(fix.line, fix.raw): fix.target for fix in fixes if fix.source == source and fix.target}
             broken = [(link, targets[link.line, link.raw]) for link in note.markup.links if (link.line, link.raw) in targets]
             edits = [edit for link, target in broken if (edit := link_rewrite.relink(link, note.text, source, target, names))]
             if edits:
