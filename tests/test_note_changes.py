@@ -72,7 +72,7 @@ def test_an_ignored_path_is_reported(vault: Path, tmp_path: Path) -> None:
     [
         ("create_note", {"path": "../out.md", "content": "x"}, "leads out of the vault"),
         ("create_note", {"path": ".obsidian/x.md", "content": "x"}, "hidden"),
-        ("create_note", {"path": ".trash/x.md", "content": "x"}, "not a valid path for a note"),
+        ("create_note", {"path": ".trash/x.md", "content": "x"}, "is hidden"),
         ("create_note", {"path": "Filters", "content": "x"}, "exists already"),
         ("create_note", {"path": "a[b]", "content": "x"}, "no link could name"),
         ("create_note", {"path": "a .markdown", "content": "x"}, "no link could name"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, relink
-from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
+from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName, Lookup
 from zkchat_cli.vault.links.wikilinks import link_key, note_name
 
 NAMES = ("A", "a", "B b", "C (1)", "50%", "Ü")
@@ -15,14 +15,14 @@ FOLDERS = ("", "F/", "F/G/", "H i/")
 ALIASES = ("A", "Also", "B b")
 
 
-def names_of(notes: dict[str, str]) -> dict[str, list[LinkName]]:
-    """The table that an index of these notes has, with every name that anything may be called by."""
+def names_of(notes: dict[str, str]) -> Lookup:
+    """The names that an index of these notes has."""
     table: dict[str, list[LinkName]] = {}
     for path, text in notes.items():
         table.setdefault(link_key(path), []).append(LinkName(path, "note", note_name(path)))
         for alias in note_parser.parse_note(path, text).aliases:
             table.setdefault(link_key(alias), []).append(LinkName(path, "alias", alias))
-    return table
+    return lambda key: table.get(key, ())
 
 
 def targets(notes: dict[str, str]) -> dict[str, list[str | None]]:
@@ -98,6 +98,10 @@ def test_a_link_is_rewritten_in_its_authors_style(written: str, after: str) -> N
 def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
     move = Move("A.md", "Nick.md")
     table = {"nick": [LinkName("C.md", "alias", "Nick")], "a": [LinkName("A.md", "note", "A")]}
+
+    def lookup(key: str) -> list[LinkName]:
+        return table.get(key, [])
+
     with pytest.raises(VaultError, match=r"\[\[Nick\]\] in S.md could not keep its target"):
-        LinkRewriter(table, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
-    assert relink(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
+        LinkRewriter(lookup, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
+    assert relink(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", lookup) is None

@@ -6,18 +6,16 @@ with the resolver before it is taken; nothing is guessed.
 """
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
+from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName, Lookup
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, link_key, note_name, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
-
-Names = Mapping[str, Sequence[LinkName]]
 
 
 class Edit(NamedTuple):
@@ -50,12 +48,12 @@ class Move(NamedTuple):
 
 
 class LinkRewriter:
-    """Rewrites links for a move. `names` must have the keys of the old path, the new path, the note's aliases, and all links read here."""
+    """Rewrites links for a move, in a vault with the names of `lookup`."""
 
-    def __init__(self, names: Names, move: Move) -> None:
+    def __init__(self, lookup: Lookup, move: Move) -> None:
         self._move = move
-        self._before = BulkLinkResolver(names)
-        self._after = BulkLinkResolver(_move_names(names, move))
+        self._before = BulkLinkResolver(lookup)
+        self._after = BulkLinkResolver(lambda key: _names_after(lookup(key), key, move))
 
     def rewrite(self, source: str, note: ParsedNote) -> tuple[str, int]:
         """The new text of the note at `source` (its path before the move), in which each link keeps its target, and how many were changed.
@@ -91,18 +89,16 @@ class LinkRewriter:
         return _edit_target(link, text, spelling)
 
 
-def relink(link: WrittenLink, text: str, source: str, target: str, names: Names) -> Edit | None:
+def relink(link: WrittenLink, text: str, source: str, target: str, lookup: Lookup) -> Edit | None:
     """The edit that makes a link of a note point to another file, by name if that is enough; None if nothing does."""
-    spelling = _find_spelling(BulkLinkResolver(names), link, source, "", source, target)
+    spelling = _find_spelling(BulkLinkResolver(lookup), link, source, "", source, target)
     return _edit_target(link, text, spelling) if spelling is not None else None
 
 
-def _move_names(names: Names, move: Move) -> Names:
-    """The names after a move: aliases and titles go with the file, whose own name is another."""
-    after = {key: [name for name in found if name.path != move.old or name.kind in ("alias", "title")] for key, found in names.items()}
-    moved = {key: [name._replace(path=move.apply(name.path)) for name in found] for key, found in after.items()}
-    moved.setdefault(link_key(move.new), []).append(LinkName(move.new, "note", note_name(move.new)))
-    return moved
+def _names_after(names: Sequence[LinkName], key: str, move: Move) -> list[LinkName]:
+    """The names with this key after a move: aliases and titles go with the file, whose own name is another."""
+    left = [name._replace(path=move.apply(name.path)) for name in names if name.path != move.old or name.kind in ("alias", "title")]
+    return [*left, LinkName(move.new, "note", note_name(move.new))] if key == link_key(move.new) else left
 
 
 def _find_spelling(resolver: BulkLinkResolver, link: WrittenLink, source: str, old: str, place: str, target: str) -> str | None:

@@ -7,7 +7,7 @@ import errno
 import json
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -21,7 +21,7 @@ from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit import link_rewrite, section_edit
 from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, apply_edits
 from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, decode_note, encode_like, path_taken, resolve_path
-from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable
+from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.resolver import LinkName
@@ -101,12 +101,11 @@ class NoteEditor:
         """Broken links with the targets they shall get; those that are gone, or that no spelling can fix, are left alone."""
         files: list[FileChange] = []
         links = 0
-        names = self._names_by_key([link_key(fix.target or "") for fix in fixes])
         for source in dict.fromkeys(fix.source for fix in fixes):
             raw, note = self._read_note(source)
             targets = {(fix.line, fix.raw): fix.target for fix in fixes if fix.source == source and fix.target}
             broken = [(link, targets[link.line, link.raw]) for link in note.markup.links if (link.line, link.raw) in targets]
-            edits = [edit for link, target in broken if (edit := link_rewrite.relink(link, note.text, source, target, names))]
+            edits = [edit for link, target in broken if (edit := link_rewrite.relink(link, note.text, source, target, self._names))]
             if edits:
                 links += len(edits)
                 files.append(FileChange(source, source, raw, encode_like(raw, apply_edits(note.text, edits))))
@@ -116,9 +115,7 @@ class NoteEditor:
         """The notes that a move changes, itself first, and the number of rewritten links."""
         _, note = self._read_note(move.old)
         keys = list(dict.fromkeys((link_key(move.old), link_key(move.new), *map(link_key, note.aliases))))
-        names = self._names_by_key([*keys, *(link_key(link.text) for link in note.markup.links)])
-        names |= self._names_by_key(link_key(name.path) for found in tuple(names.values()) for name in found)
-        rewriter, files, links = LinkRewriter(names, move), list[FileChange](), 0
+        rewriter, files, links = LinkRewriter(self._names, move), list[FileChange](), 0
         for source in dict.fromkeys((move.old, *self._linking_notes(move.old, keys))):
             raw, note = self._read_note(source)
             text, changed = rewriter.rewrite(source, note)
@@ -133,9 +130,8 @@ class NoteEditor:
                  WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
         return [source for (source,) in self.index.ask(lambda index: index.rows(sql, path, json.dumps(keys)))]
 
-    def _names_by_key(self, keys: Iterable[str]) -> dict[str, list[LinkName]]:
-        wanted = dict.fromkeys(keys)
-        return self.index.ask(lambda index: {folded: index.names(folded) for folded in wanted})
+    def _names(self, key: str) -> list[LinkName]:
+        return self.index.ask(lambda index: index.names(key))
 
     def _new_path(self, path: str, old: str | None = None) -> str:
         """The normalized path of a new note: in the vault, not hidden, free, and linkable."""
@@ -144,13 +140,8 @@ class NoteEditor:
             path += posixpath.basename(old)
         if not path.lower().endswith(NOTE_SUFFIXES):
             path += ".md" if old is None else PurePosixPath(old).suffix
-        file = resolve_path(self.root, path)
-        path = posixpath.normpath(path)
-        if path.startswith(f"{TRASH}/"):
-            raise VaultError(f"{printable(path)} is not a valid path for a note", "Give a path such as `Folder/Note.md`.")
-        if folder := posixpath.dirname(path):  # a symbolic link to another folder of the vault: the index knows that one
-            folder = resolve_path(self.root, folder).relative_to(self.root).as_posix()
-            path = posixpath.normpath(posixpath.join(folder, posixpath.basename(path)))
+        file = resolve_inside(self.root, path)
+        path = file.relative_to(self.root).as_posix()
         if any(c in UNLINKABLE or not c.isprintable() for c in path) or any(part != part.strip() for part in strip_suffix(path).split("/")):
             raise VaultError(f"no link could name {printable(path)}", f"Leave out {' '.join(UNLINKABLE)} and spaces at an end.")
         if os.path.lexists(file) and (old is None or path == old or not os.path.samefile(file, self.root / old)):  # noqa: PTH121

@@ -283,7 +283,7 @@ class _IndexUpdate:
         found = self.connection.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
         for folded, *name in found:
             names[folded].append(LinkName(*name))
-        resolver = BulkLinkResolver(names)
+        resolver = BulkLinkResolver(lambda key: names.get(key, ()))
         resolved: list[tuple[str | None, str | None, int]] = []
         for rowid, target, status, source, _, kind, text in links:
             answer = resolver.resolve(WrittenLink("", kind, text), source)

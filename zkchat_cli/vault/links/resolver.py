@@ -5,7 +5,7 @@ files the best wins, in the order of `_REASONS`. An alias from front matter neve
 """
 
 import posixpath
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from zkchat_cli.models import LinkResolution, ReferenceStatus
@@ -112,16 +112,16 @@ def resolve_all(links: Iterable[WrittenLink], source: str | None, lookup: Lookup
 
 
 class BulkLinkResolver:
-    """Resolves many links by one table of names; equal links of one folder are resolved once."""
+    """Resolves many links by one look-up of names; equal links of one folder are resolved once."""
 
-    def __init__(self, names: Mapping[str, Sequence[LinkName]]) -> None:
-        self._names = names
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
         self._answers: dict[tuple[str, str, str], ResolvedTarget] = {}
 
     def resolve(self, link: WrittenLink, source: str) -> ResolvedTarget:
         if not link.text:
-            return resolve(link, source, lambda _: ())
+            return resolve(link, source, self._lookup)
         question = (link.kind, link.text, source.rpartition("/")[0])
         if question not in self._answers:
-            self._answers[question] = resolve(link, source, lambda folded: self._names.get(folded, ()))
+            self._answers[question] = resolve(link, source, self._lookup)
         return self._answers[question]
