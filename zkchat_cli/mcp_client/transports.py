@@ -6,8 +6,9 @@ The SDK reads a line of a program without a limit, so the pipes are ours. Import
 import os
 import signal
 import subprocess
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 import anyio
@@ -36,8 +37,10 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
     """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error, or its last HTTP
     error."""
     if server.url:
+        headers = {**server.headers, "accept-encoding": "identity"}
+        hooks: dict[str, list[Callable[..., Any]]] = {"response": [partial(_check_response, errors)]}
         async with (
-            httpx2.AsyncClient(transport=_BoundedTransport(errors), headers=server.headers, timeout=httpx2.Timeout(30, read=300)) as http,
+            httpx2.AsyncClient(headers=headers, event_hooks=hooks, timeout=httpx2.Timeout(30, read=300)) as http,
             streamable_http_client(server.url, http_client=http, max_sse_event_size=MAX_MESSAGE) as streams,
         ):
             yield streams
@@ -106,26 +109,16 @@ async def _stop(process: anyio.abc.Process) -> None:
     await process.aclose()
 
 
-class _BoundedTransport(httpx2.AsyncHTTPTransport):
-    """HTTP whose answers end with an error after MAX_MESSAGE bytes, or MAX_STREAM of a stream of events. Compressed ones are refused,
-    because a few bytes can become gigabytes."""
-
-    def __init__(self, errors: bytearray) -> None:
-        super().__init__()
-        self._errors = errors
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        request.headers["accept-encoding"] = "identity"
-        response = await super().handle_async_request(request)
-        if request.method == "POST":  # others are optional in the protocol
-            self._errors[:] = f"the server answers {response.status_code}".encode() if response.is_error else b""
-        if response.headers.get("content-encoding", "identity") != "identity":
-            await response.aclose()
-            self._errors[:] = b"the server sends compressed answers"
-            raise httpx2.RemoteProtocolError("the server sends compressed answers")
-        is_stream = "text/event-stream" in response.headers.get("content-type", "")
-        response.stream = _BoundedStream(response.stream, MAX_STREAM if is_stream else MAX_MESSAGE)  # type: ignore[arg-type]
-        return response
+async def _check_response(errors: bytearray, response: httpx2.Response) -> None:
+    """Let an answer end with an error after MAX_MESSAGE bytes, or MAX_STREAM of a stream of events. Compressed ones are refused, because a
+    few bytes can become gigabytes."""
+    if response.request.method == "POST":  # others are optional in the protocol
+        errors[:] = f"the server answers {response.status_code}".encode() if response.is_error else b""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        errors[:] = b"the server sends compressed answers"
+        raise httpx2.RemoteProtocolError(errors.decode())
+    is_stream = "text/event-stream" in response.headers.get("content-type", "")
+    response.stream = _BoundedStream(response.stream, MAX_STREAM if is_stream else MAX_MESSAGE)  # type: ignore[arg-type]
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
