@@ -300,7 +300,7 @@ def test_a_tool_call_is_folded_with_its_result() -> None:
     assert "open" not in call.attributes
     assert [e.words.split(" · ")[0] for e in page.all("h2")] == ["You", "zkchat calls tools", "zkchat"]
     assert call.words == (
-        'find_excerpts "combine filters": 1 excerpt, 812 tokens, 4 ms [3] Filters › Boolean operators Queries/Filters.md:12-14'
+        'find_excerpts "combine filters": 1 excerpt, 812 tokens [3] Filters › Boolean operators Queries/Filters.md:12-14'
     )
 
 

@@ -78,22 +78,13 @@ def replace_unsafe_characters(text: str) -> str:
     return _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-class CallDetails(NamedTuple):
-    """A tool call with its result."""
-
-    name: str
-    arguments: str
-    description: str
-    result: ZkChatMessage | None
-
-
 class Article(NamedTuple):
-    """A message on the page; that of an unexpected tool result has only a call."""
+    """A message on the page, and its tool calls with their results; that of an unexpected result has only that."""
 
     number: int
     message: ZkChatMessage
     html: Markup
-    calls: list[CallDetails]
+    calls: list[tuple[ToolCall | None, ZkChatMessage | None]]
     sources: list[sources.Source]
 
     @property
@@ -123,21 +114,17 @@ class _PageBuilder:
 
     def _article(self, message: ZkChatMessage) -> Article:
         if message.role == "tool":
-            return Article(0, message, Markup(), [CallDetails(message.tool_name or "tool", "", base.describe_result(message), message)], [])
+            return Article(0, message, Markup(), [(None, message)], [])
         self._count += 1
         builder = sources.SourceListBuilder(f"{self.prefix}{self._count}", message.citations, self.chunks)
         html = Markup()
         if message.content.strip():
             html = render_markdown(message.content, cited_marks(message.content, message.citations), builder.link)
-        calls = [self._call(call, self.results.get((message.id, call.id))) for call in message.tool_calls]
-        article = Article(self._count, message, html, calls, builder.sources())
+        calls = [(call, self.results.get((message.id, call.id))) for call in message.tool_calls]
+        article = Article(self._count, message, html, [*calls], builder.sources())
         if message.role == "user":
             self.questions.append(article)
         return article
-
-    def _call(self, call: ToolCall, result: ZkChatMessage | None) -> CallDetails:
-        duration = f", {result.tool_run.duration_ms:.0f} ms" if result is not None and result.tool_run is not None else ""
-        return CallDetails(call.name, base.describe_arguments(call), base.describe_result(result) + duration, result)
 
 
 def _chunks_by_number(archive: ConversationArchive) -> dict[int, ContentChunk]:
@@ -163,6 +150,8 @@ def _templates() -> "Environment":
         status_notes=base.STATUS_NOTES,
         statuses=sources.STATUSES,
         source_title=sources.source_title,
+        describe_arguments=base.describe_arguments,
+        describe_result=base.describe_result,
         unsupported=base.UNSUPPORTED,
         describe_uncited=base.describe_uncited,
         describe_reference=base.describe_reference,
