@@ -299,9 +299,7 @@ def test_a_tool_call_is_folded_with_its_result() -> None:
     call = page.one("details", "call")
     assert "open" not in call.attributes
     assert [e.words.split(" · ")[0] for e in page.all("h2")] == ["You", "zkchat calls tools", "zkchat"]
-    assert call.words == (
-        'find_excerpts "combine filters": 1 excerpt, 812 tokens [3] Filters › Boolean operators Queries/Filters.md:12-14'
-    )
+    assert call.words == ('find_excerpts "combine filters": 1 excerpt, 812 tokens [3] Filters › Boolean operators Queries/Filters.md:12-14')
 
 
 def test_head_and_header_describe_the_conversation() -> None:

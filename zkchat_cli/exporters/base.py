@@ -55,11 +55,10 @@ def current_branch(archive: ConversationArchive) -> tuple[ZkChatMessage, ...]:
     return tuple(m for m in branch if m.role != "assistant" or m.content or m.tool_calls)
 
 
-def active_summaries(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> list[Compaction]:
-    """The summaries of these messages, oldest first. Each includes the one before it, so the last one is enough for a reader."""
-    ids = {message.id for message in messages}
-    active = (compaction for compaction in archive.compactions if compaction.summary and not compaction.undone)
-    return [compaction for compaction in active if compaction.last_id is None or compaction.last_id in ids]
+def current_summary(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> Compaction | None:
+    """The last summary of these messages, which includes the earlier ones."""
+    ids = {None, *(message.id for message in messages)}
+    return next((each for each in reversed(archive.compactions) if each.summary and not each.undone and each.last_id in ids), None)
 
 
 def conversation_title(archive: ConversationArchive) -> str:

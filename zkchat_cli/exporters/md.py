@@ -10,7 +10,6 @@ from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, group_by_number
 from zkchat_cli.references.provenance import link_names
-from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import write_link
 
@@ -27,7 +26,7 @@ def export(archive: ConversationArchive) -> str:
         parts += _message_parts(message, previous, results, cited)
         parts += _reference_list(message.references, name) if message.role == "user" else ()
     parts += _uncited_section(messages, name)
-    parts += _summary_section(base.active_summaries(archive, messages))
+    parts += _summary_section(base.current_summary(archive, messages))
     parts += ["\n".join(_footnote(number, cited[number], name) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -78,14 +77,11 @@ def _reference_link(reference: DocumentReference, name: Callable[[str], str]) ->
     return " ".join((reference.wikilink if path is None else f"{write_link(path, name(path))} {path}").split())
 
 
-def _summary_section(summaries: Sequence[Compaction]) -> Iterator[str]:
-    if not summaries:
-        return
-    last, earlier = summaries[-1], len(summaries) - 1
-    included = f"; it includes {plural(earlier, 'earlier one')}" if earlier else ""
-    yield "## Summary"
-    yield f"*{truncate_to_minute(last.created_at)}: {base.compaction_figures(last)}{included}*"
-    yield "\n".join(f"> {line}".rstrip() for line in (last.summary or "").splitlines())
+def _summary_section(summary: Compaction | None) -> Iterator[str]:
+    if summary is not None:
+        yield "## Summary"
+        yield f"*{truncate_to_minute(summary.created_at)}: {base.compaction_figures(summary)}*"
+        yield "\n".join(f"> {line}".rstrip() for line in (summary.summary or "").splitlines())
 
 
 def _footnote(number: int, citations: Sequence[Citation], name: Callable[[str], str]) -> str:

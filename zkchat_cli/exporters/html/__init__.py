@@ -35,7 +35,7 @@ _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800
 
 def export(archive: ConversationArchive) -> str:
     messages = base.current_branch(archive)
-    summaries = base.active_summaries(archive, messages)
+    compaction = base.current_summary(archive, messages)
     builder = _PageBuilder(base.tool_results(messages), _chunks_by_number(archive))
     style = _read_file("style.css")
     page = (
@@ -51,8 +51,8 @@ def export(archive: ConversationArchive) -> str:
             tokens=_format_usage(messages),
             turns=[builder.turn(turn) for turn in split_into_exchanges(messages)],
             questions=builder.questions,
-            summaries=summaries,
-            summary=render_markdown(summaries[-1].summary or "") if summaries else None,
+            compaction=compaction,
+            summary=compaction and render_markdown(compaction.summary or ""),
         )
     )
     page.enable_buffering(PIECES)
