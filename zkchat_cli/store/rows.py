@@ -65,7 +65,7 @@ def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
         return _intact_message(row)
     except UNREADABLE:
         id_, parent_id, role, _, _, timestamp, *_ = row
-        return _damaged_message(id_, parent_id, role, timestamp)
+        return damaged_message(id_, parent_id, role, timestamp)
 
 
 def is_intact(row: Sequence[Any]) -> bool:
@@ -81,12 +81,8 @@ def is_chat(message: ZkChatMessage) -> bool:
     return message.role == "user" or (message.role == "assistant" and bool(message.content) and not message.tool_calls)
 
 
-def lost_message(id_: str) -> ZkChatMessage:
-    """A message that is not in the store any more."""
-    return _damaged_message(id_, None, "assistant", "")
-
-
-def _damaged_message(id_: Any, parent_id: Any, role: Any, timestamp: Any) -> ZkChatMessage:
+def damaged_message(id_: Any, parent_id: Any = None, role: Any = "assistant", timestamp: Any = "") -> ZkChatMessage:
+    """What is shown for a message that is damaged, or not in the store any more."""
     return ZkChatMessage(
         id=str(id_),
         parent_id=parent_id if isinstance(parent_id, str) else None,
@@ -115,30 +111,23 @@ def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
 
 def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
     """The log of a conversation, a parent before its children: one that cannot be found is there as a damaged message."""
-    with paused_gc():
-        log = tuple(map(to_message, found))
-    ids = {message.id for message in log}
-    is_whole = len(ids) == len(log) and all(message.parent_id is None or message.parent_id in ids for message in log)
-    return log if is_whole and not any(message.status == "damaged" for message in log) else tuple(_with_lost_parents(log))
-
-
-def _with_lost_parents(messages: Iterable[ZkChatMessage]) -> list[ZkChatMessage]:
     log: list[ZkChatMessage] = []
     ids: set[str | None] = {None}
-    for message in messages:
-        above = log[-1].id if log else None
-        if message.id in ids:
-            continue
-        if message.status == "damaged" and (message.parent_id is None or message.parent_id not in ids):
-            message = message.model_copy(update={"parent_id": above})
-        elif message.parent_id not in ids:
-            if log and log[-1].status == "damaged":  # its id is damaged, too
-                log[-1] = log[-1].model_copy(update={"id": message.parent_id})
-            else:
-                log.append(_damaged_message(message.parent_id, above, "assistant", message.timestamp))
-        log.append(message)
-        ids |= {message.id, message.parent_id}
-    return log
+    with paused_gc():
+        for message in map(to_message, found):
+            above = log[-1].id if log else None
+            if message.id in ids:
+                continue
+            if message.status == "damaged" and (message.parent_id is None or message.parent_id not in ids):
+                message = message.model_copy(update={"parent_id": above})
+            elif message.parent_id not in ids:
+                if log and log[-1].status == "damaged":  # its id is damaged, too
+                    log[-1] = log[-1].model_copy(update={"id": message.parent_id})
+                else:
+                    log.append(damaged_message(message.parent_id, above, "assistant", message.timestamp))
+            log.append(message)
+            ids |= {message.id, message.parent_id}
+    return tuple(log)
 
 
 @contextmanager

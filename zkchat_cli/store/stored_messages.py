@@ -37,4 +37,4 @@ def read(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str
     """These messages, in this order; one that is damaged or gone says so."""
     select, values = _READ.format(", ".join("?" * len(ids))), (conversation_id, *map(replace_surrogates, ids))
     found = {row[_ID]: row for row in connection.execute(select, values)}
-    return tuple(rows.to_message(found[id_]) if id_ in found else rows.lost_message(id_) for id_ in map(replace_surrogates, ids))
+    return tuple(rows.to_message(found[id_]) if id_ in found else rows.damaged_message(id_) for id_ in map(replace_surrogates, ids))
