@@ -23,15 +23,13 @@ LOG_TIMEOUT = 2.0
 def delete(connection: StoreConnection, ids: Sequence[str]) -> None:
     """Delete existing conversations. Raises StoreError if some file may still contain their words."""
     with connection.writing("delete a conversation"):
-        problem = _delete_typed_lines(connection, ids)
+        _delete_typed_lines(connection, ids)
         db = connection.db
         db.execute("INSERT INTO pending_cleanup DEFAULT VALUES")
         each = [(id_,) for id_ in ids]
         db.executemany("UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?", each)
         db.executemany("DELETE FROM conversation WHERE id = ?", each)
     _clean_up(connection, LOG_TIMEOUT)
-    if problem is not None:
-        raise problem
 
 
 def finish_interrupted(connection: StoreConnection) -> None:
@@ -40,11 +38,11 @@ def finish_interrupted(connection: StoreConnection) -> None:
         _clean_up(connection, timeout=0.0)
 
 
-def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> StoreError | None:
+def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> None:
     """Questions and a title are in the input history too. This comes before the deletion, which removes the words to look for, and in its
     transaction: a store that cannot be written keeps both."""
     if connection.file is None:
-        return None
+        return
     texts: defaultdict[Path, set[str]] = defaultdict(set)
     select = """
         SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
@@ -52,14 +50,12 @@ def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> Stor
         UNION ALL SELECT vault, title FROM conversation WHERE id = :id AND title IS NOT NULL"""
     for vault, text in (row for id_ in ids for row in connection.db.execute(select, {"id": id_})):
         texts[input_history.history_file(connection.file.parent, vault)].add(text.strip())
-    problem = None
     for file, lines in texts.items():
         try:
             input_history.delete_lines(file, lines)
         except OSError as e:
-            message = f"Deleted, but {file} may still have what you typed in it: {reason(e)}"
-            problem = StoreError(message, "Delete that file if you do not need the lines you typed.")
-    return problem
+            message = f"nothing was deleted: {file}, which may have what you typed, cannot be changed: {reason(e)}"
+            raise StoreError(message, "Delete that file if you do not need the lines you typed.") from e
 
 
 def _clean_up(connection: StoreConnection, timeout: float) -> None:
