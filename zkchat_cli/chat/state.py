@@ -27,8 +27,6 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter
 
-MOST_COUNTERS = 2
-"""Counters whose turns are cached: the usual model's, and the one of an agent that was asked in between."""
 NEVER_UNLOADED = 16
 """The newest turns, which commands and memory read."""
 MOST_UNLOADED_AT_ONCE = 16
@@ -47,8 +45,8 @@ class ConversationState:
         self._history = MessageHistory()
         self._exchange_of: dict[str, LoadableExchange] = {}
         """By the ids of its messages."""
-        self._turns: dict[TokenCounter, tuple[Turn, ...]] = {}
-        """The turns of the history, or the first ones of them, by their counter; the counter used last comes last."""
+        self._turns: tuple[Turn, ...] = ()
+        """The turns of the history, or the first ones of them, as the counter used last counts."""
         self._turns_lock = threading.RLock()
         self._unloaded = 0
         """How many turns, from the first, have their messages in the store only."""
@@ -140,39 +138,25 @@ class ConversationState:
         changed = [message.model_copy(update={"updated_at": self._services.now()}) for message in changed]
         self._store.mark(self.conversation.id, changed)
         instead = {message.id: message for message in changed}
-        with self._turns_lock:
-            exchanges = [
-                each
-                if instead.keys().isdisjoint(each.ids)
-                else LoadableExchange([instead.get(message.id, message) for message in each.messages])
-                for each in self._history.exchanges
-            ]
-            known = dict(self._turns)
-            self._replace_history(exchanges)
-            for counter, turns in known.items():
-                self._turns[counter] = tuple(
-                    turn if turn.exchange is each else Turn(each, turn.number, counter)
-                    for turn, each in zip(turns, exchanges, strict=False)
-                )
+        self._replace_history(
+            each if instead.keys().isdisjoint(each.ids) else LoadableExchange(instead.get(message.id, message) for message in each.messages)
+            for each in self._history.exchanges
+        )
 
     def _replace_history(self, exchanges: Iterable[LoadableExchange]) -> None:
         with self._turns_lock:
             self._history = MessageHistory(exchanges)
             self._exchange_of = {id_: exchange for exchange in self._history.exchanges for id_ in exchange.ids}
-            self._turns.clear()
-            self._unloaded = 0
+            self._turns, self._unloaded = (), 0
 
     def turns(self, counter: TokenCounter) -> tuple[Turn, ...]:
         """The branch cut into turns, with the tokens that `counter` counts. Rendering them is what a long conversation costs, so they are
         cached."""
         with self._turns_lock, _long_lived_allocation():
-            turns = self._turns.pop(counter, ())
-            if new := self._history.exchanges[len(turns) :]:
-                turns = (*turns, *make_turns(new, counter, turns))
-            self._turns[counter] = turns
-            while len(self._turns) > MOST_COUNTERS:
-                del self._turns[next(iter(self._turns))]
-            return turns
+            known = self._turns if self._turns and self._turns[0].counter is counter else ()
+            new = self._history.exchanges[len(known) :]
+            self._turns = (*known, *make_turns(new, counter, known)) if new else known
+            return self._turns
 
     def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
         """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed.
