@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.agents.profile import Agent
@@ -148,8 +148,7 @@ class Runtime:
 
     @property
     def budget(self) -> Budget:
-        window = self.window
-        return Budget.from_settings(self.settings.context, window.tokens, window.source)
+        return Budget.from_settings(self.settings.context, *self.window)
 
     @property
     def largest_summary(self) -> int:
@@ -204,18 +203,19 @@ class Runtime:
         checked = loader.flatten(settings)[key]
         if key in SETTINGS_READ_AT_START or not key.startswith(CHANGEABLE_SETTINGS):
             raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")
-        changes: dict[str, Any] = {}
-        if key == "context.strategy":
-            if checked not in strategies.names():
-                raise ConfigError(f"unknown strategy {checked}", f"Strategies: {', '.join(strategies.names())}")
-            changes["strategy"] = strategies.strategy(checked)
-        elif key == "context.max_tokens":
-            changes["configured_window"] = Window(checked, f"{key}, {OVERRIDE_ORIGIN}")
-        elif key == "context.summary_model":
-            changes["summarizer"] = self.open_model(checked) if checked else None
-        runtime = self.with_model(checked) if key == "model" else self
-        overrides = {**self.overrides, key: checked}
-        return replace(runtime, settings=settings, options=model_options(settings), overrides=overrides, **changes)
+        runtime = self
+        match key:
+            case "model":
+                runtime = self.with_model(checked)
+            case "context.strategy":
+                if checked not in strategies.names():
+                    raise ConfigError(f"unknown strategy {checked}", f"Strategies: {', '.join(strategies.names())}")
+                runtime = replace(self, strategy=strategies.strategy(checked))
+            case "context.max_tokens":
+                runtime = replace(self, configured_window=Window(checked, f"{key}, {OVERRIDE_ORIGIN}"))
+            case "context.summary_model":
+                runtime = replace(self, summarizer=self.open_model(checked) if checked else None)
+        return replace(runtime, settings=settings, options=model_options(settings), overrides={**self.overrides, key: checked})
 
     def learn_from(self, used: "Runtime") -> "Runtime":
         """This runtime with what a turn has found out about the same model: how it counts, and its window."""
@@ -226,15 +226,11 @@ class Runtime:
     def calibrated(self, calibration: Calibration) -> "Runtime":
         """Count as this model is known to count, in every process alike; itself when that changes nothing."""
         counter, exact = self.counter, self.model.exact
-        text, tools = (_round_factor(factor, exact=exact) for factor in (calibration.text, calibration.tool_factor))
+        up = round if exact else math.ceil  # so that nothing is counted as too small, if the tokenizer is not the model's own
+        text, tools = (up(round(factor * FACTOR_STEPS, 6)) / FACTOR_STEPS for factor in (calibration.text, calibration.tool_factor))
         if (text, tools, exact) == (counter.factor, counter.tool_factor, counter.exact):
             return self
         return replace(self, counter=counter.calibrated(Calibration(text=text, tools=tools), exact=exact))
-
-
-def _round_factor(factor: float, *, exact: bool) -> float:
-    """Up to the next step, so that nothing is counted as too small; to the nearest one if the tokenizer is the model's own."""
-    return (round if exact else math.ceil)(round(factor * FACTOR_STEPS, 6)) / FACTOR_STEPS
 
 
 def model_options(settings: Config) -> Options:
