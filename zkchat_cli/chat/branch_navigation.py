@@ -27,10 +27,7 @@ class BranchMove(NamedTuple):
 
 
 class BranchSegment(NamedTuple):
-    """A run of messages between two forks, or up to a leaf, which has a `leaf_number`.
-
-    `turns` are the numbers of its first and last turn, `depth` is the number of forks before it.
-    """
+    """Messages between two forks, or up to a leaf; the numbers of its first and last turn; how many forks are before it (`depth`)."""
 
     messages: tuple[ZkChatMessage, ...]
     turns: tuple[int, int]
@@ -96,10 +93,7 @@ def switch_branch(state: ConversationState, text: str) -> BranchSegment:
 
 
 def branch_segments(log: Iterable[ZkChatMessage], head: str | None) -> list[BranchSegment]:
-    """The whole tree of a log, depth first, older branches first. Leaves are numbered from 1. In the log, parents come before children.
-
-    It does not recurse, and takes time in proportion to the log: each of ten thousand questions may have been asked twice.
-    """
+    """The whole tree of a log, depth first, older branches first. Without recursion: it may have thousands of forks."""
     log = tuple(log)
     children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
     for message in log:

@@ -44,10 +44,7 @@ def judge_unclear(sentence: CitedSentence, passages: Mapping[int, str], similari
 def judge_by_model(
     runtime: Runtime, sentences: Sequence[CitedSentence], passages: Mapping[int, str]
 ) -> Generator[Event, None, tuple[list[CitedSentence], TokenUsage]]:
-    """The sentences with the model's verdicts, and the cost of the call. What does not fit into the window is not checked.
-
-    Raises ProviderError if the model judged none.
-    """
+    """The sentences that fit into the window with the model's verdicts, and the cost. Raises ProviderError if the model judged none."""
     count, limit = len(sentences), runtime.budget.effective_limit
     while (tokens := _prompt_tokens(sentences[:count], passages, runtime.counter)) + _answer_tokens(count) > limit and count > 1:
         count -= 1

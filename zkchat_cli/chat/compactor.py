@@ -28,10 +28,7 @@ class Compactor:
     def run(
         self, runtime: Runtime, request: CompactionRequest, timer: PhaseTimer | None = None
     ) -> Generator[events.Event, None, Compaction]:
-        """Compact the conversation. Yields CompactionStarted, Waiting and CompactionDone, or nothing when there is nothing to do.
-
-        Returns the compaction, stored unless it is a preview; its mode is "none" when nothing is gained. Raises StoreError.
-        """
+        """Compact the conversation and store that, unless it is a preview; the mode is "none" when nothing is gained. Raises StoreError."""
         return self._start(runtime, request, timer or PhaseTimer(self.services.clock)).run()
 
     def _start(self, runtime: Runtime, request: CompactionRequest, timer: PhaseTimer) -> "CompactionRun":
@@ -40,8 +37,7 @@ class Compactor:
         return CompactionRun(self.services, self.state, self.prompts, runtime, request, timer)
 
     def run_if_enabled(self, turn: TurnInProgress, reason: str, *, ask: bool = True) -> Iterator[events.Event]:
-        """Compact automatically, if the settings allow it. A compaction that cannot be stored is reported, and the turn continues. While
-        nothing can be stored, no model is asked for a summary."""
+        """Compact automatically, if the settings allow it and the store can be written. A problem is reported, and the turn continues."""
         if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
             return
         request = CompactionRequest(reason, ask=ask, current=turn.sent_messages, offer_tools=not turn.no_more_tools)

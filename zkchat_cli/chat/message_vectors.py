@@ -111,10 +111,7 @@ class MessageEmbedder:
         self, stopped: Callable[[], bool], progress: Callable[[int], None] = lambda _: None, most: float = float("inf")
     ) -> bool:
         """Embed and store the facts and about `most` messages, the newest first; whether none is missing. `progress` gets the number of
-        messages embedded so far.
-
-        A failure is one of search by meaning, which reports it and pauses.
-        """
+        messages so far. Search by meaning reports a failure, and pauses."""
         if not self._session_store.persistent:
             return True  # a question embeds what it compares
         with self._semantic.failures_reported(), suppress(StoreError):  # a store that cannot be written is reported by the next turn

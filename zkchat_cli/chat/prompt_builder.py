@@ -50,8 +50,7 @@ class PromptBuilder:
         return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
 
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
-        """Offer the tools of a prompt that is sent also in the next one, while there is room; those of the turn's earlier call if it has
-        none."""
+        """Offer the tools of a prompt that is sent also in the next one; those of the turn's earlier call, if it has none."""
         if prompt.tools or question_id not in self._offered_tools:
             self._offered_tools[question_id] = frozenset(tool.name for tool in prompt.tools)
             if len(self._offered_tools) > MOST_OFFERED:
@@ -83,8 +82,7 @@ class PromptBuilder:
         )
 
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
-        """The tools that the last turn on this branch offered: undo takes them back with the turn, and another process finds them in the
-        store."""
+        """The tools that the last turn on this branch offered, as remembered or as the store has them."""
         known = self._offered_tools
         if current and current[0].id in known:
             return known[current[0].id]

@@ -87,8 +87,7 @@ class Retriever:
         return runtime.with_retrieval(choose_retrieval(setting, runtime.model, runtime.tools, runtime.window.tokens, problem))
 
     def _tool_problem(self, runtime: Runtime) -> str:
-        """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or as long as that is
-        unknown."""
+        """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or nothing shows it."""
         name, without = runtime.model.name, 0
         for exchange in self._state.history.exchanges:
             if (name, exchange) not in self._answers:

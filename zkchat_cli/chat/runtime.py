@@ -166,10 +166,7 @@ class Runtime:
         return f"{self.agent.name} · {self.model.name}" if self.agent is not None else self.model.name
 
     def with_agent(self, name: str | None) -> "Runtime":
-        """Use another agent: its instructions, tools, strategy, model and budget; None or "none" for no agent.
-
-        Overridden settings stay. Raises ConfigError and ProviderError.
-        """
+        """Use another agent, None or "none" for no agent; overridden settings stay. Raises ConfigError and ProviderError."""
         opened = self.open_agent(None if name == NO_AGENT else name, self.overrides)
         return replace(opened, counter=self.counter, overrides=self.overrides).learn_from(self)
 
@@ -240,10 +237,7 @@ def model_options(settings: Config) -> Options:
 
 
 def prepare_model(model: Model, seconds: float | None = None) -> None:
-    """Wait (so many seconds at most) until the model is loaded and its window is known, as far as that is possible.
-
-    It works on another thread, so that the user can stop waiting without harm.
-    """
+    """Wait (so many seconds at most) until the model is loaded and its window known, so that the user can stop that."""
     thread = threading.Thread(target=model.prepare, name="prepare model", daemon=True)
     thread.start()
     if seconds is not None:

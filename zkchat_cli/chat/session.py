@@ -85,8 +85,7 @@ class ZkChatSession:
         self.runtime = self._calibrated(self.runtime.with_model(name))
 
     def override_setting(self, key: str, value: str) -> Any:
-        """Change a setting for this session, and return its checked value. Raises ConfigError, UsageError and ProviderError, and then
-        nothing changes."""
+        """Change a setting for this session, and return its checked value. Raises as `use_model` does, and UsageError."""
         self.runtime = self._calibrated(self.runtime.with_setting(key, value))
         return loader.flatten(self.runtime.settings)[key]
 
@@ -125,9 +124,7 @@ class ZkChatSession:
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
 
-        `typed` is what the user typed of a text of which a part came through a pipe. Raises UsageError for a message without text. What
-        cannot be stored is answered all the same, reported, and stored later.
-        """
+        `typed` is what the user typed of a text of which a part came through a pipe. Raises UsageError for a message without text."""
         return self._run_turn(UserInput.parse(text, typed))
 
     def _run_turn(self, user_input: UserInput, retry_of: ZkChatMessage | None = None) -> Generator[events.Event, None, None]:
@@ -171,12 +168,8 @@ class ZkChatSession:
     def ask_again(
         self, question: ZkChatMessage, text: str | None = None, *, retrieval: RetrievalMode | None = None
     ) -> Generator[events.Event, None, None]:
-        """A turn that asks a question of this branch again, or `text` instead of it, on a new branch; the old one stays. `retrieval` says
-        who searches the notes, instead of the settings.
-
-        Only files that the question named when it was typed are imported again, and the agent that it mentioned answers again. Raises as
-        `send` does, and then nothing has changed.
-        """
+        """A turn that asks a question of this branch again, or `text` instead of it, on a new branch. Only files that the question named when
+        it was typed are imported again, and the agent that it mentioned answers again. Raises as `send` does."""
         self._recorder.store_pending()
         imports = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
         mention = parse_agent_mention(question.content) if question.addressed else None
@@ -201,7 +194,7 @@ class ZkChatSession:
         return runtime.model.body(Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
 
     def past_request(self, turn: int, call: int | None = None) -> dict[str, Any]:
-        """The body of a call of an earlier turn, by default its last. Encrypted reasoning that it contained is not stored, and missing.
+        """The body of a call of an earlier turn, by default its last, without encrypted reasoning, which is not stored.
 
         Raises UsageError if there is no such call, or if its body cannot be made."""
         from zkchat_cli.context.prompt_history import restore_sent_prompts  # only a look at an earlier turn needs it
@@ -239,8 +232,7 @@ class ZkChatSession:
         return self._turn.prompt if self._turn is not None else None
 
     def look_ahead(self) -> None:
-        """Do in advance what sending the message that is being typed would wait for: look for changed notes and prepare the prompt. Raises
-        VaultError."""
+        """While a message is typed: look for changed notes and prepare the prompt, so that sending waits for neither. Raises VaultError."""
         begin = self.services.clock()
         self.apply_scan(self.vault.refresh())
         self._scan_valid_until = begin + LOOK_AHEAD_SECONDS
@@ -321,8 +313,7 @@ class ZkChatSession:
     def open_conversation(self, prefix: str | None = None) -> "ZkChatSession":
         """A session on another conversation about these notes, by its id or the beginning of it; None: on a new one.
 
-        Raises UsageError; and StoreError, also when something of this conversation would be lost.
-        """
+        Raises UsageError, and StoreError also when something of this conversation would be lost."""
         self.prepare_to_leave()
         if prefix is None:
             return ZkChatSession(self.services, self.runtime)

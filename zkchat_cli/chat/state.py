@@ -150,8 +150,7 @@ class ConversationState:
             self._turns, self._unloaded = (), 0
 
     def turns(self, counter: TokenCounter) -> tuple[Turn, ...]:
-        """The branch cut into turns, with the tokens that `counter` counts. Rendering them is what a long conversation costs, so they are
-        cached."""
+        """The branch cut into turns, as `counter` counts them; cached, since rendering them is what a long conversation costs."""
         with self._turns_lock, _long_lived_allocation():
             known = self._turns if self._turns and self._turns[0].counter is counter else ()
             new = self._history.exchanges[len(known) :]
@@ -159,10 +158,8 @@ class ConversationState:
             return self._turns
 
     def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
-        """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed.
-
-        A single turn is not even rendered: `zkchat ask` ends with it, and rendering takes 10 ms."""
-        if not self.is_stored or len(self._history.exchanges) == 1:
+        """Leave the messages of turns before the newest ones, which take so many tokens, to the store."""
+        if not self.is_stored or len(self._history.exchanges) == 1:  # `zkchat ask` ends with one, and rendering takes 10 ms
             return
         turns = self.turns(counter)
         first = len(turns)
@@ -176,8 +173,7 @@ class ConversationState:
             self._unloaded += 1
 
     def make_call_id_unique(self, given: str) -> str:
-        """An id that no other tool call of this conversation has: some models number theirs afresh in every process or turn, some give two
-        calls one id, and some give none."""
+        """An id that no other tool call of this conversation has: some models number theirs afresh in every turn, some give none."""
         id_ = given if given and given not in self._call_ids else f"{given}-{self._services.new_id()}".lstrip("-")
         self._call_ids.add(id_)
         return id_

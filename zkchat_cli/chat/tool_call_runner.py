@@ -35,10 +35,8 @@ class ToolCallRunner:
     """Outcomes of the current reply's calls so far."""
 
     def run(self, calls: tuple[ToolCall, ...]) -> Generator[events.Event, None, int]:
-        """Run the calls of one reply. Calls and results enter the turn together and in order, so that neither is ever alone in the log.
-
-        Returns the tokens that are left for more of them.
-        """
+        """Run the calls of one reply; returns the tokens that are left for more. Calls and results enter the turn together, so that neither
+        is ever alone in the log."""
         turn, runtime = self.turn, self.turn.runtime
         counter, earlier = runtime.counter, len(turn.messages)
         assert turn.prompt is not None

@@ -94,11 +94,7 @@ class ToolExecutor:
         return sum(self.counter.count(format_tool_result(f.chunks, f.data, f.note)) for f in (each.finding for each in outcomes))
 
     def results(self, outcomes: Sequence[ToolOutcome], room: int) -> tuple[ToolResult, ...]:
-        """The results of one reply's calls, in about `room` tokens together.
-
-        Chunks that do not fit are left out, the least relevant first, and a note says so. Lists come before chunks, which are of no use
-        without them, but take at most half of the room.
-        """
+        """The results of one reply's calls, in about `room` tokens together; a note says what was left out."""
         findings = [each.finding for each in outcomes]
         fitted = fit_findings(findings, room, self.counter.count)
         chunks = [self.references.extract_referenceable_chunks(its.chunks) for its in fitted]

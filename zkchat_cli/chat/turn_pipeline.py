@@ -63,8 +63,7 @@ class TurnPipeline:
             reported: set[events.Notice] = set()
 
             def decide_documents(retrieval: RetrievalMode | None) -> Sequence[events.Notice]:
-                """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
-                what to tell the user that was not told before."""
+                """By what is known of the model now. Returns what to tell the user that was not told before."""
                 with turn.timer("prepare"):
                     self.state.references = references.copy()
                     runtime = replace(turn.runtime, tools=with_tools.tools, instructions=with_tools.instructions)
@@ -130,8 +129,7 @@ class TurnPipeline:
     def _close(
         self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, verified: VerificationResult | None = None
     ) -> Sequence[events.Notice]:
-        """Add the turn to the history and store it, in one transaction. Returns what to tell the user: on a full disk the turn stays in
-        memory, and is stored with the next one."""
+        """Add the turn to the history and store it, in one transaction. Returns what to tell the user, if it cannot be stored for now."""
         runtime = turn.runtime
         turn.closed = True
         if turn.user.chunks and not turn.documents_sent:

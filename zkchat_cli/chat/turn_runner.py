@@ -72,9 +72,7 @@ class TurnRunner:
         """Yields events; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
         PromptTooLarge if the message itself is too large.
 
-        The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window; it is told so if it calls
-        some all the same, because a reply that only asks for tools is no answer.
-        """
+        The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window, and is told so."""
         turn, rounds, refused = self.turn, 0, 0
         most = turn.runtime.settings.llm.max_tool_rounds
         while True:
@@ -186,11 +184,8 @@ class TurnRunner:
         return ProviderError("context_length", refused.message, hint)
 
     def _answer_refusal(self, refused: ProviderError) -> Iterator[events.Event]:
-        """Search the notes for a model that takes no tools. For one whose window is smaller, assume the window that the server tells, or
-        one smaller than the refused prompt; decide again which documents fit, and compact.
-
-        The model is not asked for a summary: it has just refused to read so much, and its window is a guess for now.
-        """
+        """Search the notes for a model that takes no tools. For one with a smaller window, assume the window that the server tells, or one
+        smaller than the refused prompt, and compact without asking the model, which has just refused to read so much."""
         from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens  # the server's answer has loaded it
 
         turn = self.turn

@@ -45,10 +45,7 @@ class AgentMention(NamedTuple):
 
 
 def parse_agent_mention(text: str) -> AgentMention | None:
-    """The mention at the start of a message: `@researcher what …`, `@researcher: what …`. `@notes/plan` and `@plan.md` are paths.
-
-    The caller checks whether the agent exists.
-    """
+    """What may mention an agent at the start of a message: `@researcher what …`, `@researcher: what …`; not `@notes/plan` or `@plan.md`."""
     match = _AGENT_MENTION.match(text)
     return AgentMention(match[1].lower(), f"@{match[1]}", text[match.end() :]) if match else None
 

@@ -126,19 +126,14 @@ def remaining_message_budget(usage: ContextUsage, budget: Budget) -> int:
 
 
 def history_budget(usage: ContextUsage, budget: Budget) -> int:
-    """Tokens for earlier turns, or for documents, in a prompt with this usage: the messages' budget, as far as the limit allows.
-
-    The current message does not reduce it below the limit: otherwise each tool result would change the front of the prompt.
-    """
+    """Tokens for earlier turns, or for documents, in a prompt with this usage: the messages' budget, as far as the limit allows. The
+    current message does not reduce it below the limit: otherwise each tool result would change the front of the prompt."""
     return max(0, min(budget.message_budget(usage.system_tokens, usage.tool_tokens), usage.effective_limit - usage.total_tokens))
 
 
 def turn_budget_after_compaction(usage: ContextUsage, budget: Budget, other: int) -> int:
-    """Tokens for turns after a compaction. `usage` is that of a prompt without history; `other` are the tokens of the summary and of fixed
-    messages.
-
-    Less than half of what is left: otherwise the next turn would need another compaction, which breaks the prompt cache again.
-    """
+    """Tokens for turns after a compaction, beside `other` ones of summary and fixed messages; `usage` is that of a prompt without history.
+    Less than half of what is left: otherwise the next turn would need another compaction, which breaks the prompt cache again."""
     return max(0, remaining_message_budget(usage, budget) - other) * 9 // 20
 
 

@@ -122,8 +122,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
 
 
 def count_uncompacted_tokens(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> int:
-    """Tokens of the prompt if every turn after the summary were sent. Compaction is judged by this: the prompt itself is made to fit, so it
-    may be as large after a compaction as before."""
+    """Tokens of the prompt if every turn after the summary were sent, by which compaction is judged: the prompt itself is made to fit."""
     layout = _lay_out(inputs, budget, strategy, counter)
     return layout.measure(budget, counter).total_tokens + layout.recent_tokens
 

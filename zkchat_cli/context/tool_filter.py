@@ -17,9 +17,7 @@ from zkchat_cli.text.words import content_stems
 
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
 LARGEST_FILTERED_WINDOW = 8192
-"""Tokens. A turn with a search takes 1 100 (demo notes) to 3 600 tokens (benchmark notes), so two to six turns fit, and the descriptions of
-all tools (about 900 tokens without memory) cost nearly one more. In twice this window they are less than a tenth of a prompt, and
-cached."""
+"""Tokens. A turn with a search takes 1 100 to 3 600, so two to six turns fit, and the descriptions of all tools cost nearly one more."""
 RECENT_TURNS = 3
 """Turns before the message that count too."""
 

@@ -45,8 +45,7 @@ class Turn:
         self.fixed_tokens = sum(m.tokens for m in self.fixed)
         self.called_tools = frozenset(call.name for message in messages for call in message.tool_calls)
         self.failed = is_failed(messages)
-        """Whether the call failed, was stopped before a word, the process died, or a message is damaged. A failed turn never goes into a
-        prompt."""
+        """Then the turn never goes into a prompt."""
 
     @property
     def messages(self) -> tuple[ZkChatMessage, ...]:
@@ -89,6 +88,7 @@ class Turn:
 
 
 def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
+    """Whether the call failed, was stopped before a word, the process died, or a message is damaged."""
     last = messages[-1]
     return any(m.status in ("failed", "damaged") for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
@@ -185,11 +185,8 @@ def _render_documents(message: ZkChatMessage, counter: TokenCounter, *, with_tex
 
 
 def _match_calls(messages: Sequence[ZkChatMessage]) -> tuple[set[tuple[int, int]], set[int]]:
-    """The calls with a result, as (message, index of the call), and the messages that are such results.
-
-    A result belongs to the first unanswered call of its id in the message right before the results, as providers demand: an imported log
-    may use an id twice or contain a result without a call.
-    """
+    """The calls with a result, as (message, index of the call), and the messages that are such results. A result belongs to the first
+    unanswered call of its id in the message right before the results, as providers demand; imported logs may have others."""
     answered: set[tuple[int, int]] = set()
     results: set[int] = set()
     open_calls: list[tuple[str, tuple[int, int]]] = []

@@ -42,8 +42,7 @@ class Selection(NamedTuple):
 
 
 def choose_newest(window: HistoryWindow) -> Selection:
-    """The newest turns that fit. The tokens that are dropped are rounded up to a multiple of `drop_batch`. The last turn always stays if it
-    fits."""
+    """The newest turns that fit; what is dropped is rounded up to a multiple of `drop_batch`. The last turn stays if it fits."""
     kept = select_newest(window.recent, window.budget, window.fixed_tokens)
     dropped, first = window.recent_tokens - sum(turn.tokens for turn in kept), 0
     target = -(-dropped // window.drop_batch) * window.drop_batch
