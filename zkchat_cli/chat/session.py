@@ -168,8 +168,8 @@ class ZkChatSession:
     def ask_again(
         self, question: ZkChatMessage, text: str | None = None, *, retrieval: RetrievalMode | None = None
     ) -> Generator[events.Event, None, None]:
-        """A turn that asks a question of this branch again, or `text` instead of it, on a new branch. Only files that the question named when
-        it was typed are imported again, and the agent that it mentioned answers again. Raises as `send` does."""
+        """A turn that asks a question of this branch again, or `text` instead of it, on a new branch. Only files that the question named
+        when it was typed are imported again, and the agent that it mentioned answers again. Raises as `send` does."""
         self._recorder.store_pending()
         imports = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
         mention = parse_agent_mention(question.content) if question.addressed else None

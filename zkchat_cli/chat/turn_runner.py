@@ -5,6 +5,7 @@ The prompt is built within budget before each call. Whatever a model does (unkno
 calls), the turn's messages stay well-formed: each tool call is followed by its result.
 """
 
+import json
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -12,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 from zkchat_cli import events
 from zkchat_cli.chat.compactor import Compactor
-from zkchat_cli.chat.model_calibrator import count_by_server, learn_count, learn_usage
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -20,7 +20,7 @@ from zkchat_cli.chat.tool_call_runner import MIN_TOOL_TOKENS, ToolCallRunner
 from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.marks import CitationMarkParser
-from zkchat_cli.context.prompt_size import advise_on_size
+from zkchat_cli.context.prompt_assembly import advise_on_size
 from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind
 from zkchat_cli.llm.base import (
     ReasoningPart,
@@ -34,8 +34,9 @@ from zkchat_cli.llm.base import (
     Window,
     request_frame,
 )
-from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, ToolCall
+from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, TokenUsage, ToolCall
 from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
 
 _log = logging.getLogger(__name__)
 RETRY_SHARE = 0.7
@@ -46,6 +47,10 @@ ANSWERABLE_REFUSALS = ("context_length", "no_tools")
 """Refusals after which another prompt may be accepted."""
 MAX_COUNTS = 5
 """How often a prompt that its server counts as too long is made smaller: another selection may have other languages."""
+MIN_CUT = 2000
+"""Tokens of a prompt, without its tools, that every server has room for."""
+MOST_LEFT = 0.5
+"""Share of the tokens by our count below which a prompt was cut: no model's tokens are twice as long as those that we count."""
 DecideDocuments = Callable[[RetrievalMode | None], Sequence[events.Notice]]
 """Decides again who searches the notes for the question (None: as was asked for), and which documents fit."""
 
@@ -143,10 +148,10 @@ class TurnRunner:
         if len(turn.messages) > 1:
             prompt = yield from self._compact_if_due(prompt)
         for _ in range(MAX_COUNTS):
-            counted = count_by_server(turn, prompt)
+            counted = _count_by_server(turn, prompt)
             if counted is None or counted <= prompt.usage.effective_limit:
                 return prompt
-            learn_count(turn, prompt, counted)
+            _learn_count(turn, prompt, counted)
             if len(turn.messages) == 1:
                 yield from self.decide_documents(self.retrieval)
             prompt = yield from self._compact_if_due(self._build_prompt(), ask=False)
@@ -199,7 +204,7 @@ class TurnRunner:
         used, usage = turn.runtime.window.tokens, turn.prompt.usage
         limit, counted = parse_context_limit(refused.message), parse_refused_tokens(refused.message)
         if counted is not None:
-            learn_count(turn, turn.prompt, counted)
+            _learn_count(turn, turn.prompt, counted)
         if limit is None or limit > used or (limit == used and counted is None):
             limit = int(RETRY_SHARE * usage.total_tokens / usage.effective_limit * used)
         turn.runtime = replace(turn.runtime, rejected_window=Window(limit, "a refusal of the server"))
@@ -250,7 +255,7 @@ class TurnRunner:
                         turn.sent[-1] = turn.sent[-1].model_copy(update={"request": frame})
                         turn.add_usage(reported, prompt, calls)
                         if reported is not None:
-                            yield from learn_usage(turn, prompt, reported)
+                            yield from _learn_usage(turn, prompt, reported)
                         _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)
                         return calls, reason
                     case StreamFailed(error):
@@ -263,3 +268,48 @@ class TurnRunner:
 def _cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:
     """An event for each mark that cites; footnotes that only define a number are none."""
     return (events.Cited(mark.numbers, mark.name, mark.start, mark.end) for mark in found if not mark.defines)
+
+
+# how the model counts tokens, by its server's own counts and reports (tokens/calibration.py has the rules)
+
+
+def _count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
+    """The tokens of a prompt that might be too long, as the server counts them; None if it cannot be, or the server does not count. No
+    token is shorter than a byte."""
+    runtime = turn.runtime
+    if runtime.model.exact or _count_bytes(prompt) <= prompt.usage.effective_limit:
+        return None
+    with turn.timer("model"):
+        return runtime.model.count_tokens(Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
+
+
+def _learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedPrompt:
+    """Count from now on so that this prompt has so many tokens, if it was counted with fewer. Returns both counts."""
+    counter, usage = turn.runtime.counter, prompt.usage
+    overhead = usage.components.overhead
+    tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
+    text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
+    counted = CountedPrompt(text, tools, by_model - overhead)
+    turn.calibration = learn_calibration(turn.calibration, counted, turn.counted)
+    if turn.calibration.text > counter.factor or turn.calibration.tool_factor > counter.tool_factor:
+        turn.runtime = turn.runtime.calibrated(turn.calibration)
+    return counted
+
+
+def _learn_usage(turn: TurnInProgress, prompt: Prompt, usage: TokenUsage) -> Iterator[events.Notice]:
+    """Learn how the model counts by what its server reports; or that the server has silently left out much of the prompt, as Ollama does
+    when it is called by OpenAI's API."""
+    model = turn.runtime.model
+    turn.counted = _learn_count(turn, prompt, usage.prompt_tokens)
+    if model.has_server and turn.counted.text > MIN_CUT and usage.prompt_tokens < MOST_LEFT * turn.counted.text:
+        read = f"{usage.prompt_tokens:,} of about {round(turn.counted.text):,} tokens"
+        hint = "Give it a larger window, or set context.max_tokens to the one that it has."
+        yield events.Notice(f"{model.name}: its server has cut the prompt: it reports {read}", hint)
+
+
+def _count_bytes(prompt: Prompt) -> int:
+    """The bytes of a prompt as text."""
+    calls = (call for message in prompt.messages for call in message.tool_calls)
+    given = (*(call.arguments for call in calls), *(tool.descriptor for tool in prompt.tools))
+    texts = (*(message.content for message in prompt.messages), *map(json.dumps, given))
+    return sum(len(text.encode("utf-8", "replace")) for text in texts) + 16 * len(prompt.messages)

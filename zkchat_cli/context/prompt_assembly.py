@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.context import tool_filter
 from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
-from zkchat_cli.context.prompt_size import advise_on_size
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.system_prompt import citing_reminder
 from zkchat_cli.context.turns import (
+    FIXED_TAG,
     RECALLED_TAG,
     SUMMARY_TAG,
     Turn,
@@ -41,6 +41,17 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.tokens.counter import TokenCounter
+
+_ADVICE = {
+    "the message itself": "shorten it",
+    "the documents with the message": "name fewer or smaller ones",
+    "what tools have found": "ask for less at once",
+    "earlier turns": "summarize them (/compact, or zkchat context compact)",
+    "pinned messages": "unpin some (/pin lists them)",
+    "instructions, memory and tools": "use an agent with fewer tools, or a model with a larger window",
+}
+_IN_QUESTION = {"conversation": "the message itself", "documents": "the documents with the message"}
+_ELSEWHERE = {"system": "instructions, memory and tools", "memory": "instructions, memory and tools"}
 
 
 class PromptInputs(NamedTuple):
@@ -301,3 +312,18 @@ def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[Dro
         *(DroppedItem(id=f"tool:{name}", reason=reason, kind="tool") for name, reason in layout.tools.omitted),
         *(DroppedItem(id=id_, reason="no room", kind="memory") for id_ in map(_memory_id, inputs.contextual_memory) if id_ not in sent),
     ]
+
+
+def advise_on_size(messages: Iterable[PromptMessage], tool_tokens: int, question_id: str) -> str:
+    """What is largest in a prompt for this question, and how to make it smaller."""
+    tokens = dict.fromkeys(_ADVICE, 0) | {"instructions, memory and tools": tool_tokens}
+    asked = False
+    for message in messages:
+        now = question_id in message.source_ids
+        asked = asked or now
+        later = "what tools have found" if asked and message.kind in ("tool_results", "conversation") else "earlier turns"
+        part = _IN_QUESTION.get(message.kind, later) if now else _ELSEWHERE.get(message.kind, later)
+        tokens["pinned messages" if message.content.startswith(f"<{FIXED_TAG}") else part] += message.tokens
+    largest = max(tokens, key=lambda part: tokens[part])
+    share = f"{tokens[largest]:,} of {sum(tokens.values()):,} tokens"
+    return f"Largest: {largest}, {share}. {_ADVICE[largest].capitalize()}, or set context.max_tokens to the model's window."
