@@ -64,19 +64,6 @@ def test_a_follow_up_is_searched_for_with_the_words_of_the_question_before(app: 
     assert "Garden/Compost.md" in [reference.relative_path for reference in report.references]
 
 
-def test_the_model_completes_a_follow_up_if_the_user_allows_that_call(app: AppFixture) -> None:
-    model = DeltaModel([reply("With AND [1]."), reply("\nHow long does a compost heap take?\nIt"), reply("Nine months.")])
-    session = app.session(model, retrieval="before")
-    session.override_setting("retrieval.follow_ups", "model")
-    report_of(session.send(QUESTION))
-    report = report_of(session.send("And how long does it take with the other thing?"))
-    assert "Garden/Compost.md" in [reference.relative_path for reference in report.references]
-    asked = model.requests[1]
-    assert (asked.options.max_output_tokens, asked.tools) == (60, ())
-    assert asked.messages[-1].content == f"{QUESTION}\nWith AND [1].\nAnd how long does it take with the other thing?"
-    assert len(model.requests) == 3
-
-
 def test_small_talk_brings_no_passages(app: AppFixture) -> None:
     model = DeltaModel([reply("Hello!")])
     report = report_of(app.session(model, retrieval="before").send("Hello!"))

@@ -4,7 +4,7 @@
 far, and finds the passages.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -12,12 +12,9 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.errors import VaultError
-from zkchat_cli.events import Event
-from zkchat_cli.llm.base import Model, Options, Request
-from zkchat_cli.llm.collected_answer import collect
-from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
+from zkchat_cli.llm.base import Model
+from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.fit_to_budget import rank_chunks
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import Tool
 
 if TYPE_CHECKING:
@@ -29,12 +26,6 @@ FIRST_ANSWERS = 2
 """Answers without a tool call after which a model counts as one that calls none."""
 MOST_PASSAGES = 10
 """Results of a search, as in the offline provider."""
-MAX_DIALOGUE_LINE = 400
-"""Characters of each message that the model completes a question from, and of that question."""
-QUESTION_TOKENS = 60
-COMPLETE_QUESTION = (
-    "Rewrite the user's last question so that it can be understood without what was said before. Write only the question, in its language."
-)
 EARLIER_QUESTIONS = 5
 """Questions in which the subject of a follow-up is looked for."""
 
@@ -73,8 +64,6 @@ class Retriever:
         self._vault, self._state = services.vault, state
         self._answers: dict[tuple[str, LoadableExchange], _FirstAnswer] = {}
         """What the first answers of each model have shown."""
-        self._completed_question: dict[str, str] = {}
-        """The last follow-up question as the model has completed it."""
 
     def warm_up(self) -> None:
         """Load in advance what the first search for a question needs."""
@@ -115,7 +104,7 @@ class Retriever:
     def search(self, text: str, *, follows: bool = True, about_named: bool = False) -> list[ContentChunk]:
         """The passages for a question, best first; of a follow-up also by the words of the question before it. None for small talk, for a
         question about documents as a whole that it names (`about_named`), or if the vault is gone."""
-        question = self._analyze(self._completed_question.get(text, text) if follows else text, follows=follows)
+        question = self._analyze(text, follows=follows)
         if question is None or (about_named and question.about_document):
             return []
         try:
@@ -123,24 +112,6 @@ class Retriever:
         except VaultError:  # the scan before has reported it
             return []
         return list({found[call][rank].id: found[call][rank] for call, rank in rank_chunks(found)}.values())
-
-    def complete(self, runtime: Runtime, text: str) -> Generator[Event, None, TokenUsage | None]:
-        """Have the model complete a follow-up question for the search, if the user allows that call; returns its cost."""
-        question = self._analyze(text, follows=True) if runtime.settings.retrieval.follow_ups == "model" and runtime.can_summarize else None
-        if question is None or not question.is_follow_up or text in self._completed_question:
-            return None
-        exchange = [message.content for message in self._state.history if message.role in ("user", "assistant") and message.content][-2:]
-        dialogue = "\n".join(truncate(each, MAX_DIALOGUE_LINE) for each in (*exchange, text))
-        messages = (
-            PromptMessage(role="system", content=COMPLETE_QUESTION, tokens=0, kind="system"),
-            PromptMessage(role="user", content=dialogue, tokens=0, kind="conversation"),
-        )
-        options = Options(QUESTION_TOKENS, 0.0, runtime.options.light_effort)
-        answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
-        completed = next((line.strip() for line in answer.text.splitlines() if line.strip()), "")
-        if completed and answer.problem is None:
-            self._completed_question = {text: truncate(completed, MAX_DIALOGUE_LINE)}
-        return answer.usage
 
     def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":
         """What a question asks for, of a follow-up with what was asked before; None for small talk."""

@@ -29,7 +29,6 @@ from zkchat_cli.models import (
     TurnMetrics,
     TurnReport,
     ZkChatMessage,
-    sum_usage,
 )
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
@@ -73,11 +72,6 @@ class TurnPipeline:
                 reported.update(new)
                 return new
 
-            retrieval = self.retriever.with_retrieval(turn.runtime, user_input.retrieval).retrieval
-            if retrieval is not None and retrieval.mode in ("before", "both"):
-                with turn.timer("model"):
-                    cost = yield from self.retriever.complete(turn.runtime, bare.prompt_text)
-                turn.usage = sum_usage((turn.usage, cost))
             warnings = decide_documents(None)
             user = turn.user
             yield events.MessageStored(user.id, user.references)

@@ -98,9 +98,6 @@ class RetrievalSettings(Section):
         "auto", description="who searches the notes: the model (tools), zkchat (before), both, or auto (by the model)"
     )
     ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
-    follow_ups: Literal["words", "model"] = Field(
-        "words", description="who completes a follow-up question for the search: words of earlier questions, or the model"
-    )
 
 
 class MemorySettings(Section):
