@@ -216,10 +216,9 @@ def command(
     return declare
 
 
-def command_group(help_text: str = "", *command_sets: typer.Typer) -> typer.Typer:
-    """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named; the commands of a large
-    group are declared in several files, as `command_sets`."""
-    group = typer.Typer(
+def command_group(help_text: str = "") -> typer.Typer:
+    """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named."""
+    return typer.Typer(
         cls=typer_classes.Group,
         help=help_text or None,
         rich_markup_mode=None,
@@ -228,9 +227,6 @@ def command_group(help_text: str = "", *command_sets: typer.Typer) -> typer.Type
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for commands in command_sets:
-        group.registered_commands += commands.registered_commands
-    return group
 
 
 @contextmanager

@@ -1,11 +1,62 @@
-"""The options and arguments that several commands share, declared once."""
+"""The options and arguments that several commands share, declared once, with the values that a shell completes.
 
+Completions import what they need when they are called, so that declaring the options stays cheap. Shells evaluate parts of what they are
+given, so help texts that contain a user's words are reduced to harmless characters.
+"""
+
+import os
+import re
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from zkchat_cli.cli import completion
+MAX_CONVERSATIONS = 50
+_UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
+
+
+def complete_agents(incomplete: str) -> list[str]:
+    from zkchat_cli import paths
+    from zkchat_cli.agents import loader
+
+    names = loader.list_names(paths.app_paths(os.environ).agents_folder)
+    return [name for name in names if name.startswith(incomplete.lower())]
+
+
+def complete_models(incomplete: str) -> list[str]:
+    """The providers, and OpenAI's models: asking a server would take too long."""
+    from zkchat_cli.llm import providers
+    from zkchat_cli.llm.known_models import OPENAI_INPUT
+
+    names = [name if name == "offline" else f"{name}/" for name in providers.suggested_names()]
+    return [name for name in (*names, *(f"openai/{model}" for model in OPENAI_INPUT)) if name.startswith(incomplete)]
+
+
+def complete_settings(incomplete: str) -> list[tuple[str, str]]:
+    """Keys of settings with their descriptions."""
+    from zkchat_cli.config import loader
+    from zkchat_cli.llm.providers import settings_schema
+
+    schema = settings_schema()
+    keys = [key for key in loader.default_values(schema) if key.startswith(incomplete)]
+    return [(key, _shell_safe(loader.describe_setting(key, schema))) for key in keys]
+
+
+def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
+    """The most recent conversations: id, and title with date."""
+    from zkchat_cli.paths import app_paths
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+    with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
+        found = [each for each in store.conversations(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
+    return [(each.id, _shell_safe(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
+
+
+def _shell_safe(text: str) -> str:
+    """The text with spaces for what a shell might evaluate."""
+    return " ".join(_UNSAFE.sub(" ", text.replace("'", "’")).split())
+
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 ModelOption = Annotated[
@@ -15,7 +66,7 @@ ModelOption = Annotated[
         "-m",
         metavar="PROVIDER[/NAME]",
         help="Model to use; `offline` needs no server.",
-        autocompletion=completion.complete_models,
+        autocompletion=complete_models,
     ),
 ]
 ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")]
@@ -26,29 +77,25 @@ StrategyOption = Annotated[
 MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]
 AgentOption = Annotated[
     str | None,
-    typer.Option(
-        "--agent", metavar="NAME", help="Agent to use, or none; `zkchat agent list` lists them.", autocompletion=completion.complete_agents
-    ),
+    typer.Option("--agent", metavar="NAME", help="Agent to use, or none; `zkchat agent list` lists them.", autocompletion=complete_agents),
 ]
 LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, max=1000, help="Number of results.")]
 ConversationArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", autocompletion=completion.complete_conversations
+        metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", autocompletion=complete_conversations
     ),
 ]
-IdArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.", autocompletion=completion.complete_conversations)
-]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.", autocompletion=complete_conversations)]
 IdsArgument = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", help="Conversation ids or unique prefixes.", autocompletion=completion.complete_conversations),
+    typer.Argument(metavar="ID...", help="Conversation ids or unique prefixes.", autocompletion=complete_conversations),
 ]
 ResumeOption = Annotated[
-    str | None, typer.Option("--resume", metavar="ID", help="Continue this conversation.", autocompletion=completion.complete_conversations)
+    str | None, typer.Option("--resume", metavar="ID", help="Continue this conversation.", autocompletion=complete_conversations)
 ]
 ConversationOption = Annotated[
-    str | None, typer.Option("--cid", metavar="ID", help="Continue this conversation.", autocompletion=completion.complete_conversations)
+    str | None, typer.Option("--cid", metavar="ID", help="Continue this conversation.", autocompletion=complete_conversations)
 ]
 DemoOption = Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")]
 UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown and needs your approval.")]

@@ -8,7 +8,6 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
-from zkchat_cli.cli.completion import complete_agents
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.text.truncate import truncate
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 COMMAND = command_group("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=complete_agents)]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=options.complete_agents)]
 
 
 @command(COMMAND, *options.SETTINGS, name="list")

@@ -7,14 +7,16 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
-from zkchat_cli.cli.completion import complete_settings
 
 COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 
 PATH_KEYS = ("vault.path", "semantic.path")
 
 KeyArgument = Annotated[
-    str, typer.Argument(metavar="KEY", help="For example context.strategy; zkchat config show lists all.", autocompletion=complete_settings)
+    str,
+    typer.Argument(
+        metavar="KEY", help="For example context.strategy; zkchat config show lists all.", autocompletion=options.complete_settings
+    ),
 ]
 
 

@@ -1,0 +1,323 @@
+"""Show, compact, export and import what the model sees."""
+
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples, read_input
+from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, reason
+from zkchat_cli.fileio import atomic_write
+from zkchat_cli.terminal.screen import json_text
+from zkchat_cli.text.numbers import plural
+
+if TYPE_CHECKING:
+    from zkchat_cli.context.prompt_history import SentPrompts
+    from zkchat_cli.models import Conversation, ConversationArchive
+    from zkchat_cli.vault.vault import Vault
+
+COMMAND = command_group("What the model sees: the exact prompt, its token usage and summaries; compact, export and import.")
+MAX_IMPORT = 500_000_000
+"""Bytes; an export of 10,000 turns with their prompts is smaller."""
+
+
+@command(COMMAND, *options.PROMPT, epilog=examples('zkchat context show --next "and how long?"', "zkchat context show --turn 3"))
+def show(
+    ctx: CommandContext,
+    id_: options.ConversationArgument = None,
+    next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
+    turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
+    body: Annotated[bool, typer.Option("--body", help="Print it as the body of the request; of a turn, the last one.")] = False,
+) -> None:
+    """The exact messages and tools that the next call would send, or that an earlier one sent."""
+    from zkchat_cli.views import prompts
+
+    if turn is not None and next_ is not None:
+        raise UsageError("--turn and --next cannot be combined", "--turn shows a past call, --next the next one.")
+    if body:
+        with ctx.open_session(id_, indexed=next_ is not None) as session:
+            request = session.request(next_) if turn is None else session.past_request(turn)
+        ctx.print_result(request, json_text(request, indent=2))
+        return
+    if turn is not None:
+        conversation, [past] = _sent_prompts(ctx, id_, turn)
+        document = {"conversation_id": conversation, **prompts.sent_prompts_document(past)}
+        ctx.print_result(document, prompts.sent_prompts_text(past))
+        return
+    with ctx.open_session(id_, indexed=next_ is not None) as session:
+        prompt = session.prompt(next_)
+    ctx.print_result(prompt, prompts.prompt_text(prompt))
+
+
+def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
+    """A conversation's id, and what was sent in the given turns."""
+    from zkchat_cli.context import prompt_history
+
+    with ctx.open_app() as app:
+        conversation = app.find(id_)
+        history = app.store.history(conversation.id)
+        found = [prompt_history.restore_sent_prompts(history, turn, app.store.prompts) for turn in turns]
+    return conversation.id, found
+
+
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat context diff 3 4"))
+def diff(
+    ctx: CommandContext,
+    a: Annotated[int, typer.Argument(metavar="A", help="A turn, numbered by your messages.")],
+    b: Annotated[int, typer.Argument(metavar="B", help="Another turn.")],
+    id_: options.ConversationArgument = None,
+) -> None:
+    """What was added to the prompt between turns A and B, and what was removed."""
+    from zkchat_cli.context import prompt_history
+    from zkchat_cli.views import prompts
+
+    conversation, [before, after] = _sent_prompts(ctx, id_, a, b)
+    found = prompt_history.diff_prompts(before.last, after.last)
+    document = {"conversation_id": conversation, **prompts.prompt_diff_document(before, after, found)}
+    ctx.print_result(document, prompts.prompt_diff_text(before, after, found))
+
+
+@command(COMMAND, *options.PROMPT)
+def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
+    """Tokens per component against the budgets, and how to reduce the largest."""
+    from zkchat_cli.slash.context import usage_lines
+    from zkchat_cli.views.command_hints import IN_SHELL
+    from zkchat_cli.views.context_usage import WIDTH
+
+    with ctx.open_session(id_) as session:
+        prompt = session.prompt()
+        columns = shutil.get_terminal_size((WIDTH, 24)).columns
+        ctx.print_result(prompt.usage, usage_lines(session, prompt, columns, IN_SHELL))
+
+
+@command(COMMAND, *options.NOTES)
+def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
+    """The summary that replaces older turns, if there is one."""
+    from zkchat_cli.context.compaction_policy import summary_coverage
+    from zkchat_cli.views.compaction import describe_active_compaction
+
+    with ctx.open_session(id_) as session:
+        compaction = session.compaction
+        covers = summary_coverage(compaction, session.stored_state().turns(session.runtime.counter)) if compaction else None
+    documents, text = [], ""
+    if compaction is not None and covers is not None:
+        documents = [{**compaction.model_dump(mode="json"), "covers": covers._asdict()}]
+        text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
+    ctx.print_result(documents, text, "No summary: all turns are sent verbatim.")
+
+
+@command(COMMAND, "agent", *options.NOTES)
+def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
+    """The memory that the next prompt would include, and why."""
+    from zkchat_cli.views.memory import level_lines, memory_item_lines
+
+    with ctx.open_app() as app:
+        stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
+        session = app.session(app.find(id_) if stored else None)
+        items = session.memory_items()
+        levels = session.memory.levels(session.runtime.budget.messages, session.runtime.counter)
+        for message, hint in session.memory.pop_notices():
+            ctx.screen.warn(message, hint)
+    documents = [{**item._asdict(), "relative_path": item.relative_path or None} for item in items]
+    ctx.print_result(documents, [*level_lines(levels, items), *memory_item_lines(items)])
+
+
+@command(
+    COMMAND,
+    *options.COMPACT,
+    epilog=examples(
+        "zkchat context compact --preview", 'zkchat context compact --instructions "keep all dates"', "zkchat context compact --undo"
+    ),
+)
+def compact(
+    ctx: CommandContext,
+    id_: options.ConversationArgument = None,
+    instructions: Annotated[str | None, typer.Option("--instructions", metavar="TEXT", help="What the summary should keep.")] = None,
+    target: Annotated[int | None, typer.Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")] = None,
+    keep: Annotated[int | None, typer.Option("--keep", metavar="N", min=0, help="Number of newest messages to keep verbatim.")] = None,
+    preview: Annotated[bool, typer.Option("--preview", help="Only print what would happen; this may call the model.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last compaction.")] = False,
+) -> None:
+    """Summarize older turns now; nothing is deleted."""
+    from zkchat_cli.views.command_hints import IN_SHELL
+    from zkchat_cli.views.compaction import describe_compaction
+
+    if undo and (preview or instructions is not None or target is not None or keep is not None):
+        raise UsageError("--undo cannot be combined with another option", "zkchat context summary shows what --undo takes back.")
+    with ctx.open_session(id_) as session:
+        if undo:
+            undone = session.undo_compaction()
+            if undone is None:
+                raise UsageError("there is no compaction to undo", "zkchat context summary shows the current one.")
+            done, text = undone, "Undone: the prompt is what it was before."
+        else:
+            if session.runtime.summary_model.can_summarize:
+                ctx.screen.progress(f"{session.runtime.summary_model.model.name} may have to write a summary …")
+            done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
+            text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
+    ctx.print_result(done, text)
+
+
+@command(COMMAND, *options.NOTES)
+def clear(ctx: CommandContext, id_: options.ConversationArgument = None, yes: options.ConfirmOption = False) -> None:
+    """Clear the conversation's context; the log stays."""
+    with ctx.open_app() as app:
+        conversation = app.find(id_)
+        confirm(f"Clear the context of {conversation.id}? The log stays.", "context clear", yes=yes)
+        app.store.move_head(conversation.id, None)
+    ctx.print_result({"conversation_id": conversation.id, "cleared": True}, f"Cleared the context of {conversation.id}; its log is kept.")
+
+
+@command(COMMAND, *options.EXPORT, epilog=examples("zkchat context export --format html -o talk.html"))
+def export(
+    ctx: CommandContext,
+    id_: options.ConversationArgument = None,
+    format_: Annotated[str, typer.Option("--format", metavar="F", help="md, html, json or context (the next call).")] = "md",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
+    ] = None,
+) -> None:
+    """Export a conversation as Markdown, HTML or JSON (lossless), or export the request of the next model call."""
+    from zkchat_cli import exporters
+
+    exporter = exporters.exporter(format_)
+    if exporter.of == "call":
+        with ctx.open_session(id_) as session:
+            text = exporter.export(session.request())
+    else:
+        with ctx.open_store(anywhere=id_ is not None) as (store, root):  # works even if the vault is gone
+            text = exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
+    if output is not None:
+        _write_output(output, text)
+        ctx.screen.progress(f"Wrote {output}")
+    elif ctx.screen.out.isatty():
+        ctx.screen.write(text)
+    else:
+        ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
+
+
+def _write_output(file: Path, text: str) -> None:
+    """Replace the file's content; a pipe or a device is written to. Raises StoreError; the file is unchanged then."""
+    try:
+        target = file.expanduser().resolve()
+        write = target.write_bytes if target.exists() and not target.is_file() else partial(atomic_write, target)
+        write(text.encode("utf-8", "backslashreplace"))
+    except (OSError, RuntimeError, ValueError) as e:
+        raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place with -o.") from e
+
+
+@command(
+    COMMAND,
+    *options.NOTES,
+    name="import",
+    epilog=examples("zkchat context import --file talk.json", "zkchat context import --from claude-code ~/.claude/projects"),
+)
+def import_(
+    ctx: CommandContext,
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.", show_default=False)
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")
+    ] = None,
+    program: Annotated[
+        str | None, typer.Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program.")
+    ] = None,
+) -> None:
+    """Import conversations: a whole file or, on an error, nothing of it. Sessions of other programs are imported once."""
+    if program is not None and path is not None and file is None:
+        _import_sessions(ctx, program, path)
+    elif file is not None and program is None and path is None:
+        _import_file(ctx, file)
+    else:
+        raise UsageError("context import needs a file", "Give --file FILE, or --from claude-code|codex and a PATH.")
+
+
+def _import_file(ctx: CommandContext, file: Path) -> None:
+    from zkchat_cli.app import factory
+    from zkchat_cli.importers.conversation_file import read_conversations
+
+    data = read_input(str(file), MAX_IMPORT, "a JSON file")
+    with ctx.open_app() as app:
+        root = str(app.vault.root)
+        imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
+        archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
+        stored = app.store.restore_all(archives, factory.new_id)
+    documents = [
+        _import_document(conversation, len(archive.messages), copy=imported.is_own and conversation.id != archive.conversation.id)
+        for archive, conversation in zip(archives, stored, strict=True)
+    ]
+    _print_imported(ctx, documents, imported.kind)
+
+
+def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
+    """Import the sessions in a file, or in all `.jsonl` files of a folder; a file of the folder that cannot be read is left out."""
+    from zkchat_cli.app import factory
+    from zkchat_cli.importers import claude_code, codex
+
+    readers = {"claude-code": claude_code.read_session, "codex": codex.read_session}
+    if program not in readers:
+        raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(readers)}", "Correct the name.")
+    path = path.expanduser()
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    documents = []
+    with ctx.open_app() as app:
+        for file in files:
+            data = read_input(str(file), MAX_IMPORT, "a session's file")
+            try:
+                archive = readers[program](data, file.name, vault=str(app.vault.root), now=factory.now())
+                documents.append(_import_document(archive.conversation, app.store.merge(_with_references(archive, app.vault))))
+            except StoreUnwritable:
+                raise
+            except (StoreError, UsageError) as e:
+                e.message = f"{file}: {e.message}"
+                if len(files) == 1:
+                    raise
+                ctx.screen.warn(f"left out: {e.message}")
+    if not documents:
+        raise UsageError(
+            f"{path} has no .jsonl file that can be read", "Name a session's file, or the folder where the program keeps them."
+        )
+    _print_imported(ctx, documents, program)
+
+
+def _import_document(conversation: "Conversation", new: int, *, copy: bool = False) -> dict[str, Any]:
+    """What was imported; `new` is the number of messages that were stored."""
+    values = conversation.model_dump(mode="json", include={"title", "vault"})
+    return {"conversation_id": conversation.id, **values, "messages": new, "copy": copy}
+
+
+def _print_imported(ctx: CommandContext, documents: list[dict[str, Any]], kind: str) -> None:
+    lines = []
+    for each in documents:
+        if each["messages"]:
+            copy = "  (imported as a copy: the id already exists)" if each["copy"] else ""
+            lines.append(f"{each['conversation_id']}  {plural(each['messages'], 'message')}  {each['title'] or ''}{copy}")
+    text = "\n".join(lines) or "Nothing new: all of it was imported before."
+    ctx.print_result({**documents[-1], "format": kind, "conversations": documents}, text)
+
+
+def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
+    """Add references to questions that link to notes but were stored without references by another program."""
+    from zkchat_cli.references.document_summaries import DocumentSummaryService
+    from zkchat_cli.references.mentions import linked_notes
+
+    without = {m.id for m in archive.messages if m.role == "user" and not m.references and "[[" in m.content}
+    if not without:
+        return archive
+    vault.refresh()
+    summary = DocumentSummaryService(vault).summary
+    messages = (
+        m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if m.id in without else m for m in archive.messages
+    )
+    return archive.model_copy(update={"messages": tuple(messages)})
+
+
+def _with_existing_vault(archive: "ConversationArchive", vault: str) -> "ConversationArchive":
+    """Assign the conversation to this vault if the one it names does not exist (an export from another machine)."""
+    if Path(archive.conversation.vault).is_dir():
+        return archive
+    return archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": vault})})

@@ -1,0 +1,236 @@
+"""The notes: index, search, links, and the answers that used them."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, confirm, examples, refuse_oversized
+from zkchat_cli.errors import UsageError
+from zkchat_cli.text.numbers import plural
+
+if TYPE_CHECKING:
+    from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution, NoteUsage
+    from zkchat_cli.vault.index.database import LinkRow
+    from zkchat_cli.vault.vault import Vault
+    from zkchat_cli.views.text import StyledLine
+
+COMMAND = command_group(
+    """The notes: index, search, links.
+
+`search -` and `resolve -` read one item per line from standard input, and print one JSON line each with --json."""
+)
+RESULT_KEYS = {"relative_path", "title", "heading", "start_line", "end_line", "score", "score_words", "score_meaning", "text"}
+
+NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path, name or title of a note.")]
+
+
+@command(COMMAND, *options.NOTES)
+def index(
+    ctx: CommandContext,
+    full: Annotated[bool, typer.Option("--full", help="Rebuild the index.")] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help="Compute all vectors for search by meaning.")] = False,
+) -> None:
+    """Update the index; the chat computes vectors in the background, `--semantic` computes all now."""
+    with ctx.indexed_vault(full=full) as (notes, report):
+        if semantic:
+            with ctx.screen.progress_bar("Embedding") as progress:
+                notes.embed(progress)
+        _print_report(ctx, notes, report.model_copy(update={"semantic": notes.status().semantic}))
+
+
+@command(COMMAND, *options.NOTES)
+def status(ctx: CommandContext) -> None:
+    """What the index contains, and which notes have problems."""
+    with ctx.open_vault() as notes:
+        if not notes.has_index:
+            notes.refresh()
+        _print_report(ctx, notes, notes.status())
+
+
+def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
+    ctx.print_result(report, _report_lines(report))
+    ctx.print_warnings(notes)
+
+
+def _report_lines(report: "IndexReport") -> "Iterator[StyledLine]":
+    from zkchat_cli.views.semantic_status import describe_semantic_status
+    from zkchat_cli.views.text import styled_line
+
+    counts = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))
+    yield styled_line(", ".join(counts) + (f", {report.broken_links:,} of them broken" if report.links else ""))
+    if report.added or report.changed or report.removed:
+        yield styled_line(f"{report.added:,} added, {report.changed:,} changed, {report.removed:,} removed in {report.seconds:.2f} s")
+    if report.semantic is not None:
+        yield styled_line(f"search by meaning: {describe_semantic_status(report.semantic)}")
+    for problem in report.problems:
+        yield styled_line(f"  ! {problem}", "yellow")
+
+
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"))
+def search(
+    ctx: CommandContext,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A query, or - to read one per line.")],
+    limit: options.LimitOption = 10,
+) -> None:
+    """Search the notes; best excerpts first."""
+    with ctx.indexed_vault() as (notes, _):
+        for line in _input_lines(query):
+            found = notes.search(line, limit)
+            ctx.print_warnings(notes)
+            documents = [chunk.model_dump(mode="json", include=RESULT_KEYS) for chunk in found]
+            document = {"query": line, "results": documents} if query == "-" else documents
+            ctx.print_result(document, _result_lines(notes, line, found), "Nothing found. Try fewer or other words.")
+        ctx.embed_for_a_moment(notes)
+
+
+def _result_lines(notes: "Vault", query: str, found: "list[ContentChunk]") -> "Iterator[StyledLine]":
+    from zkchat_cli.views.text import styled_line
+
+    for chunk in found:
+        heading, snippet = notes.snippet(chunk, query)
+        where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
+        yield styled_line(f"{where}   {chunk.relative_path}:{snippet.line}", "bold")
+        yield styled_line(f"  {snippet.text}")
+
+
+def _input_lines(argument: str) -> Iterator[str]:
+    """The argument, or for `-` each line of standard input as it arrives."""
+    if argument != "-":
+        yield argument
+        return
+    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
+        yield line.rstrip("\r\n")
+
+
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat vault resolve '[[Note#Heading]]'"))
+def resolve(
+    ctx: CommandContext,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")],
+    source: Annotated[str | None, typer.Option("--from", metavar="NOTE", help="Resolve as if the text were in this note.")] = None,
+) -> None:
+    """Show the target of each link in a text."""
+    with ctx.indexed_vault() as (notes, _):
+        source_path = _source_path(ctx, notes, source) if source else None
+        for line in _input_lines(text):
+            links = notes.resolve_links(line, source_path)
+            documents = [link.model_dump(mode="json", exclude={"text", "line"}) for link in links]
+            ctx.print_result(documents, "\n".join(map(_resolution_line, links)), "No links in the text.")
+
+
+def _resolution_line(link: "LinkResolution") -> str:
+    target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
+    rejected = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
+    return f"{link.raw} → {target}{rejected}"
+
+
+def _source_path(ctx: CommandContext, notes: "Vault", note: str) -> str:
+    """The path of a note named by its path or name; `note` itself if there is no such note. Raises VaultError for several."""
+    if source := notes.find_file(note):
+        return source
+    if notes.resolve(note).target is not None:
+        return notes.locate(note)[0]
+    ctx.screen.warn(f"there is no note {note}", "links are resolved as if it existed")
+    return note
+
+
+@command(COMMAND, *options.NOTES)
+def links(ctx: CommandContext, note: NoteArgument) -> None:
+    """The links in a note."""
+    with ctx.indexed_vault() as (notes, _):
+        path = _note_path(notes, note)
+        _print_links(ctx, notes.links(path), f"{path} has no links.")
+
+
+@command(COMMAND, *options.NOTES)
+def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
+    """The links that point to a note."""
+    with ctx.indexed_vault() as (notes, _):
+        path = _note_path(notes, note)
+        _print_links(ctx, notes.backlinks(path), f"Nothing links to {path}.")
+
+
+@command(COMMAND, *options.NOTES)
+def mentions(
+    ctx: CommandContext,
+    top: Annotated[bool, typer.Option("--top", help="Those that answers used most: the only list so far.")] = True,  # noqa: ARG001
+    limit: options.LimitOption = 20,
+) -> None:
+    """The notes that answers used most, over all conversations."""
+    with ctx.open_app() as app:
+        used = app.store.most_used_notes(str(app.vault.root), limit)
+    ctx.print_result(used, _usage_lines(used, app.vault.root), "No answer has used a note.")
+
+
+def _usage_lines(used: "Iterable[NoteUsage]", root: Path) -> "Iterator[StyledLine]":
+    from zkchat_cli.views.text import StyledLine, StyledSpan
+
+    for each in used:
+        counts = f"{plural(each.answers, 'answer')}, {plural(each.citations, 'citation')}, {plural(each.conversations, 'conversation')}"
+        path = StyledSpan(each.relative_path, "cyan", each.relative_path)
+        mark = () if os.path.lexists(root / each.relative_path) else (StyledSpan("  deleted since", "yellow"),)
+        yield StyledLine((path, *mark), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),))
+
+
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat vault broken --fix"))
+def broken(
+    ctx: CommandContext,
+    fix: Annotated[bool, typer.Option("--fix", help="Show repairs for links with one possible target, and ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
+) -> None:
+    """Links without a target, and the nearest names."""
+    if yes and not fix:
+        raise UsageError("--yes needs --fix", "zkchat vault broken --fix shows the repairs.")
+    with ctx.indexed_vault() as (notes, _):
+        if fix:
+            _fix_links(ctx, notes, yes=yes)
+            return
+        links = notes.broken_links()
+    lines = []
+    for link in links:
+        near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
+        lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
+    documents = [{**link.row._asdict(), "candidates": list(link.candidates)} for link in links]
+    ctx.print_result(documents, "\n".join(lines), "No broken links.")
+
+
+def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
+    """Propose the only possible note for each broken link; repair with `yes`, or if the user agrees. Exits with DECLINED on a no."""
+    from zkchat_cli.terminal.approval import show_diff
+    from zkchat_cli.vault.links.broken import certain_target
+
+    links = [(link, certain_target(link.text, link.candidates)) for link in notes.broken_links()]
+    fixes = [link.row._replace(target=path) for link, path in links if path]
+    change = notes.editor.fix_links(fixes)
+    if not ctx.as_json:
+        for fix in fixes if change.files else ():
+            ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
+        show_diff(change.diff, ctx.screen)
+    asks = change.files and not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    if asks:
+        confirm(f"{change.summary[:1].upper()}{change.summary[1:]}?", "vault broken --fix", yes=yes)
+    made = bool(change.files and (yes or asks))
+    if made:
+        notes.editor.apply(change)
+    outcome = f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}; " if change.files else ""
+    unclear = sum(path is None for _, path in links)
+    text = f"{outcome}{plural(unclear, 'broken link')} without a certain target"
+    documents = [
+        {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates), "fix": path}
+        for link, path in links
+    ]
+    ctx.print_result({"links": documents, "diff": change.diff, "made": made}, text)
+
+
+def _note_path(notes: "Vault", note: str) -> str:
+    """The path of a note named by its path, name, title or link. Raises VaultError for none and for several."""
+    return notes.find_file(note) or notes.locate(note)[0]
+
+
+def _print_links(ctx: CommandContext, links: "Sequence[LinkRow]", none: str) -> None:
+    lines = (f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in links)
+    ctx.print_result([each._asdict() for each in links], "\n".join(lines), none)
