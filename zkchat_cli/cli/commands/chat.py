@@ -123,23 +123,20 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     from zkchat_cli.terminal.turn_renderer import show_error
 
     print_remark = remark_printer(screen, lambda: session.runtime.settings.chat.show_details)
-    first: ZkchatError | None = None
-    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
-        if not line.strip():
-            continue
+    errors: list[ZkchatError] = []
+    current: ZkChatSession | None = session
+    while current is not None and (line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1))):
+        session = current
         try:
-            next_session = run_piped(line.strip(), session, screen, print_remark, max_sources)
-            if next_session is None:
-                break
-            session = next_session
+            current = run_piped(line.strip(), session, screen, print_remark, max_sources) if line.strip() else session
         except ZkchatError as e:
             show_error(e, print_remark)
-            first = first or e
+            errors.append(e)
     try:
         session.flush()
     except ZkchatError as e:
         show_error(e, print_remark)
-        first = first or e
-    if first is not None:
-        first.reported = True
-        raise first
+        errors.append(e)
+    if errors:
+        errors[0].reported = True
+        raise errors[0]

@@ -14,9 +14,7 @@ PATH_KEYS = ("vault.path", "semantic.path")
 
 KeyArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="KEY", help="For example context.strategy; zkchat config show lists all.", autocompletion=options.complete_settings
-    ),
+    typer.Argument(metavar="KEY", help="For example context.strategy; `config show` lists all.", autocompletion=options.complete_settings),
 ]
 
 

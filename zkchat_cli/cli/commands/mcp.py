@@ -86,23 +86,20 @@ def install(
     program = [sys.executable, "-P", "-m", "zkchat_cli", "mcp", "--vault", root]  # -P: no modules from the folder that the client works in
     if ctx.shared["config_file"]:
         program += ["--config", str(ctx.shared["config_file"].resolve())]
-    skill_text = clients.SKILL_FILE.read_text() if skill else ""
-    if print_only:
-        ctx.screen.print(clients.text_with_server(target, program).rstrip())
-        ctx.screen.remark(f"{target.title} reads it from {target.file}")
-        if skill:
-            ctx.screen.print("\n" + skill_text.rstrip())
-            ctx.screen.remark(f"{target.title} reads the skill from {target.skill_file}")
-        return
-    old = clients.read_text(target.file)
-    changes = [(target.file, old, clients.text_with_server(target, program, old))]
-    changes += [(target.skill_file, clients.read_text(target.skill_file), skill_text)] if skill else []
-    for file, before, after in changes:
-        if before == after:
+    old = "" if print_only else clients.read_text(target.file)
+    files = {target.file: clients.text_with_server(target, program, old)}
+    if skill:
+        files[target.skill_file] = clients.SKILL_FILE.read_text()
+    for file, text in files.items():
+        if print_only:
+            ctx.screen.print(text.rstrip())
+            ctx.screen.remark(f"{target.title} reads it from {file}")
+        elif (before := clients.read_text(file)) == text:
             ctx.screen.remark(f"{file} has it already: nothing was changed.")
-            continue
-        backup = clients.write_with_backup(file, after, factory.now())
-        diff = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="")
-        ctx.screen.print("\n".join(diff))
-        ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
-    ctx.screen.remark(f"Restart {target.title} to use it.")
+        else:
+            backup = clients.write_with_backup(file, text, factory.now())
+            diff = difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm="")
+            ctx.screen.print("\n".join(diff))
+            ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
+    if not print_only:
+        ctx.screen.remark(f"Restart {target.title} to use it.")
