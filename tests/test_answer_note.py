@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from factories import NOON
+from factories import NOON, message
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -22,7 +22,8 @@ def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: 
 
 
 def note(text: str, *citations: Citation, question: str = "How?") -> str:
-    return answer_note.note_text(answer_note.AnswerNote(question, text, citations, "offline", NOON, "c1"), note_name)
+    answer = message("assistant", text, "a", citations=citations, model="offline", timestamp=NOON)
+    return answer_note.note_text(question, answer, "c1", note_name)
 
 
 def body(text: str, *citations: Citation) -> str:

@@ -44,17 +44,14 @@ def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
         ),
         (prompt_of(strategy="discard"), "No compaction: the strategy discard drops the oldest turns instead."),
         (prompt_of(question="Why?"), "Counted with the model's own tokenizer."),
-        (estimated(prompt_of(question="Why?")), "~ estimated: the provider has not reported any usage yet"),
-        (estimated(prompt_of(question="Why?"), 1.25), "~ estimated, calibrated with the usage that the provider reported (× 1.25)"),
+        (
+            estimated(prompt_of(question="Why?"), 1.25),
+            "~ estimated, calibrated with the usage that the provider has reported so far (× 1.25)",
+        ),
     ],
 )
 def test_the_usage_ends_with_the_facts_in_sentences(prompt: Prompt, sentence: str) -> None:
     assert sentence in usage_text(prompt).splitlines()
-
-
-def test_usage_that_the_provider_reported_as_counted_is_not_called_unreported() -> None:
-    shown = plain_text(context_usage.usage_lines(estimated(prompt_of(question="Why?")), reported=True))
-    assert "~ estimated, calibrated with the usage that the provider reported (× 1.00)" in shown.splitlines()
 
 
 def test_a_document_is_in_the_prompt_only_while_its_excerpts_are() -> None:

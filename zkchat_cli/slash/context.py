@@ -21,10 +21,7 @@ def _context(session: ZkChatSession, _: str) -> CommandResult:
 
 def usage_lines(session: ZkChatSession, prompt: Prompt, width: int = WIDTH, hints: CommandHints = IN_CHAT) -> list[StyledLine]:
     """The token usage of a prompt of this session."""
-    runtime, pinned = session.runtime, context_usage.pinned_turns(session.history)
-    filtered = runtime.settings.context.tool_filter == "auto"
-    reported = session.store.calibration(runtime.model.name).calls > 0
-    return context_usage.usage_lines(prompt, width, pinned, hints, filtered=filtered, reported=reported)
+    return context_usage.usage_lines(prompt, width, context_usage.pinned_turns(session.history), hints)
 
 
 COMMAND = SlashCommand(_context)

@@ -29,7 +29,7 @@ def _resume(session: ZkChatSession, argument: str) -> CommandResult:
 
 
 def _numbered_lines(overviews: list[ConversationOverview]) -> list[StyledLine]:
-    lines = conversation_list.conversation_lines(overviews, mark=False)
+    lines = conversation_list.conversation_lines(overviews)
     numbered = [StyledLine((StyledSpan(f"{n:>3}  "), *line.left), line.right) for n, line in enumerate(lines, 1)]
     return [*numbered, styled_line("/resume N or /resume ID resumes one.", "dim")] if numbered else []
 

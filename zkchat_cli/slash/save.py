@@ -26,8 +26,8 @@ def _save(session: ZkChatSession, argument: str) -> CommandResult:
     last = base.last_answer(session, "to save ")
     question = last.question.content if last.question else ""
     vault, answer = session.vault, last.answer
-    note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
-    change = vault.editor.create(_note_path(vault, requested, question), answer_note.note_text(note, vault.link_name))
+    text = answer_note.note_text(question, answer, session.conversation.id, vault.link_name)
+    change = vault.editor.create(_note_path(vault, requested, question), text)
     [path] = change.paths
     save = partial(_save_note, session, change._replace(summary=f"save {path}"))
     if confirmed:

@@ -20,7 +20,7 @@ def _sessions(session: ZkChatSession, argument: str) -> CommandResult:
         return CommandResult(lines=lines or [styled_line(conversation_list.NO_CONVERSATIONS)])
     by_title = conversation_list.filter_by_title(known, argument)
     messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
-    lines = [*conversation_list.conversation_lines(by_title, mark=False), *conversation_list.search_result_lines(messages, argument)]
+    lines = [*conversation_list.conversation_lines(by_title), *conversation_list.search_result_lines(messages, argument)]
     return CommandResult(lines=lines or [styled_line("No conversation contains these words.")])
 
 

@@ -8,11 +8,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from itertools import count
-from typing import NamedTuple
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
-from zkchat_cli.models import Citation
+from zkchat_cli.models import Citation, ZkChatMessage
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import write_link
@@ -23,24 +22,15 @@ MAX_NAME = 60
 _END = re.compile(r"[?!。？！\n]|\.\s")
 
 
-class AnswerNote(NamedTuple):
-    """`date` is the time of the answer."""
-
-    question: str
-    text: str
-    citations: tuple[Citation, ...]
-    model: str | None
-    date: str
-    conversation: str
-
-
-def note_text(answer: AnswerNote, name: Callable[[str], str]) -> str:
+def note_text(question: str, answer: ZkChatMessage, conversation: str, name: Callable[[str], str]) -> str:
     """The text of the note. `name` returns what a link calls the note at a path: its name, or its path if the name is ambiguous."""
 
     def link(citation: Citation) -> str:
         return write_link(path := citation.relative_path or "", name(path), citation.heading)
 
-    parts = [_front_matter(answer), _link_citations(answer, link).strip("\n"), _source_list(answer.citations, link)]
+    fields = {"question": question.strip()[:MAX_QUESTION], "model": answer.model, "date": answer.timestamp, "conversation": conversation}
+    front_matter = base.front_matter(fields).removesuffix("---") + "tags: []\n---"
+    parts = [front_matter, _link_citations(answer, link).strip("\n"), _source_list(answer.citations, link)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -54,17 +44,7 @@ def file_name(question: str, exists: Callable[[str], bool]) -> str:
     return next(candidate for candidate in candidates if not exists(candidate))
 
 
-def _front_matter(answer: AnswerNote) -> str:
-    fields = {
-        "question": answer.question.strip()[:MAX_QUESTION],
-        "model": answer.model,
-        "date": answer.date,
-        "conversation": answer.conversation,
-    }
-    return base.front_matter(fields).removesuffix("---") + "tags: []\n---"
-
-
-def _link_citations(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
+def _link_citations(answer: ZkChatMessage, link: Callable[[Citation], str]) -> str:
     """The answer with links instead of citation marks; unknown numbers stay. An open code block is closed."""
     at: defaultdict[tuple[int, int] | int, list[Citation]] = defaultdict(list)
     for citation in answer.citations:
@@ -72,7 +52,7 @@ def _link_citations(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
         for span in citation.spans:
             at[span].append(citation)
     parts: list[str] = []
-    for piece, mark in marks.split_at_marks(answer.text, marks.cited_marks(answer.text, answer.citations)):
+    for piece, mark in marks.split_at_marks(answer.content, marks.cited_marks(answer.content, answer.citations)):
         cited = (at.get(mark.span) or [c for number in mark.numbers for c in at[number]]) if mark else []
         if all(citation.relative_path is None for citation in cited):
             parts.append(piece)

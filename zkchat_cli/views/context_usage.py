@@ -34,16 +34,12 @@ def usage_lines(
     width: int = WIDTH,
     pinned: Mapping[str, int] = MappingProxyType({}),
     hints: CommandHints = IN_CHAT,
-    *,
-    filtered: bool = True,
-    reported: bool = False,
 ) -> list[StyledLine]:
-    """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`. `filtered`: tools over their
-    budget are left out. `reported`: the provider has reported the usage of a call."""
+    """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`."""
     usage = prompt.usage
     text = [
-        *_window_lines(prompt, reported=reported),
-        *_budget_warnings(usage, filtered=filtered),
+        *_window_lines(prompt),
+        *_budget_warnings(usage),
         *document_lines(prompt),
         *omitted_lines(prompt),
     ]
@@ -56,15 +52,14 @@ def usage_lines(
     ]
 
 
-def _budget_warnings(usage: ContextUsage, *, filtered: bool) -> Iterator[str]:
+def _budget_warnings(usage: ContextUsage) -> Iterator[str]:
     """What instructions and tools that exceed their budget leave for messages, and what to do."""
     left, status = usage.budget_status.messages.budget, usage.budget_status
     if status.system.used > status.system.budget:
         hint = "Use a larger window, or raise context.system_budget_ratio."
         yield f"instructions use {status.system.used:,} of {status.system.budget:,} tokens; {left:,} are left for messages. {hint}"
     if status.tools.used > status.tools.budget:
-        fewer = "with an agent" if filtered else 'context.tool_filter = "auto"'
-        hint = f"Offer fewer tools ({fewer}), or raise context.tool_budget_ratio."
+        hint = "Offer fewer tools with an agent, or raise context.tool_budget_ratio."
         yield f"tools use {status.tools.used:,} of {status.tools.budget:,} tokens; {left:,} are left for messages. {hint}"
 
 
@@ -119,7 +114,7 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     yield row("total", usage.total_tokens, usage.effective_limit)
 
 
-def _window_lines(prompt: Prompt, *, reported: bool) -> Iterator[str]:
+def _window_lines(prompt: Prompt) -> Iterator[str]:
     usage = prompt.usage
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
@@ -128,10 +123,8 @@ def _window_lines(prompt: Prompt, *, reported: bool) -> Iterator[str]:
     yield f"Tokens spent on {', '.join(f'{name} {tokens:,}' for name, tokens in parts.items())}."
     if not usage.estimated:
         yield "Counted with the model's own tokenizer."
-    elif reported or usage.calibration != 1:
-        yield f"~ estimated, calibrated with the usage that the provider reported (× {usage.calibration:.2f})"
     else:
-        yield "~ estimated: the provider has not reported any usage yet"
+        yield f"~ estimated, calibrated with the usage that the provider has reported so far (× {usage.calibration:.2f})"
 
 
 def omitted_lines(prompt: Prompt) -> Iterator[str]:

@@ -37,12 +37,12 @@ def size_and_time(overview: ConversationOverview) -> str:
     return f"{format_time(overview.updated_at)}, {plural(overview.messages, 'message')}"
 
 
-def conversation_lines(overviews: Iterable[ConversationOverview], current: str | None = None, *, mark: bool = True) -> list[StyledLine]:
-    """One line per conversation: id, title, time and size; with `mark` an arrow marks the `current` one."""
+def conversation_lines(overviews: Iterable[ConversationOverview], current: str | None = None) -> list[StyledLine]:
+    """One line per conversation: id, title, time and size; an arrow marks the `current` one."""
     return [
         StyledLine(
             (
-                StyledSpan(("→ " if each.id == current else "  ") if mark else ""),
+                StyledSpan("" if current is None else "→ " if each.id == current else "  "),
                 StyledSpan(each.id, "cyan"),
                 StyledSpan(f"  {display_title(each)}", "bold"),
             ),

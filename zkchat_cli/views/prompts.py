@@ -50,15 +50,11 @@ def prompt_status(prompt: Prompt) -> Callable[[str], str]:
 
 
 def _call_text(turn: SentPrompts, sent: SentPrompt) -> str:
-    heading = f"══ turn {turn.number} · call {sent.call} of {len(turn.calls)} · {sent.model} · {_token_counts(sent)}"
+    tokens = f"{sent.prompt.usage.total_tokens:,} tokens"
+    if sent.usage is not None:
+        tokens += f" ({sent.usage.prompt_tokens:,} reported, {sent.usage.completion_tokens:,} answered)"
+    heading = f"══ turn {turn.number} · call {sent.call} of {len(turn.calls)} · {sent.model} · {tokens}"
     return "\n".join((heading, "", *_prompt_lines(sent.prompt)))
-
-
-def _token_counts(sent: SentPrompt) -> str:
-    counted = f"{sent.prompt.usage.total_tokens:,} tokens"
-    return (
-        counted if sent.usage is None else f"{counted} ({sent.usage.prompt_tokens:,} reported, {sent.usage.completion_tokens:,} answered)"
-    )
 
 
 def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:

@@ -33,7 +33,7 @@ def list_(
         has_others = not known and bool(store.conversations(None, 1))
     none = "No conversations yet." if everywhere else conversation_list.NO_CONVERSATIONS
     hint = "`zkchat sessions list --all` shows those with other notes." if has_others else 'Start one: zkchat ask "…"'
-    ctx.print_result(known, conversation_list.conversation_lines(known, mark=False), f"{none} {hint}")
+    ctx.print_result(known, conversation_list.conversation_lines(known), f"{none} {hint}")
 
 
 @command(COMMAND, *options.NOTES)
