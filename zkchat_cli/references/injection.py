@@ -27,19 +27,15 @@ MAX_HEADINGS, MAX_HEADING_LENGTH = 40, 80
 
 
 class Injection(NamedTuple):
-    """Each reference with its delivery and the ids of its chunks, the chunks to inject (not numbered yet), and what to tell the user.
-
-    `numbers`: the numbers of chunks that are already in the prompt.
-    """
+    """Each reference with its delivery and the ids of its chunks, the chunks to inject (not numbered yet), and what to tell the user."""
 
     documents: tuple[tuple[DocumentReference, tuple[str, ...]], ...] = ()
     chunks: tuple[ContentChunk, ...] = ()
     warnings: tuple[Notice, ...] = ()
-    numbers: Mapping[str, int] = MappingProxyType({})
 
     def number_references(self, chunks: Sequence[ContentChunk]) -> tuple[DocumentReference, ...]:
         """The references with the numbers of their chunks."""
-        numbers = {**self.numbers, **{chunk.id: chunk.number for chunk in chunks if chunk.number is not None}}
+        numbers = {chunk.id: chunk.number for chunk in chunks if chunk.number is not None}
         numbered = []
         for reference, ids in self.documents:
             own = tuple(numbers[id_] for id_ in ids if id_ in numbers)
@@ -63,7 +59,6 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
     """Decide for each document in order. Together they take at most `TOTAL_SHARE`, or one document's share if that is larger."""
     left = budget.left
     total = int(max(TOTAL_SHARE, budget.ratio) * left)
-    numbers: dict[str, int] = {}
     documents: list[tuple[DocumentReference, tuple[str, ...]]] = []
     chunks: dict[str, ContentChunk] = {}
     warnings = [warning for mention in mentions for warning in mention.warnings]
@@ -75,10 +70,9 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
             documents.append((reference, ()))
             continue
         if present := _numbers_in_prompt(text, budget.in_prompt):
-            numbers |= present
-            reason = f"its text is in the prompt already, source {', '.join(map(str, present.values()))}"
-            present_already = {"delivery": "injected", "delivery_reason": reason, "above": True}
-            documents.append((reference.model_copy(update=present_already), tuple(present)))
+            reason = f"its text is in the prompt already, source {', '.join(map(str, present))}"
+            above = {"delivery": "injected", "delivery_reason": reason, "above": True, "numbers": present, "number": present[0]}
+            documents.append((reference.model_copy(update=above), ()))
             continue
         costs = [0 if chunk.id in chunks else budget.cost(chunk) for chunk in text]
         room = min(int((budget.ratio if mention.readable else max(budget.ratio, UNREADABLE_SHARE)) * left), total)
@@ -95,14 +89,14 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
         chunks |= {chunk.id: chunk for chunk in selected}
         left -= spent
         total -= spent
-    return Injection(tuple(documents), tuple(chunks.values()), tuple(warnings), numbers)
+    return Injection(tuple(documents), tuple(chunks.values()), tuple(warnings))
 
 
-def _numbers_in_prompt(text: Sequence[ContentChunk], in_prompt: Mapping[str, ContentChunk]) -> dict[str, int]:
-    """The numbers of a text by chunk id, if all of it is in the prompt unchanged; else empty."""
+def _numbers_in_prompt(text: Sequence[ContentChunk], in_prompt: Mapping[str, ContentChunk]) -> tuple[int, ...]:
+    """The numbers of a text, if all of it is in the prompt unchanged; else none."""
     same = [in_prompt[chunk.id] for chunk in text if chunk.id in in_prompt and in_prompt[chunk.id].text == chunk.text]
-    numbers = {chunk.id: chunk.number for chunk in same if chunk.number is not None}
-    return numbers if len(numbers) == len(text) else {}
+    numbers = tuple(chunk.number for chunk in same if chunk.number is not None)
+    return numbers if len(numbers) == len(text) else ()
 
 
 def _indexes_to_inject(text: Sequence[ContentChunk], costs: Sequence[int], room: int, message: str, *, from_start: bool) -> list[int]:
