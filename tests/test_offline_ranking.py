@@ -87,12 +87,12 @@ def test_opening_of_a_section_follows_its_heading_and_then_the_rest() -> None:
 )
 def test_levels_by_words(text: str, is_answer: bool, matches: bool) -> None:
     ranked = rank_passages(question(text), [note("A heap needs air. A heap needs water.")])
-    assert (ranked.is_answer(), ranked.matches) == (is_answer, matches)
+    assert (ranked.is_answer, ranked.matches) == (is_answer, matches)
 
 
 def test_filler_that_the_notes_do_not_have_is_not_missing() -> None:
     text = "Ein Zettelkasten ist ein Denkwerkzeug und kein Archiv, wie man es von einem Kasten mit Zetteln erwartet."
-    assert rank_passages(question("Was habe ich über Zettelkästen geschrieben?"), [note(text)]).is_answer()
+    assert rank_passages(question("Was habe ich über Zettelkästen geschrieben?"), [note(text)]).is_answer
 
 
 def test_the_language_of_a_question_is_one_of_the_notes_that_are_too_short_to_tell_theirs() -> None:
@@ -121,7 +121,7 @@ def test_compounds_and_typos_are_found_as_the_search_finds_them(text: str) -> No
 @pytest.mark.parametrize(("title", "is_answer"), [("晚上睡不着怎么办", True), ("机票", False)])
 def test_title_with_characters_of_a_chinese_question_makes_an_answer(title: str, is_answer: bool) -> None:
     text = "- 睡前三小时不要吃东西，咖啡也不要喝。\n- 房间要黑。\n- 晚上少看屏幕。"
-    assert rank_passages(question("晚上老睡不着，有什么办法睡好一点"), [note(text, title=title)]).is_answer() is is_answer
+    assert rank_passages(question("晚上老睡不着，有什么办法睡好一点"), [note(text, title=title)]).is_answer is is_answer
 
 
 def test_quotes_with_their_sources_leave_room_on_a_screen_of_24_rows() -> None:
@@ -147,7 +147,7 @@ def test_quotes_with_their_sources_leave_room_on_a_screen_of_24_rows() -> None:
 )
 def test_levels_by_meaning(text: str, similarity: float, is_answer: bool, matches: bool) -> None:
     ranked = rank_passages(question(text), [note("A heap needs air.")], meaning(air=similarity, Garden=similarity))
-    assert (ranked.is_answer(), ranked.matches) == (is_answer, matches)
+    assert (ranked.is_answer, ranked.matches) == (is_answer, matches)
 
 
 def test_notes_with_most_words_of_a_question_are_about_it() -> None:

@@ -37,22 +37,9 @@ def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
     assert len(str(shown[4])) <= 480
 
 
-def test_a_short_line_directly_above_a_list_leads_in_to_it_without_a_colon() -> None:
-    text = "To bring next time\n- a net\n- a map\n\nNot a label\n\n- far below\n\nIt rained.\n- at night\n\nStill open:\n## Later\n- a tent"
-    shown = [render_passage(piece, quotable_chunk(text)) for piece in quotable_passages(text) if piece.kind == "prose"]
-    assert shown == ["To bring next time • a net • a map", "Not a label", "It rained.", "Still open:"]
-
-
 def test_a_part_of_a_list_is_a_list_and_its_items_lead_in_only_to_those_below_them() -> None:
     text = "\t- Needs:\n\t\t- lime\n\t- Later call Tom"
     assert quotable(text) == [("Needs: lime", "item"), ("lime", "item"), ("Later call Tom", "item")]
-
-
-def test_a_command_over_several_lines_is_one_piece_of_code() -> None:
-    text = "```sh\ngroups \\\n  --describe \\\n  --group tea\nls\n```"
-    [command, ls] = quotable_passages(text)
-    assert render_passage(command, quotable_chunk(text)) == "groups --describe --group tea"
-    assert ls.text == "ls"
 
 
 def test_what_rows_and_code_are_is_said_above_them() -> None:
@@ -101,10 +88,7 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
     [
         ("See ![[Filters|the filters]] and [limits](Limiting.md).", "See the filters and limits."),
         ("Write `[[Note|alias]]` in [[Filters#Dates]].", "Write `[[Note|alias]]` in Filters › Dates."),
-        ("See [`run()`](run.md) and [[Api#`run`]].", "See `run()` and Api › `run`."),
-        ("Use [[Run#`run (a) => b;`|the API]] now.", "Use the API now."),
         ('A <span class="x">red</span> heap<br>grows.', "A red heap grows."),
-        ('It comes from <a href="x">`run`</a>.', "It comes from `run`."),
         ("If $a<b$ and $c>d$ then `run`.", "If $a<b$ and $c>d$ then `run`."),
         ("A ==marked== word &amp; more[^1].", "A marked word & more."),
         ("- [[Beans]] need 2 * 3 poles.", "Beans need 2 * 3 poles."),

@@ -41,20 +41,8 @@ _COUNT = (
     r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|"
     r"eine[mnr]?|zwei|drei|vier|fünf|sechs|une?|deux|trois|quatre|un[ao]?|dos|tres"
 )
-_BEFORE = "in|during|since|after|before|until|between|from|on|of|im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le"
 _DAY = "yesterday|today|vorgestern|gestern|heute|anteayer|ayer|hoy|avant-hier|aujourd'hui"
-_CHINESE = "天周期月年"
-"""A date in Chinese contains one of these."""
-_BEGINNINGS = frozenset(word[:3] for word in f"{_MONTH}|{_WEEKDAY}|{_UNIT}|{_DAY}|il|dernier|passé".split("|"))
-"""The first letters of words in dates. "an" is left out: it is more often another word."""
-
-
-def _may_name_date(text: str) -> bool:
-    """Whether a text has a digit or a word that begins like those of dates. Most questions have none and need not be matched."""
-    words = re.findall(r"\w+", text.lower())
-    return any(word[:3] in _BEGINNINGS for word in words) or any(c.isdigit() or c in _CHINESE for c in text)
-
-
+_BEFORE = "in|during|since|after|before|until|between|from|on|of|im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le"
 _DATE = lazy_pattern(
     rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
         (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
@@ -79,8 +67,6 @@ _OTHER_LAST = lazy_pattern(r"^(?:(?P<english>past|previous)\b|vorige)", re.IGNOR
 _OPEN_START = frozenset(("until", "before", "bis"))
 _OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
-
-
 _ISO = lazy_pattern(r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])", re.IGNORECASE)
 _COMPACT = lazy_pattern(r"(?P<year>(?:19|20)\d\d)(?P<week>)(?P<month>\d\d)(?P<day>\d\d)(?!\d)")
 
@@ -105,8 +91,6 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
     found: list[Period] = []
     rest: list[str] = []
     at = 0
-    if not _may_name_date(text[:MAX_TEXT]):
-        return None
     subject = _DATE.sub(" ", text[:MAX_TEXT])
     has_subject = not is_all_stopwords(subject)
     is_long = len(terms(subject)) > MAX_BESIDE_BARE
@@ -121,7 +105,7 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
     if not found:
         return None
     is_open = any(p.first == date.min or p.last == date.max for p in found)  # "since Monday until today": each limits the other
-    whole = reduce(Period.intersect, found) if is_open else Period(min(p.first for p in found), max(p.last for p in found))
+    whole = reduce(Period.intersect, found) if is_open else Period(min(found).first, max(p.last for p in found))
     return whole, " ".join("".join([*rest, text[at:]]).split())
 
 
@@ -143,10 +127,9 @@ def is_all_stopwords(text: str) -> bool:
 def _written_period(match: re.Match[str], today: date) -> Period | None:
     before = (match["before"] or "").lower()
     words = match["chinese"] or match["date"]
-    if match["month"] and not match["iso"]:
-        beside_number = match["day"] or match["after"] or match["year"]
-        if not (beside_number or (before and before not in _ARTICLES)):
-            return None
+    beside_number = match["day"] or match["after"] or match["year"]
+    if match["month"] and not beside_number and (not before or before in _ARTICLES):
+        return None
     if (match["weekday"] or match["bare_year"]) and not before:
         return None
     period = parse_period(words, today) or (parse_period(f"{before} {words}", today) if before in _ARTICLES else None)
@@ -185,12 +168,18 @@ def parse_period(words: str, today: date) -> Period | None:
     if found.date_obj is None:
         return None
     day = found.date_obj.date()
-    if found.period == "week":
-        monday = day - timedelta(days=day.weekday())
-        return Period(monday, monday + timedelta(days=6))
-    if found.period == "month":
-        return _month(day.year, day.month)
-    return Period(date(day.year, 1, 1), date(day.year, 12, 31)) if found.period == "year" else Period(day, day)
+    match found.period:
+        case "week":
+            return _week(day - timedelta(days=day.weekday()))
+        case "month":
+            return _month(day.year, day.month)
+        case "year":
+            return Period(date(day.year, 1, 1), date(day.year, 12, 31))
+    return Period(day, day)
+
+
+def _week(monday: date) -> Period:
+    return Period(monday, monday + timedelta(days=6))
 
 
 def _month(year: int, month: int) -> Period:
@@ -208,8 +197,7 @@ def _iso_period(match: re.Match[str]) -> Period | None:
     year, week, month, day = (int(part) if part else None for part in match.group("year", "week", "month", "day"))
     try:
         if week is not None:
-            monday = date.fromisocalendar(year or 0, week, 1)
-            return Period(monday, monday + timedelta(days=6))
+            return _week(date.fromisocalendar(year or 0, week, 1))
         first = date(year or 0, month or 1, day or 1)
         last = first if day else first.replace(month=month or 12, day=monthrange(first.year, month or 12)[1])
     except (ValueError, OverflowError):

@@ -13,7 +13,6 @@ from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, 
 from zkchat_cli.llm.offline.ranking import (
     MAX_QUOTES,
     MIN_SHARE,
-    NAMED_FACTOR,
     QuoteSource,
     RankedQuote,
     add_code,
@@ -133,7 +132,7 @@ def remembered_facts(question: AnalyzedQuestion, before: Sequence[PromptMessage]
     """The facts of smart memory that answer the question, word for word."""
     memories = [m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")]
     facts = [line[2:] for content in memories for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
-    relevant = [fact for fact in facts if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer()]
+    relevant = [fact for fact in facts if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer]
     return "".join(f"From memory: {QUOTE_MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS])
 
 
@@ -174,9 +173,9 @@ def quote_answer(
         if parts := [f"[[{title}]]:\n\n{_format_quotes(quotes)}" for title, quotes in summaries if quotes]:
             return Answer("\n".join(parts), "answer")
     limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
-    for searched, factor in ((named, NAMED_FACTOR), (excerpts, 1.0)):
+    for searched in (named, excerpts):
         ranked = rank_passages(question, searched, similarities)
-        if ranked.is_answer(factor):
+        if ranked.is_answer:
             least = MIN_SHARE * ranked.on_topic[0].value
             new = [quote for quote in ranked.on_topic if quote.text not in earlier_answers and quote.value >= least]
             quotes = add_code(select_quotes(new or ranked.on_topic, limit), ranked.all)

@@ -4,14 +4,13 @@ A quote must occur word for word in the note, so a piece never joins lines that 
 pieces below them are about.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row, split_sentences
-from zkchat_cli.markdown.plain_text import remove_tags, to_plain_text
+from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.markdown.scanner import LIST_MARKER
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
@@ -23,13 +22,13 @@ LONGEST = 480
 MAX_GROUP = 240
 """Characters up to which sentences that follow each other are one piece: many a sentence means little without the next."""
 MAX_LABEL = 80
-"""Characters of a line that says what the list or code below it is: "Things to bring"."""
+"""Characters of a line that says what the code below it is."""
 ITEM_SEPARATOR = " • "
 """Between the items of a list in one piece; a quotation is verified although the note does not have this mark."""
 COLONS = (":", "：")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
-_CLOSING_MARKS = "\"'”’»」』*_)）"
 _OPENING_MARKS = "\"'“‘«„[(*_`"
+_CLOSING_MARKS = "\"'”’»」』*_)）"
 FEWEST_LINES = 3
 """A paragraph with fewer lines does not show whether it is wrapped: the last line of two may be of any length."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
@@ -39,7 +38,6 @@ _NUMBERED = lazy_pattern(r"\[\s*\d")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
 _INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
-_LINK_WITH_CODE = lazy_pattern(r"(?P<code>`+(?:(?!`).)+`+)|\[\[(?P<target>[^\[\]]*`[^\[\]]*)\]\]|\[(?P<text>[^\[\]]*`[^\[\]]*)\]\([^()]*\)")
 _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
@@ -55,14 +53,10 @@ class QuotablePassage(NamedTuple):
 
 
 class _LeadIn(NamedTuple):
-    """A passage that may continue with the items of a list below it."""
+    """A passage that ends with a colon and continues with the list items below it, by its index; items of its own `level` end it."""
 
-    position: int
-    """Its index in the list of passages."""
-    list_line: int | None = None
-    """The line on which its list must begin; None for any. Only a colon leads in to a list further down."""
-    level: int = 0
-    """Of the list item that leads in, which those below it exceed."""
+    index: int
+    level: int
 
 
 def quotable_passages(text: str, heading: str | None = None, *, max_group: int = MAX_GROUP) -> list[QuotablePassage]:
@@ -88,7 +82,8 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             position += 1
         lead = _extend_lead(found, lead, block)
         last = found[-1].text if len(found) > before else ""
-        above = last if _is_label(block) or (block.kind in ("paragraph", "item") and last.endswith(COLONS)) else ""
+        is_label = block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
+        above = last if is_label or (block.kind in ("paragraph", "item") and last.endswith(COLONS)) else ""
     return found
 
 
@@ -109,11 +104,6 @@ def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
     yield from (block._replace(kind="table", lines=(row,), line=block.line + i) for i, row in enumerate(rows, first))
 
 
-def _is_label(block: MarkdownBlock) -> bool:
-    """Whether it is a short line that may say what is below it."""
-    return block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
-
-
 def _label(block: MarkdownBlock, above: str) -> str:
     """The label of the passages of a block; `above` is the short line or the sentence with a colon above it."""
     match block.kind:
@@ -125,17 +115,17 @@ def _label(block: MarkdownBlock, above: str) -> str:
 
 
 def _extend_lead(found: list[QuotablePassage], lead: _LeadIn | None, block: MarkdownBlock) -> _LeadIn | None:
-    """Quote the items of a list with the sentence or label above that leads in to it, as far as they fit."""
-    if block.kind != "item" or lead is None or lead.list_line not in (None, block.line) or block.level <= lead.level:
-        return _lead_in(found, block)
-    above = found[lead.position].text
-    has_items = lead.list_line is None and not above.endswith(COLONS)
-    longer = f"{above}{' ' if above.endswith(COLONS) else ITEM_SEPARATOR}{' '.join(block.text.split())}"
+    """Quote the items of a list with the sentence that leads in to it, as far as they fit."""
+    if lead is None or block.kind != "item" or block.level <= lead.level:
+        return _LeadIn(len(found) - 1, block.level) if found and found[-1].text.endswith(COLONS) else None
+    above = found[lead.index].text
+    is_bare = above.endswith(COLONS)
+    longer = f"{above}{' ' if is_bare else ITEM_SEPARATOR}{' '.join(block.text.split())}"
     if len(longer) > LONGEST:
-        found[lead.position] = found[lead.position]._replace(text=f"{above} …" if has_items else above)
+        found[lead.index] = found[lead.index]._replace(text=above if is_bare else f"{above} …")
         return None
-    found[lead.position] = found[lead.position]._replace(text=longer)
-    return lead._replace(list_line=None)
+    found[lead.index] = found[lead.index]._replace(text=longer)
+    return lead
 
 
 def ends_as_sentence(text: str) -> bool:
@@ -146,14 +136,6 @@ def _ends_as_prose(line: str) -> bool:
     return ends_as_sentence(line) or line.endswith(COLONS)
 
 
-def _lead_in(found: list[QuotablePassage], block: MarkdownBlock) -> _LeadIn | None:
-    """The last passage, if it leads in to a list below it."""
-    if found and found[-1].text.endswith(COLONS):
-        return _LeadIn(len(found) - 1, level=block.level)
-    is_label = found and _is_label(block) and found[-1].text == " ".join(block.text.split()) and not ends_as_sentence(block.text)
-    return _LeadIn(len(found) - 1, list_line=block.line + 1) if is_label else None
-
-
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
     """The passage as a reader of the note sees it: without tags, list marks and the targets of links; code stays in its backticks.
 
@@ -161,18 +143,11 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     """
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
-        parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(_link_text, written.replace("![[", "[[")))
+        parts = _INLINE_CODE.split(written.replace("![[", "[["))
         rendered = " ".join("".join(part if i % 2 else _render(part) for i, part in enumerate(parts)).split())
         if rendered and _is_verified(rendered, excerpt):
             return rendered
     return written if _is_verified(written, excerpt) else None
-
-
-def _link_text(found: re.Match[str]) -> str:
-    """The visible text of a link with code in it, with the backticks; code that contains a link stays as it is."""
-    if found["code"]:
-        return found[0]
-    return found["text"] or found["target"].rpartition("|")[2].replace("#", " › ").strip()
 
 
 def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:
@@ -187,9 +162,7 @@ def quotable_chunk(text: str) -> QuotableChunk:
 
 def _render(text: str) -> str:
     """Plain text with the spaces at its ends, which separate it from the code around it."""
-    bare = remove_tags(text)  # for its spaces only: addresses in angle brackets and formulas with < and > are not tags
-    begin, end = " " * bare[:1].isspace(), " " * bare[-1:].isspace()
-    return begin + to_plain_text(text) + end
+    return " " * text[:1].isspace() + to_plain_text(text) + " " * text[-1:].isspace()
 
 
 def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, PassageKind]]:
@@ -199,23 +172,10 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Passage
                 if not is_delimiter_row(row) and not is_delimiter_row(below) and GAP not in row:
                     yield row, "row"
         case "code" | "indented":
-            yield from ((line, "code") for line in _join_continued(block.lines) if any(c.isalnum() for c in line))
+            yield from ((line.strip(), "code") for line in block.lines if any(c.isalnum() for c in line))
         case "paragraph" | "item" | "callout":
             for each in _split_lines(block):
                 yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(each, max_group))
-
-
-def _join_continued(lines: Sequence[str]) -> Iterator[str]:
-    """The lines of code; those that end in a backslash with the next one."""
-    begun = ""
-    for line in lines:
-        begun = f"{begun} {line.strip()}".strip()
-        if begun.endswith("\\"):
-            begun = begun[:-1].rstrip()
-        else:
-            yield begun
-            begun = ""
-    yield begun
 
 
 def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
+from zkchat_cli.text.dates import find_period, is_all_stopwords
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
 from zkchat_cli.text.truncate import truncate
@@ -67,10 +67,8 @@ _PRONOUN = lazy_pattern(
 _ANY_DAY = date(1950, 1, 1)
 """Only the words of dates matter here, not the days that they mean; the search knows what day it is."""
 _YEAR = lazy_pattern(r"\b\d{4}\b")
-_QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
 _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
-_DATE_OPERATOR = lazy_pattern(r"(?<!\S)(after|before|on):(\S+)", re.IGNORECASE)
 _SUMMARIZED_QUESTION = lazy_pattern(r"\buser: (.*)$", re.MULTILINE)
 
 
@@ -106,7 +104,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
     weights = dict.fromkeys(_YEAR.findall(dates), FILLER_WEIGHT) | weights  # in the text, not only the date of a note
     own = _subject_words(rest)
-    plain = " ".join(_DATE_OPERATOR.sub(_keep_date, _OPERATORS.sub(" ", named)).split())
+    plain = " ".join(_OPERATORS.sub(" ", named).split())
     about_document = not _without(_subject_words(text, fillers=True), _DOCUMENT_WORDS, language)
     topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
     topic = _remove_links(topic) if names else _replace_links(topic)
@@ -130,11 +128,6 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
 
 def _queries(*texts: str) -> tuple[str, ...]:
     return tuple(truncate(text, MAX_QUERY) for text in texts if text)
-
-
-def _keep_date(operator: re.Match[str]) -> str:
-    """`on:2024-05-01` as it is, but `on:call` as words: a search would refuse it."""
-    return operator[0] if parse_period(operator[2], _ANY_DAY) else f"{operator[1]} {operator[2]}"
 
 
 def _split_dates(text: str) -> tuple[str, str]:
@@ -174,13 +167,12 @@ def _document_name(link: re.Match[str]) -> str:
 
 def refers_to_earlier(text: str) -> bool:
     """Whether a message makes sense only in its conversation: it has no subject, or few words and a pronoun or the form of an addition."""
-    bare = _QUOTED.sub(" ", text)
     subject = _subject_words(text)
-    if not subject or (len(subject) <= MAX_PRONOUN_WORDS and _PRONOUN.search(bare)):
+    if not subject or (len(subject) <= MAX_PRONOUN_WORDS and _PRONOUN.search(text)):
         return True
-    if _WHOLE_QUESTION.search(bare):
+    if _WHOLE_QUESTION.search(text):
         return False
-    limit = MAX_ADDED_WORDS if _ADDITION.match(bare) else MAX_ELLIPSIS_WORDS if _ELLIPSIS.match(bare) else 0
+    limit = MAX_ADDED_WORDS if _ADDITION.match(text) else MAX_ELLIPSIS_WORDS if _ELLIPSIS.match(text) else 0
     return len(subject) <= limit
 
 

@@ -56,8 +56,6 @@ MIN_CONFIDENCE, MIN_COVERAGE = 0.4, 0.52
 """From these on, passages are an answer: with and without a sentence model."""
 MIN_TITLE = 0.16
 """The share of the characters of a Chinese question that the title of a note must contain to answer it, without a sentence model."""
-NAMED_FACTOR = 0.6
-"""Factor for the thresholds in a document that the user named, which is likely about the question."""
 MIN_SIMILARITY, MIN_SIMILARITY_OF_LANGUAGES, MIN_COVERED = 0.22, 0.17, 0.5
 """Below all of these, nothing is about the question: its mean similarity to the nearest passage and heading (the second figure for a
 question that is not in English), and the share of it that a passage contains. Of 40 questions about the world they deny 25, of 90 about the
@@ -102,6 +100,8 @@ class RankedQuote(NamedTuple):
     value: float = 1.0
     has_code: bool = False
     """It is the label of code: quoted with it, it is whole although it ends with a colon."""
+    is_on_topic: bool = True
+    """It or a heading above it has a rare word of the question, or its meaning."""
 
     @property
     def is_complete(self) -> bool:
@@ -128,41 +128,19 @@ class RankedQuote(NamedTuple):
 
 
 class RankedPassages(NamedTuple):
-    """All passages, best first, and how well they fit the question.
+    """All passages, and those that are about the question, best first.
 
-    `coverage` is the share of the question that the best one contains together with its surroundings, `known` that of its subject which any
-    passage contains; the similarities are those of the most similar passage and heading, None without a sentence model.
+    `confidence` is 1 where an answer begins; `matches` says whether anything in them is about the question at all, by words or meaning.
     """
 
     all: tuple[RankedQuote, ...] = ()
     on_topic: tuple[RankedQuote, ...] = ()
-    coverage: float = 0.0
-    known: float = 0.0
-    similarity: float | None = None
-    heading_similarity: float = 0.0
-    title_characters: float = 0.0
-    is_foreign: bool = False
-    """The question is not in English, which the built-in model knows best."""
-
-    def is_answer(self, factor: float = 1.0) -> bool:
-        if not self.on_topic:
-            return False
-        if self.similarity is None:
-            return self.coverage >= factor * MIN_COVERAGE or self.title_characters >= factor * MIN_TITLE
-        confidence = self.likeness - UNKNOWN_PENALTY * (1 - self.known) + COVERAGE_BONUS * self.coverage
-        return confidence >= factor * MIN_CONFIDENCE
+    confidence: float = 0.0
+    matches: bool = False
 
     @property
-    def matches(self) -> bool:
-        """Whether anything in them is about the question at all, by words or meaning."""
-        if self.similarity is None:
-            return self.known > 0
-        least = MIN_SIMILARITY_OF_LANGUAGES if self.is_foreign else MIN_SIMILARITY
-        return self.likeness >= least or self.coverage >= MIN_COVERED or self.known >= MIN_KNOWN
-
-    @property
-    def likeness(self) -> float:
-        return ((self.similarity or 0.0) + self.heading_similarity) / 2
+    def is_answer(self) -> bool:
+        return bool(self.on_topic) and self.confidence >= 1
 
 
 def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], similarities: Similarities | None = None) -> RankedPassages:
@@ -199,27 +177,26 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     cosines = _cosines(question.text, candidates, lexical, similarities) if similarities and candidates else None
     by_passage, by_section = cosines or ({}, {})
     ranked: list[RankedQuote] = []
-    on_topic: list[int] = []
     for i, c in enumerate(candidates):
         similar, heading = by_passage.get(i, 0.0), by_section.get(c.section, 0.0)
         matching = heading if cosines is not None else _share(_stems(c.section[-1], languages), rarity)
         opening = OPENING_WEIGHT * max(0.0, matching - MIN_HEADING) ** 2 if c.passage.position == 0 and c.passage.kind != "row" else 0.0
         by_meaning = similar + HEADING_WEIGHT * heading + opening
         value = (WORDS_WEIGHT * lexical[i] + by_meaning + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality
-        ranked.append(c._replace(value=value))
-        if similar >= MIN_PASSAGE_SIMILARITY or not rare.isdisjoint(c.words | c.above):
-            on_topic.append(i)
-    best_first = sorted(ranked, key=lambda q: (-q.value, q.order))
-    return RankedPassages(
-        tuple(best_first),
-        tuple(sorted((ranked[i] for i in on_topic), key=lambda q: (-q.value, q.order))),
-        coverage,
-        len(known) / max(1, len(subject)),
-        max(by_passage.values(), default=None),
-        max(by_section.values(), default=0.0),
-        max((_share(filter(characters.__contains__, _characters_of(c.excerpt.title)), characters) for c in candidates), default=0.0),
-        question_language != ENGLISH,
-    )
+        is_on_topic = similar >= MIN_PASSAGE_SIMILARITY or not rare.isdisjoint(c.words | c.above)
+        ranked.append(c._replace(value=value, is_on_topic=is_on_topic))
+    best_first = tuple(sorted(ranked, key=lambda q: (-q.value, q.order)))
+    on_topic = tuple(quote for quote in best_first if quote.is_on_topic)
+    known_share = len(known) / max(1, len(subject))
+    if not by_passage:
+        title_share = max(
+            (_share(filter(characters.__contains__, _characters_of(c.excerpt.title)), characters) for c in candidates), default=0.0
+        )
+        return RankedPassages(best_first, on_topic, max(coverage / MIN_COVERAGE, title_share / MIN_TITLE), bool(known))
+    likeness = (max(by_passage.values()) + max(by_section.values())) / 2
+    confidence = (likeness - UNKNOWN_PENALTY * (1 - known_share) + COVERAGE_BONUS * coverage) / MIN_CONFIDENCE
+    least = MIN_SIMILARITY if question_language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
+    return RankedPassages(best_first, on_topic, confidence, likeness >= least or coverage >= MIN_COVERED or known_share >= MIN_KNOWN)
 
 
 def _cosines(

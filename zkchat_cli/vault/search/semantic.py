@@ -131,14 +131,11 @@ class SemanticSearch:
 
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know, or after a failure."""
-        return self._attempt(lambda: self._match(query, NEAREST_FILTERED if filtered else NEAREST))
-
-    def _match(self, query: str, limit: int) -> SemanticMatch | None:
-        if self.has_failed or not self._can_read(query) or self._store.is_empty:
+        vector = None if self._attempt(lambda: self._store.is_empty) in (True, None) else self.embed_query(query)
+        if vector is None:
             return None
-        vector = self._query_vector(query)
-        nearest = self._store.nearest(vector, limit)
-        sample = self._store.sample_cosines(vector)
+        nearest = self._attempt(lambda: self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST))
+        sample = self._attempt(lambda: self._store.sample_cosines(vector))
 
         def cosines_of_others(keys: Sequence[int]) -> Mapping[int, float]:
             return self._attempt(lambda: self._store.cosines(vector, keys)) or {}
