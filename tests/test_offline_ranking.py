@@ -7,13 +7,12 @@ from factories import prompt_message
 
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question
 from zkchat_cli.llm.offline.ranking import (
+    MAX_CHARACTERS,
     MAX_QUOTES,
     MAX_SOURCES,
-    ROWS,
     QuoteSource,
     RankedPassages,
     add_code,
-    count_rows,
     rank_passages,
     select_quotes,
     select_sections,
@@ -124,13 +123,12 @@ def test_title_with_characters_of_a_chinese_question_makes_an_answer(title: str,
     assert rank_passages(question("晚上老睡不着，有什么办法睡好一点"), [note(text, title=title)]).is_answer is is_answer
 
 
-def test_quotes_with_their_sources_leave_room_on_a_screen_of_24_rows() -> None:
-    words = [" ".join(f"{letter}{i}{letter}" for i in range(30)) for letter in "abcdefgh"]
+def test_quotes_fit_a_screen() -> None:
+    words = [" ".join(f"{letter}{i}{letter}" for i in range(60)) for letter in "abcdefgh"]
     ranked = rank_passages(question("Do beans need poles?"), [note(f"Beans need poles: {each}.", n) for n, each in enumerate(words, 1)])
-    in_sections = [quote for section in select_sections(ranked) for quote in section]
-    for found, named in ((select_quotes(ranked.all), False), (in_sections, True)):
+    for found in (select_quotes(ranked.all), [quote for section in select_sections(ranked) for quote in section]):
         assert 1 < len(found) < MAX_QUOTES
-        assert count_rows(found, named=named) <= ROWS
+        assert sum(len(quote.text) for quote in found) <= MAX_CHARACTERS
 
 
 @pytest.mark.parametrize(

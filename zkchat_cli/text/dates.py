@@ -82,13 +82,14 @@ class Period(NamedTuple):
         return Period(max(self.first, other.first), min(self.last, other.last))
 
 
-def find_period(text: str, today: date) -> tuple[Period, str] | None:
-    """The period that a question names, as seen on `today`, and the text without these words; None if it names none.
+def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
+    """The period that a question names, as seen on `today`, the words of it, and the text without them; None if it names none.
 
     Of several dates the days from the first through the last count: "between March and May". "Due today" is about a subject, not about
     notes of today: a date of the present counts only if hardly a word is left, and a figure such as 2024-05-01 only in a short question.
     """
     found: list[Period] = []
+    words: list[str] = []
     rest: list[str] = []
     at = 0
     subject = _DATE.sub(" ", text[:MAX_TEXT])
@@ -100,13 +101,14 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
         is_bare = not match["before"] and bool(match["iso"] or match["month"] or re.search(r"\d", match[0]))
         if period and not (has_subject and is_present) and not (is_long and is_bare):
             found.append(period)
+            words.append(match[0])
             rest.append(text[at : match.start()])
             at = match.end()
     if not found:
         return None
     is_open = any(p.first == date.min or p.last == date.max for p in found)  # "since Monday until today": each limits the other
     whole = reduce(Period.intersect, found) if is_open else Period(min(found).first, max(p.last for p in found))
-    return whole, " ".join("".join([*rest, text[at:]]).split())
+    return whole, " ".join(words), " ".join("".join([*rest, text[at:]]).split())
 
 
 MAX_BESIDE_BARE = 5

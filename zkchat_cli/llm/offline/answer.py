@@ -17,7 +17,6 @@ from zkchat_cli.llm.offline.ranking import (
     RankedQuote,
     add_code,
     excerpts_about,
-    has_any_word,
     rank_passages,
     select_quotes,
     select_sections,
@@ -100,8 +99,8 @@ def _answer_from_notes(
     paths = {excerpt.path for excerpt in _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])}
     named = [excerpt for excerpt in excerpts if excerpt.path in paths]
     others = [excerpt for excerpt in excerpts if excerpt.path not in paths]
-    others = excerpts_about(question.names, others) if named else others
-    if question.alone and not has_any_word(question.alone.subject, excerpts):  # "what about penguins?" has a subject of its own
+    others = excerpts_about(question.names, others) if named else others  # only they can answer in place of the named documents
+    if question.alone and not excerpts_about(question.alone.subject, excerpts, any):  # "what about penguins?" has a subject of its own
         question = question.alone
     earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
     answer = quote_answer(question, others, named, "\n".join(earlier), similarities)

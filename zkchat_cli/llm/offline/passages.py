@@ -53,9 +53,9 @@ class QuotablePassage(NamedTuple):
 
 
 class _LeadIn(NamedTuple):
-    """A passage that ends with a colon and continues with the list items below it, by its index; items of its own `level` end it."""
+    """A passage that ends with a colon and continues with the list items below it, by its position; items of its own `level` end it."""
 
-    index: int
+    position: int
     level: int
 
 
@@ -118,13 +118,13 @@ def _extend_lead(found: list[QuotablePassage], lead: _LeadIn | None, block: Mark
     """Quote the items of a list with the sentence that leads in to it, as far as they fit."""
     if lead is None or block.kind != "item" or block.level <= lead.level:
         return _LeadIn(len(found) - 1, block.level) if found and found[-1].text.endswith(COLONS) else None
-    above = found[lead.index].text
+    above = found[lead.position].text
     is_bare = above.endswith(COLONS)
     longer = f"{above}{' ' if is_bare else ITEM_SEPARATOR}{' '.join(block.text.split())}"
     if len(longer) > LONGEST:
-        found[lead.index] = found[lead.index]._replace(text=above if is_bare else f"{above} …")
+        found[lead.position] = found[lead.position]._replace(text=above if is_bare else f"{above} …")
         return None
-    found[lead.index] = found[lead.index]._replace(text=longer)
+    found[lead.position] = found[lead.position]._replace(text=longer)
     return lead
 
 

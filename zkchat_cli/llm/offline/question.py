@@ -5,7 +5,6 @@ which would otherwise stick to the other words, because there are no spaces.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import PurePosixPath
@@ -24,8 +23,6 @@ MAX_WORDS = 64
 MAX_TOPIC_WORDS = 12
 MAX_QUERY = 400
 """Characters of a query."""
-MAX_ENDS = 500
-"""Characters at either end of a long message that may contain its request."""
 MAX_PRONOUN_WORDS = 4
 """A message with a pronoun and more words than these has a subject of its own."""
 MAX_ELLIPSIS_WORDS, MAX_ADDED_WORDS = 2, 3
@@ -99,7 +96,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     message = messages[position].content if position >= 0 else ""
     text, named = _remove_links(message), _replace_links(message)
     names = frozenset(content_terms(" ".join(map(_document_name, _LINK.finditer(message)))))
-    dates, rest = _split_dates(text)
+    _, dates, rest = find_period(text, _ANY_DAY) or (None, "", text)
     language = language_of(terms(text))
     weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
     weights = dict.fromkeys(_YEAR.findall(dates), FILLER_WEIGHT) | weights  # in the text, not only the date of a note
@@ -130,24 +127,8 @@ def _queries(*texts: str) -> tuple[str, ...]:
     return tuple(truncate(text, MAX_QUERY) for text in texts if text)
 
 
-def _split_dates(text: str) -> tuple[str, str]:
-    """The words of a text that name a period ("last week"), and the others."""
-    found = find_period(text, _ANY_DAY)
-    if found is None:
-        return "", text
-    others = Counter(found[1].split())
-    dates: list[str] = []
-    for word in text.split():
-        if others[word]:
-            others[word] -= 1
-        else:
-            dates.append(word)
-    return " ".join(dates), found[1]
-
-
 def asks_for_summary(text: str) -> bool:
-    """Whether a message, or the beginning or end of a long one, asks for a summary."""
-    return bool(_SUMMARY.search(text if len(text) <= 2 * MAX_ENDS else f"{text[:MAX_ENDS]}\n{text[-MAX_ENDS:]}"))
+    return bool(_SUMMARY.search(text))
 
 
 def _remove_links(text: str) -> str:

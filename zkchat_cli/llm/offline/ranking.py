@@ -7,7 +7,7 @@ count half), its similarity to the question, that of its heading, and its rank a
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.llm.base import Similarities
@@ -27,10 +27,8 @@ from zkchat_cli.text.stopwords import ENGLISH, language_of
 from zkchat_cli.text.words import content_terms, find_cjk, fold, stem, terms
 
 MAX_QUOTES = 5
-ROWS, COLUMNS = 17, 80
-"""The room for quotes and the sources below them, so that an answer with its first line and the unused notes fits a screen of 24 rows."""
-SOURCE_ROWS, NAME_ROWS = 2, 2
-"""A source with its heading and path often takes two rows; the name of a section has an empty one below it."""
+MAX_CHARACTERS = 900
+"""Of the quotes in an answer: with their sources they fit a screen."""
 MAX_SOURCES = 2
 """Notes cited for the same sentence."""
 MAX_BY_MEANING, WINDOW_WEIGHT = 14, 0.5
@@ -250,7 +248,7 @@ def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES, first:
             selected[same] = selected[same]._replace(sources=tuple(sources)[:MAX_SOURCES])
         elif not selected or (
             len(selected) < limit
-            and count_rows([*selected, quote], named=bool(first)) <= ROWS
+            and _fit([*selected, quote])
             and all(len(quote.words & other.words) <= MAX_OVERLAP * min(len(quote.words), len(other.words)) for other in selected)
         ):
             selected.append(quote)
@@ -267,30 +265,25 @@ def select_sections(ranked: RankedPassages) -> list[list[RankedQuote]]:
     if opening.passage.kind != "prose" or opening.is_question or not ends_as_sentence(opening.text):
         opening = best[0]
     sections: dict[tuple[object, ...], list[RankedQuote]] = {}
-    for quote in add_code(select_quotes(best, first=[opening]), ranked.all, named=True):
+    for quote in add_code(select_quotes(best, first=[opening]), ranked.all):
         sections.setdefault(quote.section_key, []).append(quote)
     return [sorted(quotes, key=lambda q: q.order) for quotes in sections.values()]
 
 
-def add_code(quotes: Sequence[RankedQuote], passages: Sequence[RankedQuote], *, named: bool = False) -> list[RankedQuote]:
+def add_code(quotes: Sequence[RankedQuote], passages: Sequence[RankedQuote]) -> list[RankedQuote]:
     """The quotes, each that is the label of code followed by that code if all of it fits a screen with them."""
     found = list(quotes)
     for label in quotes:
         code = [p for p in passages if p.passage.kind == "code" and p.passage.label == label.passage.text and p.excerpt == label.excerpt]
         added = sorted((each for each in code if each not in found), key=lambda p: p.order)
-        if count_rows([*found, *added], named=named) <= ROWS:
+        if _fit([*found, *added]):
             at = found.index(label) + 1
             found[at:at] = added
     return found
 
 
-def count_rows(quotes: Sequence[RankedQuote], *, named: bool = False) -> int:
-    """The rows that quotes and their sources take, and the names of their sections if they are `named`. A Chinese character is two columns
-    wide."""
-    widths = [len(quote.text) + len(find_cjk(quote.text)) + len("  • “” [1]") for quote in quotes]
-    sources = {source for quote in quotes for source in quote.sources}
-    names = {quote.section_key for quote in quotes} if named else ()
-    return sum(math.ceil(width / COLUMNS) for width in widths) + SOURCE_ROWS * len(sources) + NAME_ROWS * len(names)
+def _fit(quotes: Iterable[RankedQuote]) -> bool:
+    return sum(len(quote.text) for quote in quotes) <= MAX_CHARACTERS
 
 
 def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[RankedQuote]:
@@ -330,18 +323,14 @@ def _candidates(excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max
     return found
 
 
-def has_any_word(words: Iterable[str], excerpts: Sequence[QuoteSource]) -> bool:
-    """Whether the excerpts contain one of the words in any form."""
+def excerpts_about(
+    words: Iterable[str], excerpts: Sequence[QuoteSource], test: Callable[[Iterable[bool]], bool] = all
+) -> list[QuoteSource]:
+    """The excerpts with all of these words (with `test=any`, with one of them) in any form."""
     languages = detect_languages(excerpt.text for excerpt in excerpts)
     wanted = {stem(word, languages) for word in words}
-    return any(not wanted.isdisjoint(_stems(f"{each.title} {each.heading or ''} {each.text}", languages)) for each in excerpts)
-
-
-def excerpts_about(names: Iterable[str], excerpts: Sequence[QuoteSource]) -> list[QuoteSource]:
-    """The excerpts with all words of the names: only they can answer in place of the named documents."""
-    languages = detect_languages(excerpt.text for excerpt in excerpts)
-    wanted = {stem(word, languages) for word in names}
-    return [each for each in excerpts if wanted <= _stems(f"{each.title} {each.heading or ''} {each.text}", languages)]
+    stems = (_stems(f"{each.title} {each.heading or ''} {each.text}", languages) for each in excerpts)
+    return [each for each, present in zip(excerpts, stems, strict=True) if test(word in present for word in wanted)]
 
 
 def _stems(text: str, languages: tuple[str, ...]) -> frozenset[str]:

@@ -95,7 +95,7 @@ def parse_query(text: str, today: date | None = None) -> SearchQuery:
     query = _parse(text, today or date.today())
     if today is None or query.period or query.phrases or not (dated := find_period(text, today)):
         return query
-    period, rest = dated
+    period, _, rest = dated
     found = _parse(rest, today)._replace(period=period, undated=query)
     if not is_all_stopwords(rest):
         return found

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from zkchat_cli.errors import IndexDamaged, ProviderError, VaultError, ZkchatError
+from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
 from zkchat_cli.text.languages import detect_language, is_latin
 from zkchat_cli.text.stopwords import language_of
@@ -75,13 +75,11 @@ class SemanticSearch:
         store: VectorStore,
         ask: AskIndex,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._embedder = embedder
         self._store = store
         self._ask = ask
         self._clock = clock
-        self._sleep = sleep
         self._retry_after = self._first_until = float("-inf")
         self.seconds_waited = 0.0
         """The time that searches have waited for vectors."""
@@ -116,6 +114,7 @@ class SemanticSearch:
     def status(self) -> SemanticStatus:
         """What has been computed; a missing chunk counts for as many windows as the others have on average. Loads no model and contacts no
         server."""
+        provider = model = ""
         provider = model = ""
         try:
             provider, _, model = self._embedder.id.partition("/")
@@ -215,6 +214,12 @@ class SemanticSearch:
         except (ProviderError, VaultError) as e:
             self._fail(e)
 
+    def _fail(self, e: ZkchatError) -> None:
+        self._retry_after = self._clock() + RETRY_SECONDS
+        if e.message not in self._reported:
+            self._reported.add(e.message)
+            self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))
+
     @contextmanager
     def only_writer(self) -> Iterator[bool]:
         """Whether no other process computes vectors for this vault until the end of the block. Raises VaultError."""
@@ -226,35 +231,29 @@ class SemanticSearch:
 
         Each claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning.
         """
-        try:
-            while True:
-                wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
-                missing = self._store.missing_keys(wanted)
-                if not missing:
-                    self._store.prune(set(wanted))
-                    self._retry_after = float("-inf")
-                    if progress:
-                        progress(len(wanted), len(wanted))
-                    return True
-                if not self._compute(missing, len(wanted), progress, stopped):
-                    return False
-        except IndexDamaged:
-            self._store.discard()
-            return False
-        except (ProviderError, VaultError) as e:
-            self._fail(e)
-            return False
+        return self._attempt(lambda: self._compute_all(progress, stopped)) is True
+
+    def _compute_all(self, progress: Progress | None, stopped: Callable[[], bool]) -> bool:
+        while True:
+            wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
+            missing = self._store.missing_keys(wanted)
+            if not missing:
+                self._store.prune(set(wanted))
+                self._retry_after = float("-inf")
+                if progress:
+                    progress(len(wanted), len(wanted))
+                return True
+            if not self._compute(missing, len(wanted), progress, stopped):
+                return False
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
         """Compute the vectors that these chunks lack, in their order, if the query can be compared with them; whether any was computed.
 
         All searches of a question together wait for about `FIRST_SECONDS`.
         """
-        if not keys or self.has_failed or not self._can_read(query):
-            return False
         computed = False
         with self.failures_reported():
-            missing = self._store.missing_keys(keys)
+            missing = self._store.missing_keys(keys) if keys and not self.has_failed and self._can_read(query) else []
             if missing and self._clock() > self._first_until + PAUSE_SECONDS:
                 self._embedder.load()
                 self._first_until = self._clock() + FIRST_SECONDS
@@ -280,7 +279,7 @@ class SemanticSearch:
                 if claim is not None:
                     self._embed(claim)
             if claim is None:
-                self._sleep(WAIT_SECONDS)
+                time.sleep(WAIT_SECONDS)
                 return True
             if self.index_stamp() != stamp:
                 return True
@@ -308,13 +307,11 @@ class SemanticSearch:
 
     def _query_vector(self, query: str) -> "Vector":
         query = query[:LONGEST_QUERY].strip()
-        vector = self._queries.get(query)
-        if vector is None:
+        if query not in self._queries:
             if len(self._queries) >= MOST_QUERIES:
                 self._queries.clear()
-            [vector] = compute_vectors(self._embedder, [query], "query")
-            self._queries[query] = vector
-        return vector
+            [self._queries[query]] = compute_vectors(self._embedder, [query], "query")
+        return self._queries[query]
 
     def _knows(self, text: str) -> bool:
         """Whether the model knows the language of a text. Too short a text counts as English."""
@@ -333,9 +330,3 @@ class SemanticSearch:
     def _can_read(self, query: str) -> bool:
         """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""
         return self._embedder.languages is None or is_latin(query)
-
-    def _fail(self, e: ZkchatError) -> None:
-        self._retry_after = self._clock() + RETRY_SECONDS
-        if e.message not in self._reported:
-            self._reported.add(e.message)
-            self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))

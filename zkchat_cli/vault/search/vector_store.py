@@ -5,6 +5,7 @@ The file has the vectors of one embedder; another one replaces them.
 """
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -133,7 +134,6 @@ class VectorStore:
         self._embedder = embedder
         self._connection: sqlite3.Connection | None = None
         self._opened = object()
-        self._inode: int | None = None
         self._signs: tuple[object, SignTable] | None = None
         self._sample: tuple[SignTable | None, list[tuple[int, bytes]]] = None, []
         self._lock = threading.RLock()
@@ -204,11 +204,18 @@ class VectorStore:
             with sqlite_errors(self.file):
                 _prepare(connection, self.file)
                 connection.execute(f"PRAGMA busy_timeout = {CLAIM_MILLISECONDS}")
-                if not _begin(connection):
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as e:
+                    if not e.sqlite_errorname.startswith("SQLITE_BUSY"):
+                        raise
                     yield None
                     return
                 yield VectorClaim(connection, self._embedder(), keys)
                 connection.execute("COMMIT")
+        except IndexDamaged:
+            self._discard()
+            raise
         finally:
             connection.close()  # rolls back what was not committed
 
@@ -224,7 +231,7 @@ class VectorStore:
 
         self._run(delete, None)
 
-    def discard(self) -> None:
+    def _discard(self) -> None:
         """Delete the file, which is damaged."""
         self.close()
         delete_database(self.file)
@@ -252,23 +259,19 @@ class VectorStore:
     def _run(self, work: Callable[[sqlite3.Connection, _StoredEmbedder], T], nothing: T) -> T:
         """Work with the open file, or answer `nothing` without a file of this embedder."""
         with self._lock:
-            inode = None
-            with suppress(OSError):
-                inode = self.file.stat().st_ino
-            if inode != self._inode:  # it was deleted while it was open, and perhaps made again
+            if not os.path.exists(self.file):  # noqa: PTH110 - False also where the folder cannot be read
                 self.close()
-            if inode is None:
                 return nothing
             try:
                 with sqlite_errors(self.file):
                     if self._connection is None:
                         self._connection = connect(self.file, PAGE_SIZE)
-                        self._opened, self._inode = object(), inode
+                        self._opened = object()
                         _prepare(self._connection, self.file)
                     stored = _stored_embedder(self._connection, self._embedder())
                     return work(self._connection, stored) if stored else nothing
             except IndexDamaged:
-                self.discard()
+                self._discard()
                 return nothing
 
 
@@ -282,17 +285,6 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def _begin(connection: sqlite3.Connection) -> bool:
-    """Begin to write, unless another process does."""
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as e:
-        if e.sqlite_errorname.startswith("SQLITE_BUSY"):
-            return False
-        raise
-    return True
 
 
 def _stored_embedder(connection: sqlite3.Connection, name: str) -> _StoredEmbedder | None:

@@ -32,14 +32,11 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
     found: dict[str, WordForms] = {}
     unknown = [word for word in words if word not in known]
     for word in words:
-        if word in known:
-            found[word] = known[word]
-        elif word not in unknown[:MOST_CORRECTED]:
-            found[word] = WordForms(frozenset({word}), 0, 0, 0)
-        elif near := _find_nearest(index, word, SHORTEST_MISSPELLED if known else SHORTEST_CORRECTED):
-            found[word] = near
-        else:
-            found.update(_find_compound(index, word) or {word: _find_related_compound(index, word)})
+        instead: dict[str, WordForms] = {}
+        if word in unknown[:MOST_CORRECTED]:
+            shortest = SHORTEST_MISSPELLED if known else SHORTEST_CORRECTED
+            instead = _find_nearest(index, word, shortest) or _find_compound(index, word) or _find_related_compound(index, word)
+        found.update(instead or {word: known.get(word) or WordForms(frozenset({word}), 0, 0, 0)})
     return _merge(found)
 
 
@@ -67,18 +64,18 @@ def _look_up(index: IndexDatabase, words: Iterable[str]) -> dict[str, WordForms]
             for word in by_stem[stem]:
                 if term not in STOPWORDS or term == word:
                     forms[word][term] = chunks, notes
-    return {
-        word: WordForms(
-            frozenset(counts), sum(c for c, _ in counts.values()), sum(n for _, n in counts.values()), counts.get(plain[word], (0,))[0]
-        )
-        for word, counts in forms.items()
-    }
+    return {word: _add_up(counts, plain[word]) for word, counts in forms.items()}
 
 
-def _find_nearest(index: IndexDatabase, word: str, shortest: int) -> WordForms | None:
+def _add_up(counts: Mapping[str, tuple[int, int]], word: str) -> WordForms:
+    """The forms with these numbers of chunks and names."""
+    return WordForms(frozenset(counts), sum(c for c, _ in counts.values()), sum(n for _, n in counts.values()), counts.get(word, (0,))[0])
+
+
+def _find_nearest(index: IndexDatabase, word: str, shortest: int) -> dict[str, WordForms]:
     """The most frequent known word a single edit away."""
     near = [forms for edited, forms in _look_up(index, set(edits(word, shortest))).items() if edited in forms.forms]
-    return max(near, key=lambda forms: (forms.chunks + forms.notes, *sorted(forms.forms)), default=None)
+    return {word: max(near, key=lambda forms: (forms.chunks + forms.notes, *sorted(forms.forms)))} if near else {}
 
 
 def _find_compound(index: IndexDatabase, word: str) -> dict[str, WordForms]:
@@ -88,23 +85,16 @@ def _find_compound(index: IndexDatabase, word: str) -> dict[str, WordForms]:
     return next(({part: known[part] for part in pair} for pair in pairs if pair[0] in known and pair[1] in known), {})
 
 
-def _find_related_compound(index: IndexDatabase, word: str) -> WordForms:
-    """The compounds that the word is in, or else the one known word in it; else only itself."""
-    return _find_containing(index, word) or _find_head(index, word) or WordForms(frozenset({word}), 0, 0, 0)
-
-
-def _find_containing(index: IndexDatabase, word: str) -> WordForms | None:
-    """The compounds that begin or end with the word, in languages that have many."""
+def _find_related_compound(index: IndexDatabase, word: str) -> dict[str, WordForms]:
+    """In languages that have many compounds: those that begin or end with the word, or else the known word that it ends or begins with."""
     terms: dict[str, tuple[int, int]] = {}
-    for language in COMPOUNDING.intersection(index.languages()) if len(word) >= SHORTEST_CONTAINED else ():
+    languages = COMPOUNDING.intersection(index.languages())
+    for language in languages if len(word) >= SHORTEST_CONTAINED else ():
         [part] = stem_words([word], language)
         sql = "SELECT term, chunks, notes FROM vocabulary WHERE language = ? AND (stem LIKE ? OR stem LIKE ?) LIMIT ?"
-        terms |= {term: counts for term, *counts in index.rows(sql, language, f"{part}%", f"%{part}", MOST_COMPOUNDS)}
-    return WordForms(frozenset(terms), sum(c for c, _ in terms.values()), sum(n for _, n in terms.values()), 0) if terms else None
-
-
-def _find_head(index: IndexDatabase, word: str) -> WordForms | None:
-    """The known word that a compound ends or else begins with, in languages that have many compounds."""
-    heads = [] if COMPOUNDING.isdisjoint(index.languages()) else compound_heads(word)
+        terms |= {term: (chunks, notes) for term, chunks, notes in index.rows(sql, language, f"{part}%", f"%{part}", MOST_COMPOUNDS)}
+    if terms:
+        return {word: _add_up(terms, "")}
+    heads = compound_heads(word) if languages else []
     known = _look_up(index, heads)
-    return next((known[head] for head in heads if head in known), None)
+    return next(({word: known[head]} for head in heads if head in known), {})
