@@ -27,8 +27,8 @@ from zkchat_cli.text.stopwords import ENGLISH, language_of
 from zkchat_cli.text.words import content_terms, find_cjk, fold, stem, terms
 
 MAX_QUOTES = 5
-MAX_CHARACTERS = 900
-"""Of the quotes in an answer: with their sources they fit a screen."""
+MAX_CHARACTERS, SOURCE_CHARACTERS = 1_300, 160
+"""Of the quotes in an answer and the list of their sources, which fit a screen of 24 rows; a source often takes two rows."""
 MAX_SOURCES = 2
 """Notes cited for the same sentence."""
 MAX_BY_MEANING, WINDOW_WEIGHT = 14, 0.5
@@ -282,8 +282,9 @@ def add_code(quotes: Sequence[RankedQuote], passages: Sequence[RankedQuote]) -> 
     return found
 
 
-def _fit(quotes: Iterable[RankedQuote]) -> bool:
-    return sum(len(quote.text) for quote in quotes) <= MAX_CHARACTERS
+def _fit(quotes: Sequence[RankedQuote]) -> bool:
+    sources = {source for quote in quotes for source in quote.sources}
+    return sum(len(quote.text) for quote in quotes) + SOURCE_CHARACTERS * len(sources) <= MAX_CHARACTERS
 
 
 def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[RankedQuote]:
