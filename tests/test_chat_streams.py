@@ -86,10 +86,9 @@ def test_refusal_is_shown_as_text(server: ModelServer) -> None:
         ("reasoning", "Let me see."),
         ("reasoning_content", "Let me see."),
         ("content", [{"type": "thinking", "thinking": [{"type": "text", "text": "Let me see."}]}]),
-        ("content", [{"type": "thinking", "thinking": "Let me see."}]),
     ],
 )
-def test_reasoning_has_four_forms(server: ModelServer, name: str, sent: object) -> None:
+def test_reasoning_has_three_forms(server: ModelServer, name: str, sent: object) -> None:
     answer = read_stream(server, openai_delta(**{name: sent}), openai_delta(content=[{"type": "text", "text": "A filter"}]))
     assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
 

@@ -140,9 +140,9 @@ def test_calls_and_results_are_items() -> None:
     assert (first["type"], first["call_id"], first["name"], first["arguments"]) == ("function_call", "a", "find_it_", '{"query": "筛选器"}')
     assert [(result["type"], result["call_id"]) for result in results] == [
         ("function_call_output", "a"),
-        ("function_call_output", 64 * "b"),
+        ("function_call_output", 40 * "b"),
     ]
-    assert second["call_id"] == 64 * "b"
+    assert second["call_id"] == 40 * "b"
 
 
 def test_reasoning_goes_back_in_its_place() -> None:

@@ -179,6 +179,13 @@ class ChatReader(ABC):
             if (count := whole_number(figure)) is not None:
                 self.counts[name] = max(count, self.counts.get(name, 0))
 
+    def count_usage(self, usage: object, sent: str, received: str) -> None:
+        """Keep what OpenAI's APIs report, under these names."""
+        if isinstance(usage, Mapping):
+            cached, reasoned = usage.get(f"{sent}_details") or {}, usage.get(f"{received}_details") or {}
+            self.count(prompt_tokens=usage.get(sent), completion_tokens=usage.get(received))
+            self.count(cached_tokens=cached.get("cached_tokens"), reasoning_tokens=reasoned.get("reasoning_tokens"))
+
     def _usage(self) -> TokenUsage | None:
         if not self.counts.get("prompt_tokens"):
             return None

@@ -28,13 +28,7 @@ class OpenAIReader(ChatReader):
         self._reasoning_content = ""
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
-        if isinstance(usage := event.get("usage"), dict):
-            self.count(
-                prompt_tokens=usage.get("prompt_tokens"),
-                completion_tokens=usage.get("completion_tokens"),
-                cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
-                reasoning_tokens=(usage.get("completion_tokens_details") or {}).get("reasoning_tokens"),
-            )
+        self.count_usage(event.get("usage"), "prompt_tokens", "completion_tokens")
         choices = event.get("choices")
         if not choices:
             return "", ""
@@ -91,11 +85,10 @@ class OpenAIReader(ChatReader):
 
 
 def _split_content(content: object) -> tuple[str, str]:
-    """A text, or the texts and thoughts in Mistral's list of both. A thought is a text, too, or a list of texts."""
+    """A text, or the texts and thoughts in Mistral's list of both. A thought is a list of texts."""
     if not isinstance(content, list):
         return text_of(content), ""
-    thoughts = (each.get("thinking") or "" for each in content)
-    return _join_texts(content), "".join(each if isinstance(each, str) else _join_texts(each) for each in thoughts)
+    return _join_texts(content), "".join(_join_texts(each.get("thinking") or ()) for each in content)
 
 
 def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:

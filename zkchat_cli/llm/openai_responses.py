@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from zkchat_cli.llm.base import Request
+from zkchat_cli.llm.base import MAX_CALL_ID, Request
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.openai_chat import takes_temperature
-from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
+from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
 
 if TYPE_CHECKING:
-    from openai.types.responses import EasyInputMessageParam, FunctionToolParam, ResponseInputItemParam
+    from openai.types.responses import FunctionToolParam, ResponseInputItemParam
     from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
     from openai.types.shared_params import Reasoning
 
@@ -26,7 +26,6 @@ PROVIDER_NAME = "openai/responses"
 """Marks reasoning that goes back to this API only."""
 NEVER_REASONING = ("gpt-3", "gpt-4", "chatgpt", "gpt-5-chat")
 """Prefixes of models that refuse settings of reasoning; others that do are called again without (July 2026)."""
-MAX_ID = 64
 MIN_ANSWER = 16
 """The smallest `max_output_tokens` that OpenAI accepts."""
 
@@ -91,13 +90,7 @@ class ResponsesReader(ChatReader):
         if status in ("failed", "cancelled"):
             raise self.endpoint.error_from_stream(response) or self.endpoint.cut_off(f"the server gave up ({status})", started=self.started)
         text = "" if self._items else "".join(self._end_item(item) for item in response.get("output") or ())
-        usage = response.get("usage") or {}
-        self.count(
-            prompt_tokens=usage.get("input_tokens"),
-            completion_tokens=usage.get("output_tokens"),
-            cached_tokens=(usage.get("input_tokens_details") or {}).get("cached_tokens"),
-            reasoning_tokens=(usage.get("output_tokens_details") or {}).get("reasoning_tokens"),
-        )
+        self.count_usage(response.get("usage"), "input_tokens", "output_tokens")
         self.ended, self.finish = True, text_of((response.get("incomplete_details") or {}).get("reason")) or "stop"
         return text
 
@@ -156,29 +149,22 @@ def leave_out_summary(body: dict[str, Any]) -> None:
 def _input_items(message: PromptMessage) -> "Iterator[ResponseInputItemParam]":
     """A message as items: the text, reasoning and calls of an answer in the order in which they came."""
     if message.role == "tool":
-        yield {"type": "function_call_output", "call_id": (message.tool_call_id or "")[-MAX_ID:], "output": message.content}
+        yield {"type": "function_call_output", "call_id": (message.tool_call_id or "")[-MAX_CALL_ID:], "output": message.content}
         return
-    items = message.thinking_for(PROVIDER_NAME)
+    order = message.thinking_for(PROVIDER_NAME)
+    texts = [message.content] if message.content else []  # one, as the texts of several items are one
     calls = list(message.tool_calls)
-    text: EasyInputMessageParam | None = {"type": "message", "role": message.role, "content": message.content} if message.content else None
-    if text and all(item["type"] != "message" for item in items):
-        yield text
-        text = None
-    for item in items:
+    if all(item["type"] != "message" for item in order):
+        order = ({"type": "message"}, *order)
+    for item in (*order, *({"type": "function_call"} for _ in calls)):
         if item["type"] == "reasoning":
             yield item  # type: ignore[misc]  # as the server sent it
-        elif item["type"] == "message" and text:
-            yield {**text, "phase": item["phase"]} if "phase" in item else text
-            text = None  # the texts of several are one
+        elif item["type"] == "message" and texts:
+            yield {**item, "role": message.role, "content": texts.pop()}  # type: ignore[misc]
         elif item["type"] == "function_call" and calls:
-            yield _function_call(calls.pop(0))
-    for call in calls:
-        yield _function_call(call)
-
-
-def _function_call(call: ToolCall) -> "ResponseInputItemParam":
-    arguments = json.dumps(call.arguments, ensure_ascii=False)
-    return {"type": "function_call", "call_id": call.id[-MAX_ID:], "name": call.name, "arguments": arguments}
+            call = calls.pop(0)
+            arguments = json.dumps(call.arguments, ensure_ascii=False)
+            yield {"type": "function_call", "call_id": call.id[-MAX_CALL_ID:], "name": call.name, "arguments": arguments}
 
 
 def _tool(tool: PromptTool) -> "FunctionToolParam":
