@@ -12,7 +12,7 @@ from zkchat_cli.llm.base import Delta, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_client import JsonClient
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.stop_signal import STOP
-from zkchat_cli.llm.threaded_stream import Call, Emit, HiddenPart, Timeouts, stream_in_thread
+from zkchat_cli.llm.threaded_stream import Call, Emit, HiddenPart, stream_in_thread
 
 KEY = "sk-secret-0123456789"
 SERVER = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)
@@ -20,7 +20,7 @@ END = StreamFinished("stop")
 
 
 def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
-    return list(stream_in_thread(call, SERVER, Timeouts(first, between)))
+    return list(stream_in_thread(call, SERVER, first, between))
 
 
 def emits(*wanted: Delta | HiddenPart | float | Exception) -> Call:
@@ -76,7 +76,7 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
         emit(TextPart("a"))
         over.wait(5)  # as a library does that knows nothing of event loops
 
-    stream = stream_in_thread(call, SERVER, Timeouts(5, 5))
+    stream = stream_in_thread(call, SERVER, 5, 5)
     next(stream)
     threading.Timer(3, over.set).start()
     stream.close()

@@ -90,7 +90,7 @@ class CompactionRun:
         fixed = [id_ for turn in self.state.turns(counter) for m in turn.fixed for id_ in m.source_ids]
         made_from = (
             self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
-            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.exact,
+            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.estimated,
             runtime.settings.context.model_dump_json(),
         )  # fmt: skip
         return blake2b(repr(made_from).encode(), digest_size=16).hexdigest()

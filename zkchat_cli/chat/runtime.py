@@ -225,7 +225,7 @@ class Runtime:
         counter, exact = self.counter, self.model.exact
         up = round if exact else math.ceil  # so that nothing is counted as too small, if the tokenizer is not the model's own
         text, tools = (up(round(factor * FACTOR_STEPS, 6)) / FACTOR_STEPS for factor in (calibration.text, calibration.tool_factor))
-        if (text, tools, exact) == (counter.factor, counter.tool_factor, counter.exact):
+        if (text, tools, exact) == (counter.factor, counter.tool_factor, not counter.estimated):
             return self
         return replace(self, counter=counter.calibrated(Calibration(text=text, tools=tools), exact=exact))
 

@@ -5,7 +5,6 @@ Each provider has a reader, which understands one protocol; `mojentic_adapter.py
 
 import json
 from abc import ABC, abstractmethod
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -109,7 +108,7 @@ class ChatReader(ABC):
         """The deltas of a line, which may be cut off. Raises ProviderError for an error in it, and if it cannot be read."""
         hidden = self.hidden_bytes
         try:
-            event = self.parse_line(line if self.started else line.removeprefix(BOM_UTF8))
+            event = self.parse_line(line)
             if event is None:
                 return
             if event == DONE:

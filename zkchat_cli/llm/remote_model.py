@@ -29,7 +29,7 @@ from zkchat_cli.llm.base import (
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import JsonClient, LookupLimits
 from zkchat_cli.llm.http_errors import ROLES_REFUSED, UNREADABLE
-from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
+from zkchat_cli.llm.threaded_stream import Emit, stream_in_thread
 from zkchat_cli.text.numbers import whole_number
 
 COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
@@ -226,9 +226,9 @@ class RemoteModel(Model):
 
             await stream_chat(self, self.body(request), emit)
 
-        timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
         names = {wire_name(tool.name): tool.name for tool in request.tools}
-        with closing(stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)) as parts:
+        limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
+        with closing(stream_in_thread(call, self.server, *limits)) as parts:
             for part in parts:
                 if isinstance(part, ToolCallsPart):
                     calls = tuple(each.model_copy(update={"name": names.get(each.name, each.name)}) for each in part.calls)

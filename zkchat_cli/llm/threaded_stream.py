@@ -36,22 +36,14 @@ Emit = Callable[[Delta | HiddenPart], None]
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 
 
-class Timeouts(NamedTuple):
-    """Seconds to wait for the first delta, for which a model may have to be loaded, and for each further one.
-
-    Only text, reasoning and tool calls count: a server that sends pings or empty deltas makes no progress.
-    """
-
-    first: float
-    between: float
-
-
 def stream_in_thread(
-    call: Call, endpoint: Endpoint, timeouts: Timeouts, max_bytes: int = DEFAULT_MAX_ANSWER
+    call: Call, endpoint: Endpoint, timeout: float, stall_timeout: float, max_bytes: int = DEFAULT_MAX_ANSWER
 ) -> Generator[Delta, None, None]:
     """The deltas that `call` emits. Closing the generator cancels the call.
 
-    An answer whose text, reasoning or tool calls exceed `max_bytes` is cut there and finished with "length".
+    It waits `timeout` seconds for the first delta, for which a model may have to be loaded, and `stall_timeout` for each further one. Only
+    text, reasoning and tool calls count: a server that sends pings or empty deltas makes no progress. An answer whose text, reasoning or
+    tool calls exceed `max_bytes` is cut there and finished with "length".
     """
     import asyncio  # 30 ms, which only a call of a server has to pay
 
@@ -63,7 +55,7 @@ def stream_in_thread(
     started = False
     try:
         while True:
-            seconds = timeouts.between if started else timeouts.first
+            seconds = stall_timeout if started else timeout
             try:
                 delta = _next_delta(deltas, seconds)
             except queue.Empty:

@@ -88,15 +88,11 @@ class TokenCounter:
     def __init__(self, encoding: str = ENCODINGS[0], load: Callable[[str], Encoder] = open_encoder) -> None:
         self.encoding = encoding
         self.factor = self.tool_factor = 1.0
-        self.exact = True
-        """Whether the vocabulary is the model's own."""
+        self.estimated = False
+        """Whether the model has another vocabulary."""
         self._load = load
         self._counts: dict[str | bytes, int] = {}
         """Of short texts, and of the hashes of longer ones."""
-
-    @property
-    def estimated(self) -> bool:
-        return not self.exact
 
     def load_vocabulary(self) -> None:
         """Load what only long texts need, in 0.2 s."""
@@ -106,7 +102,7 @@ class TokenCounter:
     def calibrated(self, calibration: "Calibration", *, exact: bool = False) -> "TokenCounter":
         """A counter for a model that counts so; it shares the vocabulary and the cache."""
         other = copy(self)
-        other.factor, other.tool_factor, other.exact = calibration.text, calibration.tool_factor, exact
+        other.factor, other.tool_factor, other.estimated = calibration.text, calibration.tool_factor, not exact
         return other
 
     def count(self, text: str) -> int:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.providers.openai import OPENAI, OpenAISettings
 from zkchat_cli.llm.server_embedder import ServerEmbedder
-from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.vault.search.vector_store import Embedder
 
 if TYPE_CHECKING:
@@ -15,12 +14,7 @@ DEFAULT_MODEL = "text-embedding-3-small"
 
 
 def _read_vectors(answer: Any) -> "ArrayLike":
-    """The vectors by their index. Raises LookupError for a wrong index."""
-    rows = answer["data"]
-    places = [whole_number(row.get("index", 0), most=len(rows) - 1) for row in rows]
-    if None in places:
-        raise LookupError("index")
-    return [row["embedding"] for _, row in sorted(zip(places, rows, strict=True), key=lambda pair: pair[0] or 0)]
+    return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
 
 
 def _open(config: EmbedderConfig) -> Embedder:
