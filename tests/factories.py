@@ -90,6 +90,8 @@ class DeltaModel(Model):
 
     calls: Sequence[Sequence[Delta]] = ()
     name: str = "deltas"
+    window: Window | None = None
+    exact: bool = True
     requests: list[Request] = field(default_factory=list)
     closed: int = 0
     answer: Callable[[Request], Iterable[Delta]] | None = None
