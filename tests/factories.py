@@ -22,7 +22,7 @@ from zkchat_cli.context.recall.index import RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
-from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import (
     BudgetStatus,
