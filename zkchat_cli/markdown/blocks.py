@@ -17,7 +17,6 @@ GAP = "\0"
 _CLOSING = {"<!--": "-->", "%%": "%%", "<%": "%>", "<style": "</style>", "<script": "</script>", "$$": "$$"}
 _HIDDEN_OR_CODE = lazy_pattern(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
 _CONTAINER = lazy_pattern(rf"[ \t>]*+(?:{LIST_MARKER}[ \t]++)?")
-_INDENT = lazy_pattern(r"[ \t>]*+")
 _CALLOUT = lazy_pattern(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
 _BAR = lazy_pattern(r"(?<!\\)\|")
 _DELIMITER = lazy_pattern(r"[\s:|-]++")
@@ -85,18 +84,15 @@ def is_delimiter_row(row: str) -> bool:
 
 
 class _BlockReader:
-    """Gathers the lines of the open block; every other block is one line."""
+    """Gathers the lines of the open block, which has no `kind` while none is open."""
 
     def __init__(self, text: str, *, lenient: bool) -> None:
         self._text = text
         self._scanner = BlockScanner(lenient=lenient)
-        self._kind: BlockKind = "paragraph"
-        self._lines: list[str] | None = None
-        """None when no block is open; an open code block may be empty."""
-        self._first_line = 0
+        self._kind: BlockKind | None = None
+        self._lines: list[str] = []
+        self._first_line = self._level = self._fence_start = 0
         self._quoted = False
-        self._level = 0
-        self._fence_start = 0
         self._visible_from = 0
         """Where a comment ends that runs over lines."""
         self._unclosed: set[str] = set()
@@ -110,11 +106,7 @@ class _BlockReader:
             number += 1
             line = self._visible(begin, end) if may_hide and not self._scanner.fence else self._text[begin:end]
             if line is not None:
-                scanned = self._scanner.scan(line)
-                if scanned.kind == "paragraph" and self._continues(scanned):
-                    self._append(line[scanned.start :].strip())
-                elif scanned.kind != "blank" or self._lines is not None:
-                    yield from self._add(line, scanned, number)
+                yield from self._add(line, self._scanner.scan(line), number)
             begin = end + 1
         yield from self._close()
 
@@ -122,70 +114,49 @@ class _BlockReader:
         """Add a scanned line to the open block or to a new one; the blocks that end with it."""
         text = line[scanned.start :].strip()
         match scanned.kind:
+            case "paragraph" if self._kind in ("paragraph", "item") and self._quoted >= bool(scanned.quotes):
+                self._lines.append(text)  # a quote may continue without its marker, but not the other way round
+            case "paragraph":
+                yield from self._open_paragraph(text, scanned, number)
             case "code":
-                indent = _INDENT.match(line)
-                self._append(line[min(self._fence_start, indent.end() if indent else 0) :])
+                self._lines.append(line[min(self._fence_start, len(line) - len(line.lstrip(" \t>"))) :])
             case "fence":
                 self._fence_start = scanned.start
                 yield from self._open("code", number, scanned)
-            case "indented":
-                if self._kind != "indented" or self._lines is None:
-                    yield from self._open("indented", number, scanned)
-                self._append(text)
-            case "paragraph":
-                yield from self._open_paragraph(text, scanned, number)
-            case "item":
-                yield from self._open("item", number, scanned)
-                self._append(text)
+            case "indented" if self._kind == "indented":
+                self._lines.append(text)
+            case "indented" | "item" | "definition":
+                yield from self._open(scanned.kind, number, scanned, text)
             case "heading":
-                yield from self._open("heading", number, scanned)
-                yield self._block(text[scanned.level :].strip().rstrip("# \t"), scanned.level)
+                yield from self._open("heading", number, scanned, text[scanned.level :].strip().rstrip("# \t"))
             case "underline" if self._lines:
-                self._kind = "heading"
-                yield self._block(" ".join(self._lines), scanned.level)
+                self._kind, self._lines, self._level = "heading", [" ".join(self._lines)], scanned.level
+            case "table" | "delimiter" if self._kind == "table":
+                self._lines.append(text)
             case "table" | "delimiter":
-                if self._kind != "table" or self._lines is None:
-                    header = [self._lines.pop()] if scanned.kind == "delimiter" and self._lines and self._kind == "paragraph" else []
-                    yield from self._open("table", number - len(header), scanned)
-                    self._lines = header
-                self._append(text)
-            case "definition":
-                yield from self._open("definition", number, scanned)
-                yield self._block(text)
+                header = [self._lines.pop()] if scanned.kind == "delimiter" and self._lines and self._kind == "paragraph" else []
+                yield from self._open("table", number - len(header), scanned, *header, text)
             case _:  # blank, rule, fence_end
                 yield from self._close()
 
-    def _continues(self, scanned: ScannedLine) -> bool:
-        """Whether a paragraph line belongs to the open block: a quote may continue without its marker, but not the other way round."""
-        return self._lines is not None and self._kind in ("paragraph", "item") and self._quoted >= bool(scanned.quotes)
-
     def _open_paragraph(self, text: str, scanned: ScannedLine, number: int) -> Iterator[MarkdownBlock]:
-        yield from self._open("item" if scanned.in_list and self._lines is None else "paragraph", number, scanned)
+        yield from self._open("item" if scanned.in_list and self._kind is None else "paragraph", number, scanned)
         if scanned.quotes and (callout := _CALLOUT.match(text)):
             if callout[1]:
                 yield MarkdownBlock("callout", (callout[1],), number, quoted=True)
             self._first_line = number + 1
         else:
-            self._append(text)
-
-    def _open(self, kind: BlockKind, number: int, scanned: ScannedLine) -> Iterator[MarkdownBlock]:
-        yield from self._close()
-        self._kind, self._lines, self._first_line, self._quoted = kind, [], number, scanned.quotes > 0
-        self._level = scanned.start if kind == "item" else 0
-
-    def _append(self, text: str) -> None:
-        if self._lines is not None:
             self._lines.append(text)
 
-    def _close(self) -> Iterator[MarkdownBlock]:
-        if self._lines or (self._lines is not None and self._kind == "code"):
-            yield MarkdownBlock(self._kind, tuple(self._lines), self._first_line, self._quoted, self._level)
-        self._lines = None
+    def _open(self, kind: BlockKind, number: int, scanned: ScannedLine, *lines: str) -> Iterator[MarkdownBlock]:
+        yield from self._close()
+        self._kind, self._lines, self._first_line, self._quoted = kind, list(lines), number, scanned.quotes > 0
+        self._level = scanned.start if kind == "item" else scanned.level
 
-    def _block(self, text: str, level: int = 0) -> MarkdownBlock:
-        """The open block, closed, as one line."""
-        self._lines = None
-        return MarkdownBlock(self._kind, (text,), self._first_line, self._quoted, level)
+    def _close(self) -> Iterator[MarkdownBlock]:
+        if self._lines or self._kind == "code":
+            yield MarkdownBlock(self._kind or "paragraph", tuple(self._lines), self._first_line, self._quoted, self._level)
+        self._kind, self._lines = None, []
 
     def _visible(self, begin: int, end: int) -> str | None:
         """The line without its comments; None where nothing is left of it."""
