@@ -3,7 +3,6 @@
 import difflib
 import posixpath
 from collections import Counter
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
@@ -44,20 +43,13 @@ def list_notes(index: IndexDatabase, folder: str = "", tag: str = "", period: Pe
     return [NoteEntry(path, title, tuple(written.split("\n")) if written else ()) for path, title, written in rows]
 
 
-def notes_titled(index: IndexDatabase, title: str) -> list[str]:
-    """The notes with that title in any case (of Latin letters), by path."""
-    return [str(path) for (path,) in index.rows("SELECT path FROM notes WHERE title = ? COLLATE NOCASE ORDER BY path", title)]
-
-
-def require_unambiguous(text: str, link: LinkResolution, titled: Sequence[str]) -> tuple[str, str | None]:
-    """The note that a link or a title certainly means, and the link's heading. Raises VaultError for none and for several."""
+def require_unambiguous(text: str, link: LinkResolution) -> tuple[str, str | None]:
+    """The note that a link certainly means, and its heading. Raises VaultError for none and for several."""
     if link.target and link.status == "found":
         return link.target, link.heading
-    if not link.target and len(titled) == 1:
-        return titled[0], None
-    name = short_path(text)
-    if several := (link.target, *link.candidates) if link.target else tuple(titled):
-        raise VaultError(f"{name} may mean {len(several)} notes", f"Give a path: {', '.join(several[:MOST_NAMED])}")
+    name, several = short_path(text), (link.target, *link.candidates)
+    if link.target:
+        raise VaultError(f"{name} may mean {len(several)} notes", f"Give a path: {', '.join(map(str, several[:MOST_NAMED]))}")
     near = ", ".join(link.candidates)
     raise VaultError(f"there is no note {name}", f"Nearest: {near}" if near else "Search finds notes by their words.")
 

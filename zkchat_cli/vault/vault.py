@@ -341,9 +341,7 @@ class Vault:
         text = replace_surrogates(text.strip())
         if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None
-        link = self.resolve(text)
-        titled = [] if link.target else self._ask(lambda index: note_list.notes_titled(index, text))
-        return note_list.require_unambiguous(text, link, titled)
+        return note_list.require_unambiguous(text, self.resolve(text))
 
     def list_notes(self, folder: str = "", tag: str = "", since: str = "", until: str = "") -> list[NoteEntry]:
         """The notes below a folder, with a tag or one nested in it, and a date from `since` through `until` ("2024-05-01", "last week"), by
