@@ -229,19 +229,21 @@ class Memory:
     def _rank(self, text: str, every: Sequence[StoredMemory], *, compute: bool) -> tuple[RankedMemory, ...]:
         if not every or not terms(text):
             return ()
-        cosines = self._stored_cosines(text, {item.key: item for item in every if item.kind == "fact"})
+        facts = {item.key: item for item in every if item.kind == "fact"}
+        stored = self._cosines(text, lambda embedder: self._store.fact_vectors(self._vault_key, embedder)) if facts else {}
+        cosines = {facts[key]: cosine for key, cosine in stored.items() if key in facts}
         others = [item for item in every if item not in cosines][:MAX_WITHOUT_VECTOR] if compute else []
         cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
         return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
 
-    def _stored_cosines(self, text: str, facts: Mapping[str, StoredMemory]) -> dict[StoredMemory, float]:
-        if self._semantic is None or not facts:
+    def _cosines(self, text: str, read: Callable[[str], Mapping[str, bytes]]) -> dict[str, float]:
+        """How near a text is by meaning to what has stored vectors, by its key. `read` takes the id of the model."""
+        if self._semantic is None or not terms(text):
             return {}
-        stored: dict[str, bytes] = {}
+        packed: Mapping[str, bytes] = {}
         with self._semantic.failures_reported():
-            stored = self._store.fact_vectors(self._vault_key, self._semantic.embedder_id)
-        found = self._semantic.stored_similarities(text, stored) or {}
-        return {facts[key]: cosine for key, cosine in found.items() if key in facts}
+            packed = read(self._semantic.embedder_id)
+        return self._semantic.stored_similarities(text, packed) or {}
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""
@@ -319,7 +321,7 @@ class Memory:
         self, query: str, by_words: Sequence[FoundMessage], only: str | None, languages: tuple[str, ...]
     ) -> Sequence[FoundMessage]:
         """The messages found by words, and those that mean something similar, in one ranking, as in the search of notes."""
-        cosines = self._message_cosines(query, only)
+        cosines = self._cosines(query, lambda embedder: self._store.vault_vectors(self._vault_key, embedder, only, MAX_COMPARED_MESSAGES))
         if not cosines:
             return by_words
         nearest = nlargest(MAX_RECALLED_MESSAGES, (id_ for id_ in cosines if cosines[id_] >= SIMILAR), key=lambda id_: cosines[id_])
@@ -333,12 +335,3 @@ class Memory:
         shares = [len(stems.intersection(content_stems(each.message.content, languages))) / max(1, len(stems)) for each in by_words[:3]]
         fused = fusion.fuse({-n: each.score for n, each in enumerate(by_words)}, scores, max(shares, default=0.0))
         return [every[-n] for n in fused]
-
-    def _message_cosines(self, query: str, only: str | None) -> dict[str, float]:
-        """How near the newest messages are to a query by meaning, by their ids."""
-        if self._semantic is None or not terms(query):
-            return {}
-        packed: dict[str, bytes] = {}
-        with self._semantic.failures_reported():
-            packed = self._store.vault_vectors(self._vault_key, self._semantic.embedder_id, only, MAX_COMPARED_MESSAGES)
-        return self._semantic.stored_similarities(query, packed) or {}
