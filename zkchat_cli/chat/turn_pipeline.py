@@ -166,8 +166,7 @@ class TurnPipeline:
         """The documents that the answer had: named in the question, found by tools or named by memory."""
         if not turn.runtime.settings.references.enabled:
             return ()
-        names = self.services.vault.link_names({chunk.relative_path for chunk in turn.chunks})
-        found = aggregate_documents(turn.chunks, self.prompts.summaries.summary, names.__getitem__)
+        found = aggregate_documents(turn.chunks, self.prompts.summaries.summary, self.services.vault.link_name)
         known = merge_references(turn.injected, found)
         return merge_references(known, self._remembered_documents(turn))
 

@@ -233,28 +233,19 @@ class Vault:
         found = self._ask(lambda index: resolve(link, None, index.names))
         return tuple(path for path in (found.target, *found.candidates) if path and path.lower().endswith(NOTE_SUFFIXES))
 
-    def link_name(self, path: str) -> str:
-        """The shortest name of the file at `path` for a link from outside of notes: with folders as far as other files have its name."""
-        return self.link_names([path])[path]
-
     def link_to(self, path: str) -> str:
         """`[[name]]` with the name of `link_name`."""
         return write_link(path, self.link_name(path))
 
-    def link_names(self, paths: Collection[str]) -> dict[str, str]:
-        """`link_name` of each path."""
+    def link_name(self, path: str) -> str:
+        """The shortest name of the file at `path` for a link from outside of notes: with folders as far as other files have its name."""
 
-        def find(index: IndexDatabase, path: str) -> str:
-            found = ""
-            for name in possible_names(path):
-                resolved = resolve(WrittenLink("", "wikilink", name), None, index.names)
-                if resolved.target == path:
-                    if resolved.status == "found":
-                        return name
-                    found = found or name
-            return found or strip_suffix(path)
+        def find(index: IndexDatabase) -> str:
+            links = {name: resolve(WrittenLink("", "wikilink", name), None, index.names) for name in possible_names(path)}
+            right = {name: link.status for name, link in links.items() if link.target == path}
+            return next((name for name, status in right.items() if status == "found"), None) or next(iter(right), strip_suffix(path))
 
-        return self._ask(lambda index: {path: find(index, path) for path in paths}) if paths else {}
+        return self._ask(find)
 
     def notes_quoted(self, text: str) -> Iterator[str]:
         """The paths of notes that may contain this text: those with all of its longest words, then those with most of its rare ones."""
@@ -289,11 +280,10 @@ class Vault:
     def _suggest_by_name(self, names: list[str], least: float) -> dict[str, list[str]]:
         """The paths of notes with names at least so similar, nearest first."""
 
-        def suggest(index: IndexDatabase) -> dict[str, list[str]]:
-            found = {name: name_suggestions.suggest_names(index, name, MOST_SUGGESTIONS, least) for name in names}
-            return {name: [path for _, path in near] for name, near in found.items()}
+        def suggest(index: IndexDatabase, name: str) -> list[str]:
+            return [path for _, path in name_suggestions.suggest_names(index, name, MOST_SUGGESTIONS, least)]
 
-        return self._ask(suggest) if names else {}
+        return self._ask(lambda index: {name: suggest(index, name) for name in names})
 
     def suggest_names(self, name: str) -> list[str]:
         """The names of notes nearest to a misspelt one, nearest first."""
