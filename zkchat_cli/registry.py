@@ -32,8 +32,6 @@ def _is_entry(name: str) -> bool:
 
 def summary_line(package: ModuleType, name: str) -> str:
     """The first line of an entry's docstring, read without importing the file."""
-    for folder in map(Path, package.__path__):
-        file = next((file for file in (folder / f"{name}.py", folder / name / "__init__.py") if file.is_file()), None)
-        if file is not None:
-            return (ast.get_docstring(ast.parse(file.read_bytes())) or "").partition("\n")[0].strip()
-    return ""
+    spec = importlib.util.find_spec(f"{package.__name__}.{name}")
+    assert spec is not None and spec.origin is not None
+    return (ast.get_docstring(ast.parse(Path(spec.origin).read_bytes())) or "").partition("\n")[0]

@@ -3,7 +3,7 @@
 import difflib
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,7 @@ def agent_file(folder: Path, name: str) -> Path:
 
 def list_names(folder: Path) -> list[str]:
     """The names of all agents, built-in ones included, sorted; no file is read."""
-    try:
-        own = [file.stem for file in folder.iterdir() if file.suffix == ".toml" and _is_valid_name(file.stem)]
-    except OSError:
-        own = []
+    own = [file.stem for file in folder.glob("*.toml") if _is_valid_name(file.stem)]
     return sorted({*own, *registry.names(builtin)})
 
 
@@ -69,17 +66,6 @@ def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]
         raise ConfigError(f"{origin}: strategy and context.strategy are the same setting", "Keep one of them.")
     values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentFileSchema))
     return {key: values[key] for key in given}
-
-
-def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[str]) -> Agent:
-    """Raises ConfigError for unknown tools and strategies."""
-    wrong = next((tool for tool in agent.tools or () if tool not in tools), None)
-    if wrong is not None:
-        raise loader.invalid_value_error(agent.origin, "tools", wrong, f"it must be one of {', '.join(sorted(tools))}")
-    for key in ("strategy", "context.strategy"):
-        if agent.values.get(key) not in (None, "", *strategies):
-            raise loader.invalid_value_error(agent.origin, key, agent.values[key], f"it must be {' or '.join(strategies)}")
-    return agent
 
 
 def write_agent_file(file: Path, values: Mapping[str, object]) -> None:

@@ -1,7 +1,7 @@
 """The settings of a start: all layers, checked down to the names in the registries, which `config` does not know."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -63,7 +63,15 @@ def open_agent(name: str, where: AppPaths) -> Agent:
 
 
 def check_agent(agent: Agent) -> Agent:
-    return agents.check_names(agent, tools=[tool.name for tool in tools.load_tools(unsafe=True)], strategies=strategies.names())
+    """Raises ConfigError for unknown tools and strategies."""
+    known = sorted(tool.name for tool in tools.load_tools(unsafe=True))
+    checks: list[tuple[str, Sequence[str], list[str]]] = [("tools", agent.tools or (), known)]
+    checks += [(key, [agent.values[key]], strategies.names()) for key in ("strategy", "context.strategy") if agent.values.get(key)]
+    for key, values, valid in checks:
+        for value in values:
+            if value not in valid:
+                raise loader.invalid_value_error(agent.origin, key, value, f"it must be {' or '.join(valid)}")
+    return agent
 
 
 def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
