@@ -94,8 +94,7 @@ class TranscriptView(StyledBrowser):
         self.selected = 0
         """The number of the turn whose references are shown; 0 without one."""
         self._answer = ""
-        self._drawn = 0
-        """Characters of the streamed answer that are drawn for good."""
+        """The end of the streamed answer that is not drawn for good."""
         self._stream_start: int | None = None
         self._loading = False
         self._timer = QTimer(self, singleShot=True, interval=DRAW_INTERVAL)
@@ -139,8 +138,7 @@ class TranscriptView(StyledBrowser):
         if not self.page.turns:
             self.clear()
         self._append(f"<h2>You</h2><p>{escape(question).replace(chr(10), '<br>')}</p><h2>zkchat</h2><p></p>")
-        self._answer, self._drawn = "", 0
-        self._stream_start = self._end().position()
+        self._answer, self._stream_start = "", self._end().position()
         self._scroll_to_end()
 
     def add_answer(self, text: str) -> bool:
@@ -155,7 +153,7 @@ class TranscriptView(StyledBrowser):
         self._draw_answer()
         self._append(f"<p class='note'>{escape(text)}</p><p></p>")
         if self._stream_start is not None:
-            self._answer, self._drawn, self._stream_start = "", 0, self._end().position()
+            self._answer, self._stream_start = "", self._end().position()
 
     def _draw_answer(self) -> None:
         """Draw the streamed answer; of a long one only the end, which may still change."""
@@ -166,14 +164,11 @@ class TranscriptView(StyledBrowser):
         cursor.setPosition(self._stream_start)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
-        pending = self._answer[self._drawn :]
-        if cut := _settled_length(pending):
-            cursor.insertHtml(_for_qt(render_markdown(pending[:cut])))
+        if cut := _settled_length(self._answer):
+            cursor.insertHtml(_for_qt(render_markdown(self._answer[:cut])))
             cursor.insertBlock()
-            self._drawn += cut
-            self._stream_start = cursor.position()
-            pending = pending[cut:]
-        cursor.insertHtml(_for_qt(render_markdown(pending)))
+            self._answer, self._stream_start = self._answer[cut:], cursor.position()
+        cursor.insertHtml(_for_qt(render_markdown(self._answer)))
         if at_end:
             self._scroll_to_end()
 
