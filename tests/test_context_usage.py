@@ -11,10 +11,10 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views import context_usage
-from zkchat_cli.views.budget_bar import BudgetBar
 from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 from zkchat_cli.views.compaction import compaction_line, describe_active_compaction, describe_compaction
 from zkchat_cli.views.text import plain_text
+from zkchat_cli.views.token_usage import BudgetBar
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)

@@ -8,7 +8,7 @@ from conftest import Program
 from factories import takes_less_than
 from notes_folder import NotesFolder
 
-from zkchat_cli.views.index_problems import summarize_problems
+from zkchat_cli.views.index_status import summarize_problems
 
 
 @pytest.fixture
@@ -105,11 +105,7 @@ def test_vault_status_lists_skipped_files(zkchat: Program) -> None:
     assert "Latin.md" in zkchat("vault", "status").out
 
 
-def test_several_problems_of_a_kind_are_one_line_and_a_single_one_names_its_file() -> None:
-    broken = [f"{i}.md: front matter is not valid YAML (unexpected ':'), read as text" for i in range(15)]
-    links = [f"{i}: not followed: a link that leaves the vault" for i in range(9)]
-    assert summarize_problems([*broken, *links, "a.md: not read: permission denied"]) == [
-        "15 notes with unreadable front matter: zkchat vault status",
-        "9 links that leave the vault were not followed: zkchat vault status",
-        "a.md: not read: permission denied",
-    ]
+def test_of_many_problems_the_first_are_shown_with_the_command_that_lists_the_others() -> None:
+    problems = [f"{i}.md: not UTF-8" for i in range(15)]
+    assert summarize_problems(problems) == [*problems[:3], "12 more problems: zkchat vault status"]
+    assert summarize_problems(problems[:4]) == problems[:4]

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton
 from zkchat_cli.exporters import html
 from zkchat_cli.gui import styles
 from zkchat_cli.models import ContextUsage
-from zkchat_cli.views.budget_bar import BudgetBar
+from zkchat_cli.views.token_usage import BudgetBar
 
 BAR_WIDTH = 130
 _HUES = {"system": 210, "tools": 270, "summary": 40, "memory": 320, "documents": 175, "recalled": 20, "tool results": 240}

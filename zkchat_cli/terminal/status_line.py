@@ -6,7 +6,7 @@ from zkchat_cli import events
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.budget_bar import BudgetBar
+from zkchat_cli.views.token_usage import BudgetBar
 
 BYTES_PER_TOKEN = 4
 """A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the exact figures."""

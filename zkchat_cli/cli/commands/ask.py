@@ -62,7 +62,7 @@ def ask(
     from zkchat_cli.terminal.plain_view import remark_printer
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
-    from zkchat_cli.views.index_problems import summarize_problems
+    from zkchat_cli.views.index_status import summarize_problems
 
     hints, writes_json = UNSTORED if no_store else IN_SHELL, ctx.as_json or stream_json
     continuing = continue_ or cid is not None

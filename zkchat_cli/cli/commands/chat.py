@@ -18,7 +18,7 @@ from zkchat_cli.terminal.interrupts import InterruptHandler, buffered_type_ahead
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 from zkchat_cli.vault.discovery import holds_notes
-from zkchat_cli.views.index_problems import summarize_problems
+from zkchat_cli.views.index_status import summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession

@@ -58,7 +58,7 @@ def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") ->
 
 
 def _report_lines(report: "IndexReport") -> "Iterator[StyledLine]":
-    from zkchat_cli.views.semantic_status import describe_semantic_status
+    from zkchat_cli.views.index_status import describe_semantic_status
     from zkchat_cli.views.text import styled_line
 
     counts = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))

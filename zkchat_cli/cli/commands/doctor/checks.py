@@ -21,7 +21,7 @@ from zkchat_cli.store.repair import check_store
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 from zkchat_cli.vault.search import vector_store
-from zkchat_cli.views.semantic_status import describe_semantic_status
+from zkchat_cli.views.index_status import describe_semantic_status
 
 SAMPLE = "zkchat counts tokens"
 Check = tuple[str, Callable[[], str]]
