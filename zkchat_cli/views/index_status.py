@@ -1,8 +1,10 @@
 """The state of an index in a few lines: its problems, and how far search by meaning is."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from zkchat_cli.models import SemanticStatus
+if TYPE_CHECKING:  # the first prompt is drawn without the models
+    from zkchat_cli.models import SemanticStatus
 
 MOST_PROBLEMS = 3
 
@@ -14,7 +16,7 @@ def summarize_problems(problems: Iterable[str]) -> list[str]:
     return [*found[:MOST_PROBLEMS], f"{others} more problems: zkchat vault status"] if others > 1 else found
 
 
-def describe_semantic_status(status: SemanticStatus) -> str:
+def describe_semantic_status(status: "SemanticStatus") -> str:
     """The model, and the share of its vectors that are stored, rounded down: 100% would be complete."""
     name = f"{status.provider}/{status.model}"
     if status.complete:

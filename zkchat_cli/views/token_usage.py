@@ -1,10 +1,12 @@
 """Figures of tokens: the budget bar of the toolbar, `/context` and `context stats`, and what model calls cost."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.models import TokenUsage
 from zkchat_cli.views.text import StyledSpan
+
+if TYPE_CHECKING:  # the first prompt is drawn without the models
+    from zkchat_cli.models import TokenUsage
 
 CELLS = 20
 YELLOW_FROM, RED_FROM = 0.7, 0.9
@@ -52,7 +54,7 @@ class BudgetBar(NamedTuple):
         return f"{'~' if self.estimated else ''}{short_count(self.used)} / {short_count(self.limit)}"
 
 
-def usage_text(usage: TokenUsage, number: Callable[[int], str] = "{:,}".format) -> str:
+def usage_text(usage: "TokenUsage", number: Callable[[int], str] = "{:,}".format) -> str:
     """`~1,904 tokens in (812 cached), 88 out`"""
     mark = "~" if usage.estimated else ""
     cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
