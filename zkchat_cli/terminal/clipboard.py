@@ -23,13 +23,13 @@ CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> list[str]:
     """Copy text to every clipboard that can be reached, and return their names."""
-    targets = []
+    targets: list[str] = []
+    data = text.encode("utf-8", "replace")
     for variable, command in CLIPBOARDS:
         program = shutil.which(command[0], path=env.get("PATH")) if not variable or env.get(variable) else None
-        if program is not None and _pipe_to([program, *command[1:]], text):
+        if program is not None and _pipe_to([program, *command[1:]], data):
             targets.append(command[0])
             break
-    data = text.encode("utf-8", "replace")
     if screen.out.isatty() and env.get("TERM") != "dumb" and len(data) <= MAX_SEQUENCE:
         screen.out.write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
         screen.out.flush()
@@ -37,17 +37,11 @@ def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) ->
     return targets
 
 
-def _pipe_to(command: Sequence[str], text: str) -> bool:
+def _pipe_to(command: Sequence[str], data: bytes) -> bool:
+    """In a session of its own: the program keeps running to hold the text, and must not get a Ctrl-C of the chat."""
+    nowhere = subprocess.DEVNULL
     try:
-        done = subprocess.run(
-            command,
-            input=text.encode("utf-8", "replace"),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=TIMEOUT,
-            check=False,
-            start_new_session=True,  # it keeps running to hold the text, and must not get a Ctrl-C of the chat
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        subprocess.run(command, input=data, stdout=nowhere, stderr=nowhere, timeout=TIMEOUT, check=True, start_new_session=True)
+    except (OSError, subprocess.SubprocessError):
         return False
-    return done.returncode == 0
+    return True

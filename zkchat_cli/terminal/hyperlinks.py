@@ -24,15 +24,11 @@ WEB = ("http://", "https://", "mailto:")
 
 def note_opener(root: Path) -> Callable[[str], str | None]:
     """Returns the address that opens the note at a path relative to `root`. A path that leads out of it, which an imported conversation
-    can contain, has none.
-    """
+    can contain, has none."""
 
     def address(relative_path: str) -> str | None:
         normal = posixpath.normpath(relative_path)
-        if normal.startswith(("/", "..")) or "\0" in normal or Path(normal).drive:
-            return None
-        encoded = (root / normal).as_uri()
-        return encoded if len(encoded) <= MAX_ADDRESS else None
+        return None if normal.startswith(("/", "..")) or "\0" in normal or Path(normal).drive else _short((root / normal).as_uri())
 
     return address
 
@@ -68,7 +64,8 @@ def link_targets(session: "ZkChatSession") -> LinkTargets:
 
 def web_address(target: str) -> str | None:
     """A web or mail address, encoded; None for anything else."""
-    if not target.lower().startswith(WEB):
-        return None
-    encoded = quote(target, safe="%/:=&?~#+!$,;'@()*[]")
-    return encoded if len(encoded) <= MAX_ADDRESS else None
+    return _short(quote(target, safe="%/:=&?~#+!$,;'@()*[]")) if target.lower().startswith(WEB) else None
+
+
+def _short(address: str) -> str | None:
+    return address if len(address) <= MAX_ADDRESS else None

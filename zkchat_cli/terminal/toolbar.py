@@ -4,7 +4,6 @@ It is drawn from values that are measured when something changes, never while dr
 out first, whole parts at a time.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,9 +44,11 @@ class Toolbar:
     def fragments(self, width: int) -> Fragments:
         """Styled text of at most `width` columns, if the bar fits into them."""
         parts = self._parts(width)
-        while len(parts) > 1 and _columns(_join(parts)) > width:
+        while True:
+            joined = [fragment for n, (_, part) in enumerate(parts) for fragment in (("", " │ " if n else " "), *part)]
+            if len(parts) <= 1 or sum(get_cwidth(text) for _, text in joined) <= width:
+                return joined
             parts.remove(max(parts))
-        return _join(parts)
 
     @property
     def warning(self) -> str:
@@ -59,7 +60,7 @@ class Toolbar:
     def _parts(self, width: int) -> list[tuple[int, Fragments]]:
         """The parts from left to right, each with its rank: the highest is left out first where there is no room."""
         names = [(1, self.state), (3, self.model), (5, self.vault)]
-        parts: list[tuple[int, Fragments]] = [(rank, [("", shorten_middle(name, MAX_NAME))]) for rank, name in names if name]
+        parts: list[tuple[int, Fragments]] = [(rank, [("", _shorten_middle(name))]) for rank, name in names if name]
         if not self.show_tokens or self.usage is None:
             return parts
         cells = 14 if width >= 80 else 7 if width >= 60 else 4
@@ -93,20 +94,11 @@ def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
     return {"usage": usage, "model": session.runtime.speaker_label}
 
 
-def shorten_middle(name: str, width: int) -> str:
-    """A name in at most `width` columns, without its middle (`scripted/…plies.jsonl`)."""
-    name = sanitize_name(name)
-    half = (width - 1) // 2
-    shortened = name
-    while get_cwidth(shortened) > width and half > 0:
-        shortened = f"{name[:half]}…{name[-half:]}"
+def _shorten_middle(name: str) -> str:
+    """A name in at most MAX_NAME columns, without its middle (`scripted/…plies.jsonl`)."""
+    shortened = name = sanitize_name(name)
+    half = MAX_NAME // 2
+    while get_cwidth(shortened) > MAX_NAME:
         half -= 1
+        shortened = f"{name[:half]}…{name[-half:]}"
     return shortened
-
-
-def _join(parts: Iterable[tuple[int, Fragments]]) -> Fragments:
-    return [fragment for number, (_, part) in enumerate(parts) for fragment in (("", " │ " if number else " "), *part)]
-
-
-def _columns(fragments: Fragments) -> int:
-    return sum(get_cwidth(text) for _, text in fragments)

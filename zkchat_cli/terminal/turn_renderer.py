@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 
 
 class DisplayOptions(NamedTuple):
-    """How much of a turn is shown. By default the answer and its sources.
-
-    `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt.
-    `costs` adds a line with time and tokens. `hints` are the commands to suggest.
-    """
+    """`max_sources` is the length of the list of sources, 0 for none. `detail` adds tool calls, timings and tokens; `costs` adds a line
+    with time and tokens. `hints` are the commands to suggest."""
 
     max_sources: int
     reasoning: bool = False
@@ -88,7 +85,7 @@ def _show_events(
                 if report.finish_reason == "length":
                     more = f"; continue it with {display.hints.continue_answer}" if display.hints.continue_answer else ""
                     view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
-                for line in detail_lines(report) if display.detail else ():
+                for line in _detail_lines(report) if display.detail else ():
                     view.print_remark(line, "dim")
                 view.close()
                 _show_end(report, view, screen, display)
@@ -112,32 +109,17 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     if display.max_sources and report.lacks_source:
         view.print_remark(f"  {no_source_line(report, display.hints)}", "yellow")
     if show_cost:
-        view.print_remark(cost_line(report), "dim")
+        seconds = (report.timings_ms.prepare + report.timings_ms.model + report.timings_ms.tools + report.timings_ms.store) / 1000
+        view.print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")
 
 
-def cost_line(report: TurnReport) -> str:
-    """The time of a turn and the tokens of all its calls."""
-    timings = report.timings_ms
-    seconds = (timings.prepare + timings.model + timings.tools + timings.store) / 1000
-    return f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}"
-
-
-def detail_lines(report: TurnReport) -> list[str]:
-    """The timings of a turn, its tokens and the parts of its last prompt."""
-    timings, usage, context = report.timings_ms, report.usage, report.context
-    parts = {"system": context.system_tokens, "tools": context.tool_tokens, **context.message_breakdown.model_dump()}
-    breakdown = ", ".join(f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in parts.items() if tokens)
-    reasoning = f" ({usage.reasoning_tokens:,} of them reasoning)" if usage.reasoning_tokens else ""
-    lines = [
-        f"  {report.model}, {report.strategy}, finished with {report.finish_reason}",
+def _detail_lines(report: TurnReport) -> list[str]:
+    timings, context = report.timings_ms, report.context
+    return [
+        sanitize_name(f"  {report.model}, {report.strategy}, finished with {report.finish_reason}"),
         f"  prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms",
-        f"  {usage_text(usage)}{reasoning}",
-        f"  prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens ({breakdown})",
+        f"  {usage_text(report.usage)}; prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens",
     ]
-    lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]
-    if context.compaction.due:
-        lines.append(f"  compaction is due: {context.compaction.reason}")
-    return [sanitize_name(line) for line in lines]
 
 
 def show_error(error: ZkchatError, print_remark: RemarkPrinter, partial: str = "") -> None:
