@@ -293,7 +293,7 @@ def test_check_asks_the_model_about_each_cited_sentence_and_says_what_it_cost(ap
     one = app.session(model)
     report_of(one.send("What does compost need?"))
     assert re.fullmatch(
-        r"- ✗ It is ready after two weeks\. \[1\]: the heap takes nine months\n\n"
+        r"- ✗ not supported: It is ready after two weeks\. \[1\]: the heap takes nine months\n\n"
         r"2 of 3 cited sentences checked: 1 not supported, 0 unclear\. deltas: ~\d+ tokens in, ~\d+ out\.",
         check(one),
     )

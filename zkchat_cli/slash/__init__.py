@@ -57,7 +57,10 @@ def run(line: str, session: ZkChatSession) -> CommandResult:
         raise UsageError(f"/{command.name} takes no argument", f"/{command.name} alone will {command.help}.")
     if not argument and command.argument and not command.argument.startswith("["):
         raise UsageError(f"/{command.name} needs {command.argument}", command.details or f"/help {command.name} describes it.")
-    return command.run(session, argument)
+    result = command.run(session, argument)
+    if isinstance(result, str):
+        return CommandResult(result)
+    return result if isinstance(result, CommandResult) else CommandResult(lines=[*result])
 
 
 def find(word: str) -> SlashCommand:

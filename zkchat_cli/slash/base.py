@@ -49,15 +49,13 @@ class NoteToOpen:
 class CommandResult:
     """What to show, and what the chat does next: ask, run a turn, switch to another session, or quit.
 
-    Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for a screen of any width. A `paged`
-    result goes through the pager if it is longer than that many screens. `input_text` goes into the input line, for the user to edit and
-    send.
+    Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for a screen of any width. `input_text`
+    goes into the input line, for the user to edit and send.
     """
 
     text: str = ""
     render: Callable[[int], Sequence[StyledLine]] | None = None
     lines: Sequence[StyledLine] = ()
-    paged: int = 0
     session: ZkChatSession | None = None
     quit: bool = False
     turn: Generator[Event, None, None] | None = None
@@ -69,13 +67,16 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """A command. Its file's name is its name; the file's docstring has its help in the first line, and then what `/help NAME` adds."""
+    """A command. Its file's name is its name; the file's docstring has its help in the first line, and then what `/help NAME` adds.
 
-    run: Callable[[ZkChatSession, str], CommandResult]
+    `run` gets the session and the argument, and returns a text, lines, or a CommandResult. `argument` is shown by the help: `TEXT` is
+    required, `[TEXT]` is not. `values` are completions for it, with descriptions if they are a mapping; they are computed in completion's
+    own thread, so that may be slow.
+    """
+
+    run: Callable[[ZkChatSession, str], CommandResult | str | Iterable[StyledLine]]
     argument: str = ""
-    """The argument as help shows it: `TEXT` is required, `[TEXT]` is not; empty if the command takes none."""
     values: Callable[[ZkChatSession], Sequence[str] | Mapping[str, str]] = lambda _: ()
-    """Completions for the argument, with descriptions if it is a mapping. Called in completion's own thread, so it may be slow."""
 
     @property
     def name(self) -> str:
@@ -148,18 +149,17 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbere
     verb = "was" if changed else "is"
     if not citations:
         yield styled_line("No answer cites it.", "dim")
-    for each in citations:
-        status = each.citation.verdict
-        quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
+    for turn, citation in citations:
+        quote = f"“{truncate(citation.quote, 80)}”" if citation.quote else ""
         result = {
             "verified": f"the quotation {verb} in the note: {quote}",
             "cited": "without a quotation",
-            "cut": f"the quotation cuts a sentence: {quote}; the note says: {each.citation.sentence}",
+            "cut": f"the quotation cuts a sentence: {quote}; the note says: {citation.sentence}",
             "misquoted": f"the quotation {verb} not in the note: {quote}",
             "missing": "but it was not in that prompt",
-        }[status]
-        if each.citation.is_unsupported:
-            result += f"; {UNSUPPORTED}"
-        number = f" as [{each.citation.number}]" if numbered else ""
-        mark = VERDICT_MARKS[status]._replace(text=f"{VERDICT_MARKS[status].text} ", spoken="")
-        yield StyledLine((mark, StyledSpan(f"cited in turn {each.turn}{number}, {result}")), indent=2)
+        }[citation.verdict]
+        support = f"; {UNSUPPORTED}" if citation.is_unsupported else ""
+        number = f" as [{citation.number}]" if numbered else ""
+        mark = VERDICT_MARKS[citation.verdict]
+        mark = mark._replace(text=f"{mark.text} ", spoken="")
+        yield StyledLine((mark, StyledSpan(f"cited in turn {turn}{number}, {result}{support}")), indent=2)

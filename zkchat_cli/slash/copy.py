@@ -17,13 +17,13 @@ CODE, ALL = "code", "all"
 def _copy(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == ALL and session.history:
         return CommandResult(clipboard=exporters.exporter("md").export(session.archive()))
-    word, _, turn = argument.partition(" ")
-    turn = turn.strip() if word == CODE else argument
+    is_code = argument.split(" ")[0] == CODE
+    turn = argument.removeprefix(CODE).strip() if is_code else argument
     parts = pins.resolve_turn(session.history, f"{turn} answer") if turn else pins.list_turn_parts(session.history)
     answers = [each.message.content for each in parts if each.part == "answer"]
     if not answers:
         raise UsageError("there is no answer to copy yet", "Ask something first.")
-    if word != CODE:
+    if not is_code:
         return CommandResult(clipboard=answers[-1])
     blocks = [block for answer in answers for block in code_blocks(answer)]
     if not blocks:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 KEYS = (
@@ -15,17 +15,15 @@ KEYS = (
     ("Ctrl+C", "stop an answer and keep what arrived; clear the line; twice on an empty line: quit"),
     ("Ctrl+D", "quit, on an empty line"),
 )
-SCREENS = 2
-"""Screens of text up to which the overview is printed without a pager: the user wants to type the command at once."""
 
 
-def _help(_: ZkChatSession, argument: str) -> CommandResult:
+def _help(_: ZkChatSession, argument: str) -> Iterable[StyledLine]:
     if argument:
-        return CommandResult(lines=list(_command_lines(slash.find(argument.removeprefix("/")))))
-    return CommandResult(lines=list(_overview()), paged=SCREENS)
-
-
-def _overview() -> Iterable[StyledLine]:
+        command = slash.find(argument.removeprefix("/"))
+        yield styled_line(command.usage, "bold")
+        for text in filter(None, (command.help, command.details)):
+            yield styled_line(f"  {text}", indent=2)
+        return
     known = {command.name: command for command in slash.commands()}
     for topic, names in slash.GROUPS:
         yield styled_line(topic, "bold")
@@ -37,13 +35,6 @@ def _overview() -> Iterable[StyledLine]:
 
 def _row(left: str, right: str) -> StyledLine:
     return StyledLine((StyledSpan(f"  {left}", "cyan"),), (StyledSpan(right),), indent=6)
-
-
-def _command_lines(command: SlashCommand) -> Iterable[StyledLine]:
-    yield styled_line(command.usage, "bold")
-    yield styled_line(f"  {command.help}", indent=2)
-    if command.details:
-        yield styled_line(f"  {command.details}", indent=2)
 
 
 COMMAND = SlashCommand(_help, "[command]", lambda _: {command.name: command.help for command in slash.commands()})

@@ -4,37 +4,31 @@ Servers are set in your settings file as tables [mcp.servers.NAME]. A tool's tok
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 NO_SERVERS = "No servers of tools are set. They are tables [mcp.servers.NAME] in your settings file; `zkchat config path` names it."
 
 
-def _mcp(session: ZkChatSession, _: str) -> CommandResult:
-    external = session.services.external
+def _mcp(session: ZkChatSession, _: str) -> Iterable[StyledLine]:
+    external, runtime = session.services.external, session.runtime
     if external is None:
-        return CommandResult(NO_SERVERS)
-    runtime = session.runtime
-    lines = [line for server in external.status() for line in _server_lines(server, runtime.counter)]
+        yield styled_line(NO_SERVERS)
+        return
+    for server in external.status():
+        state = f"failed: {server.problem}" if server.state == "failed" else "not started yet" if server.state == "off" else server.state
+        style = "yellow" if server.state == "failed" else "dim"
+        yield StyledLine((StyledSpan(f"{server.name}  ", "bold"), StyledSpan(state, style)))
+        yield styled_line(f"    {truncate(server.address, 200)}", "dim")
+        for tool in server.tools:
+            tokens = runtime.counter.count(json.dumps(tool.descriptor, ensure_ascii=False))
+            yield styled_line(f"    {tool.name}  {tokens} tokens  {truncate(tool.description, 80)}")
     if not runtime.takes_external:
-        lines.append(styled_line(f"{runtime.speaker_label} is not offered these tools.", "yellow"))
-    return CommandResult(lines=lines)
-
-
-def _server_lines(server: ExternalServer, counter: TokenCounter) -> Iterator[StyledLine]:
-    state = f"failed: {server.problem}" if server.state == "failed" else "not started yet" if server.state == "off" else server.state
-    style = "yellow" if server.state == "failed" else "dim"
-    yield StyledLine((StyledSpan(server.name, "bold"), StyledSpan("  "), StyledSpan(state, style)))
-    yield styled_line(f"    {truncate(server.address, 200)}", "dim")
-    for tool in server.tools:
-        tokens = counter.count(json.dumps(tool.descriptor, ensure_ascii=False))
-        yield styled_line(f"    {tool.name}  {tokens} tokens  {truncate(tool.description, 80)}")
+        yield styled_line(f"{runtime.speaker_label} is not offered these tools.", "yellow")
 
 
 COMMAND = SlashCommand(_mcp)

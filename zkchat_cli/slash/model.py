@@ -30,8 +30,7 @@ def _model(session: ZkChatSession, argument: str) -> CommandResult:
 
 def _full_name(session: ZkChatSession, argument: str) -> str:
     """The one available model with this name, if the provider was left out; else the argument."""
-    available = _model_names(session) if "/" not in argument else []
-    matches = [name for name in available if argument == name.partition("/")[2]]
+    matches = [] if "/" in argument else [name for name in _model_names(session) if argument == name.partition("/")[2]]
     return matches[0] if len(matches) == 1 else argument
 
 

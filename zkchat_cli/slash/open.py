@@ -8,7 +8,6 @@ import re
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
-from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, NoteToOpen, SlashCommand
@@ -18,15 +17,16 @@ _WITH_LINE = re.compile(r"(.+):(\d{1,9})")
 
 
 def _open(session: ZkChatSession, argument: str) -> CommandResult:
+    last = provenance.last_exchange(session.history)
+    citations = last.answer.citations if last else ()
+    argument = argument or next((str(each.number) for each in citations if each.relative_path), "")
     if not argument:
-        last = provenance.last_exchange(session.history)
-        argument = next((str(each.number) for each in last.answer.citations if each.relative_path), "") if last else ""
-        if not argument:
-            raise UsageError("which note?", "/open [[note]], a path or the number of a source.")
+        raise UsageError("which note?", "/open [[note]], a path or the number of a source.")
     chunk = base.numbered_chunk(session, argument)
     if chunk is not None:
+        cited = next((each.start_line for each in citations if each.number == chunk.number and each.quote and each.start_line), None)
         moved = base.locate_in_note(session, chunk).first - chunk.start_line
-        return _open_at(session, chunk.relative_path, moved + _cited_line(session, chunk))
+        return _open_at(session, chunk.relative_path, moved + (cited or chunk.start_line))
     with_line = _WITH_LINE.fullmatch(argument)
     try:
         path, heading = session.vault.locate(with_line[1] if with_line else argument)
@@ -36,13 +36,6 @@ def _open(session: ZkChatSession, argument: str) -> CommandResult:
         raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.") from e
     line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1
     return _open_at(session, path, line)
-
-
-def _cited_line(session: ZkChatSession, chunk: ContentChunk) -> int:
-    """The line that the last answer cites of a source, else its first."""
-    last = provenance.last_exchange(session.history)
-    cited = (each.start_line for each in last.answer.citations if each.number == chunk.number and each.quote) if last else ()
-    return next(filter(None, cited), chunk.start_line)
 
 
 def _open_at(session: ZkChatSession, path: str, line: int) -> CommandResult:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references import provenance
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.views.sources import number_ranges
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -15,37 +15,29 @@ MAX_RANGES = 8
 """Source numbers of one document, or ranges of them, that are listed."""
 
 
-def _refs(session: ZkChatSession, _: str) -> CommandResult:
-    uses = provenance.trace_documents(session.history).values()
-    if not uses:
-        return CommandResult("No documents have been named or found yet.")
-    return CommandResult(lines=[line for use in uses for line in _document_lines(use, session)])
-
-
-def _document_lines(document: provenance.Provenance, session: ZkChatSession) -> Iterable[StyledLine]:
-    reference = document.references[0]
-    uses = (("named", len(document.named)), ("found", document.calls), ("cited", document.citations))
-    counts = ", ".join(_use_count(verb, n) for verb, n in uses if n)
-    if reference.relative_path is None:
-        near = reference.candidate_links
-        yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
-        yield styled_line("    " + "; ".join(filter(None, (counts, near and f"did you mean {near}?"))), "dim")
-        return
-    path = reference.relative_path
-    vault = session.vault
-    name = reference.wikilink if document.named else vault.link_to(path)
-    is_deleted = not vault.has_file(path)
-    mark = (StyledSpan("  deleted since", "yellow"),) if is_deleted else ()
-    yield StyledLine((StyledSpan(name, "bold"),), (StyledSpan(path, "cyan", path), *mark))
-    ranges = number_ranges(document.numbers)
-    numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
-    yield styled_line("    " + " · ".join(filter(None, (numbers, ", ".join(document.reference_types), counts))))
-    if summary := (None if is_deleted else session.summaries.summary(path)) or document.summary:
-        yield styled_line(f"    {summary}", "dim")
-
-
-def _use_count(verb: str, n: int) -> str:
-    return f"{verb} {('once', 'twice')[n - 1]}" if n < 3 else f"{verb} {n} times"
+def _refs(session: ZkChatSession, _: str) -> Iterable[StyledLine]:
+    documents = provenance.trace_documents(session.history).values()
+    if not documents:
+        yield styled_line("No documents have been named or found yet.")
+    for document in documents:
+        reference = document.references[0]
+        uses = (("named", len(document.named)), ("found", document.calls), ("cited", document.citations))
+        counts = ", ".join(f"{verb} {('once', 'twice')[n - 1] if n < 3 else f'{n} times'}" for verb, n in uses if n)
+        path = reference.relative_path
+        if path is None:
+            near = f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
+            yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
+            yield styled_line(f"    {counts}{near}", "dim")
+            continue
+        name = reference.wikilink if document.named else session.vault.link_to(path)
+        is_deleted = not session.vault.has_file(path)
+        mark = (StyledSpan("  deleted since", "yellow"),) if is_deleted else ()
+        yield StyledLine((StyledSpan(name, "bold"),), (StyledSpan(path, "cyan", path), *mark))
+        ranges = number_ranges(document.numbers)
+        numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
+        yield styled_line("    " + " · ".join(filter(None, (numbers, ", ".join(document.reference_types), counts))))
+        if summary := (None if is_deleted else session.summaries.summary(path)) or document.summary:
+            yield styled_line(f"    {summary}", "dim")
 
 
 COMMAND = SlashCommand(_refs)

@@ -3,21 +3,23 @@
 They are found by links, words and meaning, and are not sent to the model: name one as [[note]] to ask about it.
 """
 
+from collections.abc import Iterable
+
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references.related_notes import find_related
 from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _related(session: ZkChatSession, _: str) -> CommandResult:
-    last = base.last_answer(session)
-    lines: list[StyledLine] = []
-    for note in find_related(session.vault, last):
+def _related(session: ZkChatSession, _: str) -> Iterable[StyledLine]:
+    related = find_related(session.vault, base.last_answer(session))
+    for note in related:
         path = note.chunk.relative_path
-        lines.append(StyledLine((StyledSpan(session.vault.link_to(path), "bold"),), (StyledSpan(path, "cyan", path),)))
-        lines.append(styled_line(f"    {'; '.join(note.why)}", "dim", indent=4))
-    return CommandResult(lines=lines or [styled_line("No other note is related to the last answer.")])
+        yield StyledLine((StyledSpan(session.vault.link_to(path), "bold"),), (StyledSpan(path, "cyan", path),))
+        yield styled_line(f"    {'; '.join(note.why)}", "dim", indent=4)
+    if not related:
+        yield styled_line("No other note is related to the last answer.")
 
 
 COMMAND = SlashCommand(_related)

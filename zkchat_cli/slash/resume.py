@@ -14,24 +14,19 @@ from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _resume(session: ZkChatSession, argument: str) -> CommandResult:
+def _resume(session: ZkChatSession, argument: str) -> CommandResult | str | list[StyledLine]:
     others = _other_conversations(session, session.store)
     if not argument:
-        where = "" if session.store.persistent else " in this chat, which is not stored"
-        return CommandResult(lines=_numbered_lines(others) or [styled_line(f"There is no other conversation with these notes{where}.")])
-    row = (parse_number(argument) or 0) - 1
-    is_listed = 0 <= row < len(others)
-    if not is_listed and argument.isdecimal() and len(argument) < 3:  # no id: one would hardly be typed so short
+        lines = conversation_list.conversation_lines(others)
+        numbered = [StyledLine((StyledSpan(f"{n:>3}  "), *line.left), line.right) for n, line in enumerate(lines, 1)]
+        hint = styled_line("/resume N or /resume ID resumes one.", "dim")
+        return [*numbered, hint] if numbered else "There is no other conversation with these notes."
+    row = parse_number(argument)
+    if row is not None and len(argument) < 3 and not 1 <= row <= len(others):  # no id: one would hardly be typed so short
         raise UsageError(f"there is no conversation {argument} to resume", "/resume lists them.")
-    other = session.open_conversation(others[row].id if is_listed else argument)
+    other = session.open_conversation(others[row - 1].id if row is not None and 1 <= row <= len(others) else argument)
     title = truncate(other.conversation.title or other.conversation.id, conversation_list.MAX_TITLE)
     return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
-
-
-def _numbered_lines(overviews: list[ConversationOverview]) -> list[StyledLine]:
-    lines = conversation_list.conversation_lines(overviews)
-    numbered = [StyledLine((StyledSpan(f"{n:>3}  "), *line.left), line.right) for n, line in enumerate(lines, 1)]
-    return [*numbered, styled_line("/resume N or /resume ID resumes one.", "dim")] if numbered else []
 
 
 def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationOverview]:

@@ -3,30 +3,29 @@
 "phrases", -words, tag:, path: and dates work as in `zkchat vault search`. To ask about a note, name it in a message as [[note]].
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_RESULTS = 10
 
 
-def _search(session: ZkChatSession, argument: str) -> CommandResult:
-    session.apply_scan(session.vault.refresh())
-    results = list(_result_lines(session, argument))
-    warnings = [styled_line(f"! {each.message}", "yellow") for each in session.vault.take_warnings()]
-    return CommandResult(lines=[*warnings, *(results or [styled_line("Nothing found.")])])
-
-
-def _result_lines(session: ZkChatSession, query: str) -> Iterator[StyledLine]:
+def _search(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
     vault = session.vault
-    for number, chunk in enumerate(vault.search(query, MAX_RESULTS), 1):
-        heading, snippet = vault.snippet(chunk, query)
+    session.apply_scan(vault.refresh())
+    results = vault.search(argument, MAX_RESULTS)
+    for warning in vault.take_warnings():
+        yield styled_line(f"! {warning.message}", "yellow")
+    for number, chunk in enumerate(results, 1):
+        heading, snippet = vault.snippet(chunk, argument)
         where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
         place = StyledSpan(f"{chunk.relative_path}:{snippet.line}", "dim", chunk.relative_path)
         yield StyledLine((StyledSpan(f"{number:>2}  "), StyledSpan(where, "bold")), (place,))
         yield styled_line(f"    {snippet.text}")
+    if not results:
+        yield styled_line("Nothing found.")
 
 
 COMMAND = SlashCommand(_search, "WORDS")

@@ -3,25 +3,26 @@
 Words are searched in titles and messages. /resume switches to another conversation.
 """
 
+from collections.abc import Iterable
+
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.views import conversation_list
-from zkchat_cli.views.text import styled_line
+from zkchat_cli.views.text import StyledLine
 
 MAX_SHOWN = 20
 
 
-def _sessions(session: ZkChatSession, argument: str) -> CommandResult:
+def _sessions(session: ZkChatSession, argument: str) -> str | Iterable[StyledLine]:
     store, vault = session.store, str(session.vault.root)
     known = store.conversations(vault, base.MAX_LISTED_CONVERSATIONS)
     if not argument:
-        lines = conversation_list.conversation_lines(known, session.conversation.id)
-        return CommandResult(lines=lines or [styled_line(conversation_list.NO_CONVERSATIONS)])
+        return conversation_list.conversation_lines(known, session.conversation.id) or conversation_list.NO_CONVERSATIONS
     by_title = conversation_list.filter_by_title(known, argument)
     messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
     lines = [*conversation_list.conversation_lines(by_title), *conversation_list.search_result_lines(messages, argument)]
-    return CommandResult(lines=lines or [styled_line("No conversation contains these words.")])
+    return lines or "No conversation contains these words."
 
 
 COMMAND = SlashCommand(_sessions, "[words]")

@@ -3,13 +3,14 @@
 The excerpt is shown in the note as it is now, with its quotations marked and the answers that cite it.
 """
 
+from collections.abc import Iterable
+
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.references import provenance
 from zkchat_cli.references.chunk_format import CUT_MARK
-from zkchat_cli.references.provenance import merge_references
 from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
@@ -17,22 +18,23 @@ from zkchat_cli.views.sources import number_ranges, source_lines, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _sources(session: ZkChatSession, argument: str) -> CommandResult:
-    return CommandResult(lines=_excerpt_lines(session, argument) if argument else _answer_sources(session))
+def _sources(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
+    return _excerpt_lines(session, argument) if argument else _answer_sources(session)
 
 
 def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
     last = base.last_answer(session)
-    named = last.question.references if last.question else ()
+    named, citations = last.question.references if last.question else (), last.answer.citations
+    references = provenance.merge_references(named, last.answer.references)
     limit = session.runtime.settings.references.max_displayed
-    lines = source_lines(last.answer.citations, merge_references(named, last.answer.references), last.answer.uncited_statements or 0, limit)
-    paths = dict.fromkeys(path for path in (*(c.relative_path for c in last.answer.citations), *(r.relative_path for r in named)) if path)
+    lines = source_lines(citations, references, last.answer.uncited_statements or 0, limit)
+    paths = dict.fromkeys(path for path in (*(c.relative_path for c in citations), *(r.relative_path for r in named)) if path)
     if deleted := [path for path in paths if not session.vault.has_file(path)]:
         lines.append(styled_line(f"  deleted since: {', '.join(deleted)}", "yellow"))
     return lines or [styled_line("The last answer has no sources.")]
 
 
-def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
+def _excerpt_lines(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
     chunk = base.numbered_chunk(session, argument)
     if chunk is None or chunk.number is None:
         valid = ", ".join(number_ranges(session.references.numbers))
@@ -40,14 +42,16 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
     citations = provenance.find_citations(chunk.number, session.history)
     location = base.locate_in_note(session, chunk)
     path = chunk.relative_path
-    head = StyledLine(
-        (StyledSpan(f"[{chunk.number}] ", "bold"), StyledSpan(source_name(path, session.vault.link_name(path), chunk.heading), "bold")),
-        (StyledSpan(f"{path}:{line_range(location.first, location.last)}", "cyan", path),),
-    )
-    changed = [styled_line(location.change, "yellow", indent=0)] if location.change else []
-    cut = [styled_line("The excerpt was cut here to fit the context window.", "dim")] if chunk.text.endswith(CUT_MARK) else []
-    excerpt = source_in_note.chunk_lines(chunk, location.first, (each.citation for each in citations), location.note)
-    return [head, *changed, styled_line(), *excerpt, *cut, styled_line(), *base.citation_lines(citations, changed=bool(location.change))]
+    name = StyledSpan(f"[{chunk.number}] {source_name(path, session.vault.link_name(path), chunk.heading)}", "bold")
+    yield StyledLine((name,), (StyledSpan(f"{path}:{line_range(location.first, location.last)}", "cyan", path),))
+    if location.change:
+        yield styled_line(location.change, "yellow", indent=0)
+    yield styled_line()
+    yield from source_in_note.chunk_lines(chunk, location.first, (each.citation for each in citations), location.note)
+    if chunk.text.endswith(CUT_MARK):
+        yield styled_line("The excerpt was cut here to fit the context window.", "dim")
+    yield styled_line()
+    yield from base.citation_lines(citations, changed=bool(location.change))
 
 
 COMMAND = SlashCommand(_sources, "[N]", lambda session: [str(number) for number in session.references.numbers])

@@ -3,21 +3,27 @@
 The strategies are hybrid, summarize and discard. `zkchat config set context.strategy NAME` makes it permanent.
 """
 
+from collections.abc import Iterable
+
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import strategies
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 
-def _strategy(session: ZkChatSession, argument: str) -> CommandResult:
+def _strategy(session: ZkChatSession, argument: str) -> str | Iterable[StyledLine]:
     if argument:
         session.override_setting("context.strategy", argument)
-        return CommandResult(f"Switched to {argument}: {strategies.strategy(argument).help}")
-    lines = []
-    for strategy in map(strategies.strategy, strategies.names()):
-        marker = "→ " if strategy.name == session.runtime.strategy.name else "  "
-        lines.append(StyledLine((StyledSpan(marker), StyledSpan(strategy.name, "bold")), (StyledSpan(strategy.help),)))
-    return CommandResult(lines=lines)
+        return f"Switched to {argument}: {strategies.strategy(argument).help}"
+    active = session.runtime.strategy.name
+    return [
+        StyledLine((StyledSpan("→ " if name == active else "  "), StyledSpan(name, "bold")), (StyledSpan(help_),))
+        for name, help_ in _described(session).items()
+    ]
 
 
-COMMAND = SlashCommand(_strategy, "[NAME]", lambda _: {name: strategies.strategy(name).help for name in strategies.names()})
+def _described(_session: ZkChatSession) -> dict[str, str]:
+    return {name: strategies.strategy(name).help for name in strategies.names()}
+
+
+COMMAND = SlashCommand(_strategy, "[NAME]", _described)

@@ -6,15 +6,15 @@
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 
 
-def _unpin(session: ZkChatSession, argument: str) -> CommandResult:
+def _unpin(session: ZkChatSession, argument: str) -> str:
     unpinned = pins.unpin(session.stored_state(), argument)
     if not unpinned:
-        return CommandResult("That turn is not pinned; /pin lists the pinned turns.")
+        return "That turn is not pinned; /pin lists the pinned turns."
     parts = " and ".join(each.part for each in unpinned)
-    return CommandResult(f"Unpinned turn {unpinned[0].turn}, {parts}. It stays in the log and can still be recalled.")
+    return f"Unpinned turn {unpinned[0].turn}, {parts}. It stays in the log and can still be recalled."
 
 
 COMMAND = SlashCommand(_unpin, "N", lambda session: base.complete_turns(pins.pinned_parts(session.history)))

@@ -4,17 +4,17 @@ NOTE is a path, a title, a [[link]] or the number of a source. It says who named
 sees it now.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.exporters.base import DELIVERIES
-from zkchat_cli.models import Prompt
+from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
-from zkchat_cli.references.provenance import FoundByTool, NamedByUser, Provenance
+from zkchat_cli.references.provenance import NamedByUser, Provenance
 from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
@@ -28,18 +28,33 @@ MAX_EXCERPTS = 10
 """Excerpts of one tool call that are listed."""
 
 
-def _why(session: ZkChatSession, argument: str) -> CommandResult:
+def _why(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
     key = _find_document(session, argument)
     document = provenance.trace_documents(session.history).get(key, Provenance(key))
     try:
         prompt, problem = session.prompt(), ""
     except ZkchatError as e:
         prompt, problem = None, e.message
-    in_memory = prompt is not None and any(m.kind == "memory" and document.key in m.source_ids for m in prompt.messages)
+    in_memory = prompt is not None and any(m.kind == "memory" and key in m.source_ids for m in prompt.messages)
     if not (document.named or document.found or document.remembered or in_memory):
-        raise UsageError(f"{document.key} is not part of this conversation", "/refs lists the documents that are.")
-    deleted = document.has_path and not session.vault.has_file(document.key)
-    return CommandResult(lines=list(_provenance_lines(document, prompt, problem, in_memory=in_memory, is_deleted=deleted)))
+        raise UsageError(f"{key} is not part of this conversation", "/refs lists the documents that are.")
+    deleted = document.has_path and not session.vault.has_file(key)
+    describe = prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
+    yield StyledLine((StyledSpan(key, "bold", key if in_memory or document.has_path else None),))
+    if deleted:
+        yield styled_line("  deleted since; this is what the model got", "yellow")
+    if in_memory:
+        yield styled_line("  project memory: included in every prompt")
+    sent = sent_source_numbers(prompt) if prompt else set()
+    dropped = {each.id for each in prompt.dropped} if prompt else set()
+    for named in document.named:
+        missing = prompt is not None and named.message_id not in dropped and not sent.issuperset(named.reference.numbers)
+        yield from _named_lines(named, _NO_LONGER_SENT if missing else describe(named.message_id))
+    for turn, reference in document.remembered:
+        yield styled_line(f"  came from memory in turn {turn}{f': {text}' if (text := reference.context_snippet) else ''}", indent=4)
+    yield from _call_lines(document, describe)
+    for line in base.citation_lines(document.cited, changed=deleted, numbered=True):
+        yield StyledLine((StyledSpan("  "), *line.left), indent=4)
 
 
 def _find_document(session: ZkChatSession, argument: str) -> str:
@@ -50,62 +65,39 @@ def _find_document(session: ZkChatSession, argument: str) -> str:
     keys = provenance.matching_documents(argument, session.history)
     if len(keys) > 1:
         raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
-    if keys:
-        return keys[0]
-    return session.vault.locate(argument)[0]
-
-
-def _provenance_lines(
-    document: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool, is_deleted: bool
-) -> Iterable[StyledLine]:
-    describe = prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
-    is_path = in_memory or document.has_path
-    yield StyledLine((StyledSpan(document.key, "bold", document.key if is_path else None),))
-    if is_deleted:
-        yield styled_line("  deleted since; this is what the model got", "yellow")
-    if in_memory:
-        yield styled_line("  project memory: included in every prompt")
-    sent = sent_source_numbers(prompt) if prompt else set()
-    dropped = {each.id for each in prompt.dropped} if prompt else set()
-    for named in document.named:
-        missing = prompt is not None and named.message_id not in dropped and not sent.issuperset(named.reference.numbers)
-        yield from _named_lines(named, _NO_LONGER_SENT if missing else describe(named.message_id))
-    for turn, reference in document.remembered:
-        text = f": {reference.context_snippet}" if reference.context_snippet else ""
-        yield styled_line(f"  came from memory in turn {turn}{text}", indent=4)
-    for message_id, found in groupby(document.found, key=lambda each: each.message_id):
-        yield from _tool_call_lines(list(found), describe(message_id))
-    for line in base.citation_lines(document.cited, changed=is_deleted, numbered=True):
-        yield StyledLine((StyledSpan("  "), *line.left), indent=4)
+    return keys[0] if keys else session.vault.locate(argument)[0]
 
 
 def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
-    reference = named.reference
-    how = {"import": f"imported by {reference.wikilink} in turn {named.turn}", "memory": f"came from memory in turn {named.turn}"}.get(
-        reference.reference_type, f"you named it in turn {named.turn}: {reference.wikilink}"
+    reference, turn = named.reference, named.turn
+    how = {"import": f"imported by {reference.wikilink} in turn {turn}", "memory": f"came from memory in turn {turn}"}.get(
+        reference.reference_type, f"you named it in turn {turn}: {reference.wikilink}"
     )
     if reference.relative_path is None:
-        near = reference.candidate_links
-        yield styled_line(f"  {how}, not found{f'; did you mean {near}?' if near else ''}", "yellow")
+        near = f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
+        yield styled_line(f"  {how}, not found{near}", "yellow")
         return
     yield styled_line(f"  {how}")
     if delivery := DELIVERIES.get(reference.delivery):
         yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
-    for chunk in named.chunks[:MAX_EXCERPTS]:
-        yield styled_line(f"      [{chunk.number}] lines {line_range(chunk.start_line, chunk.end_line)}", indent=6)
+    yield from (_chunk_line(chunk) for chunk in named.chunks[:MAX_EXCERPTS])
     yield styled_line(f"      {in_prompt}", "dim", indent=6)
 
 
-def _tool_call_lines(found: Sequence[FoundByTool], in_prompt: str) -> Iterable[StyledLine]:
-    first = found[0]
-    arguments = truncate(format_arguments(first.arguments), MAX_ARGUMENTS)
-    yield styled_line(f"  found in turn {first.turn} by {first.tool} {arguments}".rstrip())
-    for each in found[:MAX_EXCERPTS]:
-        chunk = each.chunk
-        score = "" if chunk.score is None else f", score {chunk.score:.2f}"
-        lines = line_range(chunk.start_line, chunk.end_line)
-        yield styled_line(f"      [{chunk.number}] lines {lines}, {each.rank} of {each.of} excerpts{score}", indent=6)
-    yield styled_line(f"      {in_prompt}", "dim", indent=6)
+def _call_lines(document: Provenance, describe: Callable[[str], str]) -> Iterable[StyledLine]:
+    """The tool calls that found the document."""
+    for message_id, group in groupby(document.found, key=lambda each: each.message_id):
+        found = [*group]
+        call = f"{found[0].tool} {truncate(format_arguments(found[0].arguments), MAX_ARGUMENTS)}"
+        yield styled_line(f"  found in turn {found[0].turn} by {call}".rstrip())
+        for each in found[:MAX_EXCERPTS]:
+            score = "" if each.chunk.score is None else f", score {each.chunk.score:.2f}"
+            yield _chunk_line(each.chunk, f", {each.rank} of {each.of} excerpts{score}")
+        yield styled_line(f"      {describe(message_id)}", "dim", indent=6)
+
+
+def _chunk_line(chunk: ContentChunk, more: str = "") -> StyledLine:
+    return styled_line(f"      [{chunk.number}] lines {line_range(chunk.start_line, chunk.end_line)}{more}", indent=6)
 
 
 COMMAND = SlashCommand(_why, "NOTE", lambda session: [*provenance.trace_documents(session.history)])

@@ -27,6 +27,9 @@ from zkchat_cli.text.sanitize import sanitize
 if TYPE_CHECKING:
     from zkchat_cli.terminal.repl import Repl
 
+SCREENS = 2
+"""Screens of text up to which a result is printed without a pager: the user wants to type the next command at once."""
+
 
 def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
     """Carry out the result of a command, and of the one that it asks about if the user says yes; False when it ends the chat.
@@ -35,17 +38,14 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
     """
     with stoppable():
         result = command()
-        if not result.paged:
-            print_result(result, chat.screen)
+        with paged(chat.screen, SCREENS, partial(setattr, chat, "next_input")) as pager:
+            print_result(result, pager)
         if result.session is not None:
             chat.session = result.session
         if result.turn is not None:
             chat.take_turn(result.turn)
     if result.quit:
         return False
-    if result.paged:
-        with paged(chat.screen, result.paged, partial(setattr, chat, "next_input")) as pager:
-            print_result(result, pager)
     if result.clipboard is not None:
         _copy(result.clipboard, chat.screen)
     if result.open_note is not None:

@@ -73,15 +73,17 @@ class InterruptHandler:
 
 
 @contextmanager
-def cooked_mode(*, translate_enter: bool = True) -> Iterator[None]:
+def cooked_mode(*, translate_enter: bool = True, suspends: bool = False) -> Iterator[None]:
     """The terminal in the mode in which a shell gives it to a program, whatever the chat has set.
 
-    An Enter that is translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line.
+    An Enter that is translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line. Ctrl-Z only `suspends`
+    where that is wanted: less as we run it (LESSSECURE) would not stop with us.
     """
     with _terminal_mode() as mode:
         if mode and termios is not None:
             mode[0] |= termios.ICRNL if translate_enter else 0
             mode[3] |= termios.ECHO | termios.ICANON | termios.ISIG
+            mode[6][termios.VSUSP] = b"\x1a" if suspends else b"\0"
             termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, mode)
         yield
 

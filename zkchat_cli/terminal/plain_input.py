@@ -110,17 +110,34 @@ class PlainInputLine:
 
 
 def read_line(prompt: str, default: str = "") -> str:
-    """A line that is edited as in a shell. Ctrl-C raises KeyboardInterrupt, and the terminal shows what is typed."""
-    with _interruptible(), cooked_mode():
-        if readline is not None:
-            readline.set_startup_hook(lambda: readline.insert_text(default))
-        return input(prompt)
+    """A line that is edited as in a shell. Ctrl-C raises KeyboardInterrupt; after Ctrl-Z and `fg` the line is as it was."""
+    while True:
+        try:
+            with _signals(), cooked_mode(suspends=True):
+                if readline is not None:
+                    readline.set_startup_hook(lambda text=default: readline.insert_text(text))
+                return input(prompt)
+        except _SuspendedError as e:
+            default = str(e)
+            signal.raise_signal(signal.SIGSTOP)
+
+
+class _SuspendedError(Exception):
+    """Ctrl-Z was pressed while this was typed. readline restores its mode of the terminal before that of the shell."""
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def _signals() -> Iterator[None]:
+    handlers: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
+    if readline is not None:
+        handlers[signal.SIGTSTP] = _suspend
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _suspend(*_: object) -> None:
+    raise _SuspendedError(readline.get_line_buffer() if readline is not None else "")
