@@ -115,7 +115,7 @@ def read_line(prompt: str, default: str = "") -> str:
         try:
             with _signals(), cooked_mode(suspends=True):
                 if readline is not None:
-                    readline.set_startup_hook(lambda text=default: readline.insert_text(text))
+                    readline.set_startup_hook((lambda text=default: readline.insert_text(text)) if default else None)
                 return input(prompt)
         except _SuspendedError as e:
             default = str(e)
