@@ -11,7 +11,6 @@ from zkchat_cli import slash
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Window
 
 
 @pytest.fixture
@@ -91,7 +90,7 @@ def offering(app: AppFixture, *offers: AvailableModels) -> ZkChatSession:
     def use(name: str) -> OpenedModel:
         if name not in [n for offer in offers for n in offer.names]:
             raise ProviderError("unknown_model", f"there is no {name}", "Choose another.")
-        return OpenedModel(DeltaModel([reply(f"I am {name}.")], name=name, window=Window(5000, "a test")), ())
+        return OpenedModel(DeltaModel([reply(f"I am {name}.")], name=name), ())
 
     return app.session(DeltaModel([reply("Hello.")]), open_model=use, list_models=lambda: offers)
 
