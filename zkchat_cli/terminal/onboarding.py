@@ -4,7 +4,7 @@ The answers are saved to the settings unless the user says no. Ctrl-C leaves and
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from zkchat_cli.app.model_access import available_models, llama_cpp_server
 from zkchat_cli.app.settings import StartupOptions, check_settings, load_settings, save_setting, vault_folder
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError
-from zkchat_cli.paths import AppPaths
 from zkchat_cli.references.file_imports import list_files
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
@@ -52,36 +51,37 @@ def run_onboarding(
         model_settings = offers.get(model, {})
         settings |= model_settings | {"model": model}
     if settings not in ({}, {"model": "offline"}):  # trying it out changes nothing
-        _offer_to_save(screen, settings, loaded.paths)
+        if _read_line(screen, "\nSave this choice for the next start? [Y/n] ").lower() in ("", "y", "yes"):
+            for key, value in settings.items():
+                save_setting(key, value, loaded.paths)
+            screen.print("Saved. `zkchat config show` lists all settings.")
+        else:
+            screen.print("Not saved: used for this chat only.")
     return Path(vault) if vault else demo.demo_vault(loaded.paths), model, {**model_settings}
 
 
 def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
     """The models that can be used now, those of this machine first, each with the further settings that it needs."""
-    offers: dict[str, dict[str, str]] = {}
+    local: dict[str, dict[str, str]] = {}
     hosted: list[str] = []
     llama_cpp = llama_cpp_server(loaded.env)
     has_other = "openai.base_url" in loaded.origins or loaded.env.get("OPENAI_BASE_URL")
     for each in available_models(loaded, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}):
         names = [name for name in each.names if "embed" not in name and name != "offline"]
-        if each.provider == "llama.cpp":
-            offers |= {
-                name.replace("llama.cpp/", "openai/", 1): {"openai.base_url": llama_cpp.server.address, "openai.key_variable": LLAMA_KEY}
-                for name in names
-            }
-        elif each.provider in PREFERRED:
-            beginnings = [f"{each.provider}/{prefix}" for prefix in PREFERRED[each.provider]]
-            preferred = [name for prefix in beginnings for name in names if name.startswith(prefix)]
-            hosted += (preferred or names)[:MAX_HOSTED]
+        if each.provider in PREFERRED:
+            begins = [f"{each.provider}/{prefix}" for prefix in PREFERRED[each.provider]]
+            hosted += ([name for begin in begins for name in names if name.startswith(begin)] or names)[:MAX_HOSTED]
+        elif each.provider == "llama.cpp":
+            needed = {"openai.base_url": llama_cpp.server.address, "openai.key_variable": LLAMA_KEY}
+            local |= {name.replace("llama.cpp/", "openai/", 1): needed for name in names}
         else:
-            offers |= {name: {} for name in names}
-    local = dict(list(offers.items())[:MAX_MODELS])
-    return local | {name: {} for name in hosted if name not in local}
+            local |= {name: {} for name in names}
+    return dict([*local.items()][:MAX_MODELS]) | {name: {} for name in hosted}
 
 
 def _ask_model(screen: Screen, loaded: LoadedConfig, offers: Mapping[str, Mapping[str, str]]) -> str:
     """The full name of a model; one that is not known is asked for again."""
-    labels = {f"{name} (llama.cpp on this machine)" if model_settings else name: name for name, model_settings in offers.items()}
+    labels = {f"{name} (llama.cpp on this machine)" if settings else name: name for name, settings in offers.items()}
     while True:
         name = _ask(screen, "Which model should answer?", labels | {OFFLINE_LABEL: "offline"}, "or type its name")
         try:
@@ -95,27 +95,17 @@ def _ask_vault(screen: Screen) -> str:
     """A folder with notes; empty for the demo."""
     choices = {str(folder): str(folder) for folder in find_vaults(Path.home())} | {"the built-in demo notes, to try it out": ""}
     while answer := _ask(screen, "Which notes do you want to chat with?", choices, "or type the path of a folder"):
+        problem = "There is no folder {}."
         with suppress(OSError, RuntimeError, ValueError):  # `~nobody`, a NUL
             folder = Path(answer).expanduser().resolve()
             if any(name.lower().endswith(NOTE_SUFFIXES) for name in list_files(folder)):
                 return str(folder)
             if folder.is_file():
-                screen.print(f"{sanitize_name(answer)} is a file. Type the folder that it is in.", "yellow")
-                continue
-            if folder.is_dir():
-                screen.print(f"There are no Markdown notes in {sanitize_name(answer)}.", "yellow")
-                continue
-        screen.print(f"There is no folder {sanitize_name(answer)}.", "yellow")
+                problem = "{} is a file. Type the folder that it is in."
+            elif folder.is_dir():
+                problem = "There are no Markdown notes in {}."
+        screen.print(problem.format(sanitize_name(answer)), "yellow")
     return ""
-
-
-def _offer_to_save(screen: Screen, settings: Mapping[str, str], paths: AppPaths) -> None:
-    if _read_line(screen, "\nSave this choice for the next start? [Y/n] ").lower() not in ("", "y", "yes"):
-        screen.print("Not saved: used for this chat only.")
-        return
-    for key, value in settings.items():
-        save_setting(key, value, paths)
-    screen.print("Saved. `zkchat config show` lists all settings.")
 
 
 def _ask(screen: Screen, question: str, choices: Mapping[str, str], alternative: str) -> str:
@@ -124,7 +114,7 @@ def _ask(screen: Screen, question: str, choices: Mapping[str, str], alternative:
     for number, label in enumerate(choices, 1):
         screen.print(f"  {number}  {sanitize_name(label)}")
     screen.print(f"     {alternative}", "dim")
-    values: Sequence[str] = list(choices.values())
+    values = [*choices.values()]
     while (answer := _read_line(screen, "[1] ") or "1").isdecimal():
         if 1 <= int(answer[:9]) <= len(values):
             return values[int(answer) - 1]
