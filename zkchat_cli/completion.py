@@ -46,7 +46,6 @@ def can_complete(before: str) -> bool:
 
 
 def is_command_name(before: str) -> bool:
-    """Whether the name of a command is being typed."""
     typed = _what_is_typed(before)
     return typed is not None and typed.lastgroup == "command"
 
@@ -145,14 +144,12 @@ class InputCompleter:
 
 
 def _argument_values(commands: "Sequence[SlashCommand]", name: str, session: "ZkChatSession") -> dict[str, str]:
-    """The values of a command's argument with their descriptions."""
     values = next((command.values(session) for command in commands if command.name == name), ())
     described = values if isinstance(values, Mapping) else dict.fromkeys(values, "")
     return {value: text for value, text in described.items() if _is_printable(value)}
 
 
 def _quote_path(path: str) -> str:
-    """A path as it is written after an `@`."""
     return path if re.fullmatch(r"""[^\s"'<>|*?;,(){}\[\]`@\\“”‘’]+""", path) else f'"{path}"'
 
 

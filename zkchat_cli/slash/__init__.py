@@ -20,7 +20,6 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Choose the model and settings", ("model", "agent", "config", "mcp", "verbose")),
     ("Get help or leave", ("help", "quit")),
 )
-"""Commands by task, in the order of `/help`."""
 NEAR = 0.6
 """How similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing."""
 _FIRST = ("help", "context", "refs", "compact")

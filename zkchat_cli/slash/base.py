@@ -121,12 +121,10 @@ def complete_questions(session: ZkChatSession) -> dict[str, str]:
 
 
 def opening(message: ZkChatMessage) -> str:
-    """How a message begins, as lists show it."""
     return truncate(message.display_text, MAX_OPENING)
 
 
 def complete_turns(parts: Iterable[pins.TurnPart]) -> dict[str, str]:
-    """The numbers of turns with how they begin, newest first."""
     return {str(each.turn): opening(each.message) for each in reversed(list(parts))}
 
 

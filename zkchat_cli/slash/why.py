@@ -25,7 +25,6 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 _NO_LONGER_SENT = "its text is not in the prompt now: it was shortened, or its turn is not sent"
 MAX_ARGUMENTS = 80
 MAX_EXCERPTS = 10
-"""Excerpts of one tool call that are listed."""
 
 
 def _why(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
@@ -58,7 +57,6 @@ def _why(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
 
 
 def _find_document(session: ZkChatSession, argument: str) -> str:
-    """The document that the user means: one of this conversation, else one of the vault."""
     chunk = base.numbered_chunk(session, argument)
     if chunk is not None:
         return chunk.relative_path

@@ -47,7 +47,6 @@ class ApprovalPrompt:
 
 
 def ask_about_call(call: ToolCall, confirmation: "Confirmation") -> Decision:
-    """The user's decision about one call of another program's tool."""
     text = confirmation.read_answer(call_question(call), "y/N, always, or the reason why not")
     return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
@@ -92,6 +91,5 @@ def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Scr
 
 
 def show_diff(diff: str, screen: Screen) -> None:
-    """A unified diff in the colors of `git diff`."""
     for line in diff_lines(diff):
         screen.print("".join(span.text for span in line.left), *(span.style for span in line.left if span.style))

@@ -18,7 +18,6 @@ CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("", ("pbcopy",)),
     ("", ("clip.exe",)),
 )
-"""Programs that copy standard input, each with the variable that it needs."""
 
 
 def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> list[str]:

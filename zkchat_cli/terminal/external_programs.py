@@ -28,12 +28,10 @@ INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
 def open_note(command: Sequence[str]) -> None:
-    """Run the command of `open_note_command`. Raises UsageError when it cannot be started."""
     try:
         run_in_foreground(command)
     except (OSError, ValueError) as e:
-        hint = "Set $VISUAL, $EDITOR or terminal.open_command to your editor."
-        raise UsageError(f"{command[0]} cannot be started: {reason(e)}", hint) from e
+        raise UsageError(f"{command[0]} cannot be started: {reason(e)}", "Set $EDITOR or terminal.open_command to your editor.") from e
 
 
 def page(

@@ -44,7 +44,6 @@ NO_LINKS = LinkTargets()
 
 
 def link_targets(session: "ZkChatSession") -> LinkTargets:
-    """The link targets for the answers of this conversation."""
     address = note_opener(session.vault.root)
 
     @lru_cache(maxsize=1000)  # an open block is drawn many times

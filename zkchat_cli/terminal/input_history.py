@@ -36,11 +36,7 @@ class VaultHistory(History):
     async def load(self) -> AsyncGenerator[str, None]:
         while not self._file_known:
             await asyncio.sleep(POLL_INTERVAL)
-        if not self._loaded:
-            if self._file is not None:
-                self._loaded_strings = await asyncio.get_running_loop().run_in_executor(None, lambda: list(self.load_history_strings()))
-            self._loaded = True
-        for string in self._loaded_strings:
+        async for string in super().load():
             yield string
 
     def load_history_strings(self) -> Iterable[str]:

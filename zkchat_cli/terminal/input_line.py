@@ -99,11 +99,9 @@ class InputLine:
 
     @property
     def text(self) -> str:
-        """The line so far, with pastes in full."""
         return self._pastes.unfold(self._session.default_buffer.text)
 
     def size(self) -> tuple[int, int]:
-        """Columns and rows of the terminal."""
         size = self._session.output.get_size()
         return size.columns, size.rows
 
@@ -190,8 +188,6 @@ class InputLine:
 
 
 class ChatCompleter(Completer):
-    """The completions of the input line, as prompt_toolkit takes them."""
-
     def __init__(self, completer: InputCompleter) -> None:
         self._completer = completer
 
@@ -227,5 +223,4 @@ class _FoldedPastes(Processor):
 
 
 def _continuation(width: int, _line: int, wrapped: int) -> str:
-    """The prefix of further lines, and of wrapped ones."""
     return " " * width if wrapped else "… ".rjust(width)

@@ -28,7 +28,6 @@ class InterruptHandler:
 
     def __init__(self, on_termination: Callable[[], None] = lambda: None) -> None:
         self.termination_signal: int | None = None
-        """The signal that ended the program, if any."""
         self._on_termination = on_termination
         self._stoppable = False
         self._before: dict[int, Any] = {}

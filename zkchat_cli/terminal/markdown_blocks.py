@@ -20,7 +20,6 @@ from zkchat_cli.terminal.text_layout import break_code, wrap
 from zkchat_cli.text.sanitize import sanitize
 
 MAX_RULE = 60
-"""Columns of a horizontal rule."""
 MIN_TEXT = 8
 """Columns for text on the narrowest screen: where less would be left, quotes and lists are not indented."""
 MIN_COLUMN = 8
@@ -160,7 +159,6 @@ class BlockRenderer:
 
 
 def _inline_tokens(node: SyntaxTreeNode) -> list[Token]:
-    """The inline tokens of a paragraph, heading or cell."""
     inline = node.children[0].token
     return (inline.children if inline else None) or []
 

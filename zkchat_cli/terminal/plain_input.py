@@ -31,7 +31,6 @@ QUIT_HINT = "Press Ctrl-C again, or Ctrl-D, to quit."
 QUIT_WITHIN = 10.0
 """Seconds between two Ctrl-C that quit: long enough to hear the hint."""
 MAX_RECALLED = 1000
-"""Lines of earlier chats that Up recalls."""
 
 
 class PlainInputLine:
@@ -81,7 +80,6 @@ class PlainInputLine:
         readline.parse_and_bind("tab: complete")
 
     def _complete(self, line: str, number: int) -> str | None:
-        """The line with its completion of this number."""
         if number == 0:
             found = self._completer.get_completions(Document(line), CompleteEvent(completion_requested=True))
             self._matches = [line[: len(line) + each.start_position] + each.text for each in found]

@@ -94,5 +94,5 @@ class PlainTurnView:
 
     def _write(self, text: str) -> None:
         if text:
-            self._screen.write_styled(text, *self._style.split())
+            self._screen.write(text, *self._style.split())
             self._is_open = not text.endswith("\n")

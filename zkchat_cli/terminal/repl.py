@@ -45,8 +45,6 @@ TYPING_SECONDS = 10.0
 
 
 class Repl:
-    """Reads lines and runs turns until the user quits."""
-
     session: "ZkChatSession"
     """Set once the chat `_has_session`."""
 
@@ -144,7 +142,6 @@ class Repl:
                 self.screen.print(f"  {warning}")
 
     def _handle_line(self, line: str) -> bool:
-        """Run a command or a turn; False when the chat is to end."""
         from zkchat_cli import slash  # the session has loaded it
         from zkchat_cli.terminal import command_runner
         from zkchat_cli.terminal.turn_renderer import show_error

@@ -101,15 +101,10 @@ class Screen:
         colors = {name: f"color({number})" for name, number in (self.palette or {}).items()}
         return {name: " ".join(colors.get(word, word) for word in style.split()) for name, style in {**STYLES, **colors}.items()}
 
-    def write(self, text: str) -> None:
-        """Any text to stdout, sanitized and otherwise unchanged."""
-        self.out.write(sanitize(text))
-        self.out.flush()
-
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""
         text = spoken_text(text) if self.accessible else text
-        self.write_styled((text if self.columns is None else _break_lines(text, self.columns())) + "\n", *styles)
+        self.write((text if self.columns is None else _break_lines(text, self.columns())) + "\n", *styles)
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
@@ -140,7 +135,7 @@ class Screen:
             os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
-    def write_styled(self, text: str, *styles: str) -> None:
+    def write(self, text: str, *styles: str) -> None:
         """Text to stdout, sanitized, in these styles if the screen has any."""
         safe = sanitize(text)
         if self.color and styles and safe.strip():
@@ -153,12 +148,10 @@ class Screen:
         return f"38;5;{self.palette[word]}" if self.palette and word in self.palette else _SGR[word]
 
     def json(self, document: "BaseModel | Any") -> None:
-        """One JSON document on stdout."""
         self.out.write(json_text(document) + "\n")
         self.out.flush()
 
     def warn(self, message: str, hint: str = "") -> None:
-        """One or two lines on stderr."""
         self.remark(f"zkchat: {message}" + (f" ({hint})" if hint else ""))
 
     def remark(self, text: str) -> None:

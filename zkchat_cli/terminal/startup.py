@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
 
 STOP_TIMEOUT = 0.2
-"""Seconds that `stop` waits for the thread."""
 STOP_TIMEOUT_OPENING = 5.0
 """The same while store and vault are being opened: interrupted, that work might have to be done again."""
 SWITCH_INTERVAL = 0.001

@@ -11,10 +11,8 @@ from zkchat_cli.views.token_usage import BudgetBar
 BYTES_PER_TOKEN = 4
 """A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the exact figures."""
 FRAME_TIME = 0.12
-"""Seconds between two frames of the spinner."""
 BAR_CELLS = 7
 MAX_ARGUMENTS = 44
-"""Characters of a tool call's arguments."""
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -25,7 +23,6 @@ class StatusLine:
         self._began_at = began_at
         self._activity = self._speaker = ""
         self._tokens = 0.0
-        """How many arrived."""
         self._used = self._limit = 0
         """Tokens of the prompt without those that arrived, and how many can be sent; no limit before the first prompt."""
 
@@ -50,7 +47,6 @@ class StatusLine:
                 self._activity = sanitize_name(f"again in {max(1, round(seconds))} s: {reason}")
 
     def line(self, now: float, columns: int) -> str:
-        """At most so many columns; the parts at the end are left out first."""
         bar = BudgetBar(self._used + round(self._tokens), self._limit, BAR_CELLS)
         parts = (
             self._activity,

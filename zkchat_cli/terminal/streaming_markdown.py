@@ -51,7 +51,6 @@ class StreamingMarkdown:
         parts = _parts(source)
         rows: list[Text] = []
         start = 0
-        """Where the last part begins."""
         for part in parts:
             start, previous, blocks.unsure = len(rows), blocks.previous, 0
             rows += blocks.draw(part, self._width - len(self._margin))

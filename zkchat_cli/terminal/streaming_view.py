@@ -117,7 +117,6 @@ class StreamingView:
             self._ticker.start()
 
     def update(self, event: events.Event) -> None:
-        """What happens in the turn, for the status line."""
         with self._lock:
             self._status.update(event)
             self._paused = False
@@ -126,7 +125,6 @@ class StreamingView:
                 self._draw(force=True)
 
     def add_answer(self, text: str) -> None:
-        """More of the answer."""
         with self._lock:
             if not self._is_answer:
                 text = text.lstrip()  # an answer does not begin with an empty row
@@ -139,7 +137,6 @@ class StreamingView:
             self._add(text)
 
     def add_reasoning(self, text: str) -> None:
-        """More of the reasoning."""
         with self._lock:
             if self._stream is None or self._is_answer:
                 self.print_remark("  thinking", "dim")
@@ -147,7 +144,6 @@ class StreamingView:
             self._add(text)
 
     def print_remark(self, line: str, style: str = "") -> None:
-        """A line that is not part of the answer."""
         with self._lock:
             self._end()
             self._screen.print(line, *style.split())
@@ -160,7 +156,6 @@ class StreamingView:
             self._paused = True
 
     def close(self) -> None:
-        """The turn is over: no status line stays behind."""
         self._closed.set()
         with self._lock:
             self._end()

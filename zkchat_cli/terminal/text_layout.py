@@ -52,12 +52,10 @@ def line_breaks(text: str, width: int) -> list[int]:
 
 
 def wrap(text: Text, width: int) -> list[Text]:
-    """The rows of styled lines, spaces at their ends included."""
     return [row for line in text.split("\n", allow_blank=True) for row in line.divide(line_breaks(line.plain, width))]
 
 
 def break_line(line: str, width: int) -> list[str]:
-    """The rows of one plain line, spaces at their ends included."""
     breaks = line_breaks(line, width)
     return [line[start:end] for start, end in zip([0, *breaks], [*breaks, len(line)], strict=True)]
 

@@ -42,7 +42,6 @@ class Toolbar:
     show_tokens: bool = True
 
     def fragments(self, width: int) -> Fragments:
-        """Styled text of at most `width` columns, if the bar fits into them."""
         parts = self._parts(width)
         while True:
             joined = [fragment for n, (_, part) in enumerate(parts) for fragment in (("", " │ " if n else " "), *part)]
@@ -86,7 +85,6 @@ def measure_line(session: "ZkChatSession", text: str) -> dict[str, Any]:
 
 
 def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
-    """The toolbar's fields about the last prompt: in a background thread, or between two prompts."""
     try:
         usage = session.last_usage
     except ZkchatError:

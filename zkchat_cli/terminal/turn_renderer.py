@@ -123,7 +123,6 @@ def _detail_lines(report: TurnReport) -> list[str]:
 
 
 def show_error(error: ZkchatError, print_remark: RemarkPrinter, partial: str = "") -> None:
-    """An error and what to do next, in two lines."""
     print_remark(f"✗ {error.message}{'; the partial answer is stored' if partial else ''}", "red")
     if error.hint:
         print_remark(f"  {error.hint}", "yellow")
