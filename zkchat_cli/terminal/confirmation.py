@@ -41,10 +41,13 @@ class Confirmation:
                 return STOPPED
 
     def _read_shown(self, question: str) -> str:
+        from zkchat_cli.terminal.text_layout import break_line  # imports rich, which the first prompt does not need
+
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._color else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
         if termios is not None and sys.stdin.isatty():
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
-        return prompt.prompt(FormattedText([("bold" if self._color else "", question)]))
+        rows = [row.rstrip() for row in break_line(question, prompt.output.get_size().columns - 1)]
+        return prompt.prompt(FormattedText([("bold" if self._color else "", "\n".join(rows) + " ")]))
