@@ -113,9 +113,9 @@ class InputLine:
     def call_soon(self, action: Callable[[], None]) -> None:
         """Run `action` in the thread that waits for keys, if one does."""
         app = self._app_session.app
-        if app is not None and app.is_running and app.loop is not None:
+        if app is not None and (loop := app.loop) is not None:
             with suppress(RuntimeError):  # it has just ended
-                app.loop.call_soon_threadsafe(action)
+                loop.call_soon_threadsafe(action)
 
     def end_input(self, *, erase: bool = False) -> None:
         """End the prompt, as at the end of the input; `erase` removes it from the screen."""
@@ -128,7 +128,7 @@ class InputLine:
             before, self.toolbar = self.toolbar, replace(self.toolbar, **changes)
             changed = self.toolbar != before
         if changed:
-            self._session.app.invalidate()
+            self.call_soon(self._session.app.invalidate)  # which from another thread fails while the prompt ends
 
     # in the thread of the prompt
 
