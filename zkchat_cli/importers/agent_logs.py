@@ -44,40 +44,34 @@ class SessionBuilder:
     """A conversation that grows record by record. `program` and `session_id` are what its ids are made from."""
 
     def __init__(self, program: str, session_id: str, vault: str, now: str) -> None:
-        self._program, self._session_id, self._vault, self._now = program, session_id, vault, now
-        self._messages: dict[str, dict[str, Any]] = {}
-        self._early_records: list[Record] = []
-        """Records from before the first message."""
+        self._program, self._session_id, self._vault, self._time = program, session_id, vault, now
+        self._records: list[Record] = []
+        """Where the next record that is no message goes: to the message before it, at the beginning to the first one."""
+        self.messages: dict[str, dict[str, Any]] = {}
+        """The fields that each message has so far, by its id."""
         self.title = ""
         self.head_id: str | None = None
 
     def add(self, key: str, role: Role, content: str, time: object, parent_id: str | None, **fields: Any) -> str:
         """Add a message and return its id. `key` is what the log calls it, so that a repeated record adds nothing."""
         id_ = self._id(key)
-        if id_ in self._messages and self._messages[id_]["role"] != role:
+        if id_ in self.messages and self.messages[id_]["role"] != role:
             id_ = self._id(f"{role} {key}")
-        if id_ in self._messages:
-            return id_
-        before = next(reversed(self._messages.values()), None)
-        timestamp = _iso_time(time) or (before["timestamp"] if before else self._now)
-        values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": timestamp}
-        self._messages[id_] = {**values, **fields, "other_records": self._early_records}
-        self._early_records = []
+        if id_ not in self.messages:
+            self._time = _iso_time(time) or self._time
+            self._records = [] if self.messages else self._records
+            values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": self._time}
+            self.messages[id_] = {**values, **fields, "other_records": self._records}
         return id_
-
-    def message_values(self, id_: str) -> dict[str, Any]:
-        """The fields that a message has so far."""
-        return self._messages[id_]
 
     def keep_record(self, record: Record) -> None:
         """Keep a record that is no message."""
-        last = next(reversed(self._messages.values()), None)
-        (self._early_records if last is None else last["other_records"]).append(record)
+        self._records.append(record)
 
     def archive(self) -> ConversationArchive:
         """The conversation. Raises UsageError if the log holds no message."""
         try:
-            messages = tuple(ZkChatMessage.model_validate(values) for values in self._messages.values())
+            messages = tuple(ZkChatMessage.model_validate(values) for values in self.messages.values())
         except ValidationError as e:
             first = e.errors()[0]
             raise UsageError(f"a message's {first['loc'][0]} is wrong: {value_problem(first)}", NOTHING_IMPORTED) from e

@@ -72,7 +72,7 @@ class _ClaudeCodeReader:
                 key, "assistant", "", record.get("timestamp"), parent_id, model=model if isinstance(model, str) else None, tool_calls=[]
             )
         id_ = self._answers[key]
-        values = self.session.message_values(id_)
+        values = self.session.messages[id_]
         values["content"] = "\n\n".join(filter(None, (values["content"], content_text(content, "text"))))
         thoughts = [block["thinking"] for block in blocks_of(content, "thinking") if isinstance(block.get("thinking"), str)]
         values["reasoning"] = "\n\n".join(filter(None, (values.get("reasoning"), *thoughts))) or None

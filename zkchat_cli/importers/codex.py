@@ -59,7 +59,7 @@ class _CodexReader:
             arguments = item.get("arguments", item.get("input", item.get("action")))
             call = tool_call(item.get("call_id"), item.get("name", "shell"), arguments)
             answer_id = self._answer_id or self._add_answer(number, "", time)
-            self.session.message_values(answer_id)["tool_calls"].append(call)
+            self.session.messages[answer_id]["tool_calls"].append(call)
         elif kind in ("function_call_output", "custom_tool_call_output"):
             self._add_result(number, item, time)
         else:
