@@ -105,30 +105,22 @@ def _select_one(connection: sqlite3.Connection, conversation_id: str) -> Sequenc
 
 
 def _to_conversation(row: Sequence[Any]) -> Conversation:
-    values = _intact_values(row)
-    return Conversation.model_validate({name: values[name] for name in rows.CONVERSATION})
+    return Conversation.model_validate(_to_overview(row).model_dump(include=set(rows.CONVERSATION)))
 
 
 def _to_overview(row: Sequence[Any]) -> ConversationOverview:
-    values = _intact_values(row)
-    lines = str(values.pop("question") or "").strip().splitlines()
-    return ConversationOverview.model_validate(values | {"first_line": lines[0].strip() if lines else None})
-
-
-def _intact_values(row: Sequence[Any]) -> dict[str, Any]:
-    """The columns of a conversation without the checksum; in place of a damaged title one that says so."""
+    """A damaged title is replaced by one that says so."""
     values = dict(zip(_COLUMNS, row, strict=True))
-    damaged = {} if is_intact(values) else {"title": rows.DAMAGED_TITLE, "question": None}
-    del values["checksum"]
-    return values | damaged
+    if not is_intact(values):
+        values |= {"title": rows.DAMAGED_TITLE, "question": None}
+    lines = str(values["question"] or "").strip().splitlines()
+    values["first_line"] = lines[0].strip() if lines else None
+    return ConversationOverview.model_validate({name: values[name] for name in ConversationOverview.model_fields})
 
 
 def is_intact(row: Mapping[str, Any]) -> bool:
     """Whether title and question of a conversation are as they were stored."""
-    try:
-        return row["checksum"] in (None, rows.checksum(None, row["id"], row["vault"], row["title"], row["question"]))
-    except rows.UNREADABLE:
-        return False
+    return row["checksum"] in (None, rows.checksum(None, row["id"], row["vault"], row["title"], row["question"]))
 
 
 def _recent_hint(connection: sqlite3.Connection) -> str:

@@ -76,10 +76,7 @@ def _select(connection: sqlite3.Connection, condition: str, *values: str) -> tup
 
 def is_intact(row: Mapping[str, Any]) -> bool:
     """Whether the columns of a fact are as they were stored."""
-    try:
-        return _checksum(row) == int(row["checksum"])
-    except rows.UNREADABLE:
-        return False
+    return bool(_checksum(row) == row["checksum"])
 
 
 def _checksum(row: Mapping[str, Any]) -> int:

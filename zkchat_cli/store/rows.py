@@ -33,8 +33,8 @@ def decode_leniently(text: bytes) -> str:
 
 
 def checksum(blob: bytes | None, *texts: str | None) -> int:
-    """CRC-32 of stored fields. It finds damage, not forgery."""
-    return zlib.crc32("\0".join([text or "" for text in texts]).encode(), zlib.crc32(blob) if blob else 0)
+    """CRC-32 of stored fields, also of damaged ones of any type. It finds damage, not forgery."""
+    return zlib.crc32("\0".join([str(text or "") for text in texts]).encode(), zlib.crc32(blob) if isinstance(blob, bytes) else 0)
 
 
 def from_message(message: ZkChatMessage) -> dict[str, Any]:
@@ -70,10 +70,7 @@ def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
 
 def is_intact(row: Sequence[Any]) -> bool:
     """Whether the columns `MESSAGE` are as they were stored."""
-    try:
-        return bool(_message_checksum(row[:-1]) == row[-1])
-    except UNREADABLE:
-        return False
+    return bool(_message_checksum(row[:-1]) == row[-1])
 
 
 def is_chat(message: ZkChatMessage) -> bool:
