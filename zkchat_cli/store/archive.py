@@ -1,7 +1,7 @@
 """A whole conversation as one value: read from the store, and checked and stored."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from zkchat_cli.errors import StoreError
@@ -22,7 +22,7 @@ def read(connection: sqlite3.Connection, log: tuple[ZkChatMessage, ...], convers
 def insert_all(connection: sqlite3.Connection, given: Sequence[ConversationArchive], new_id: Callable[[], str]) -> list[Conversation]:
     """Store archives. If an id is taken, its archive is stored as a copy with new ids."""
     with rows.paused_gc():
-        return [_insert(connection, _with_new_ids(each, new_id) if conversations.has_id_of(connection, each) else each) for each in given]
+        return [_insert(connection, _with_new_ids(each, new_id) if _has_id_of(connection, each) else each) for each in given]
 
 
 def merge(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
@@ -62,21 +62,25 @@ def _insert(connection: sqlite3.Connection, archive: ConversationArchive) -> Con
     return conversations.read(connection, conversation.id)
 
 
+def _has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> bool:
+    """Whether one of the archive's ids is in the store already."""
+    ids = [("conversation", archive.conversation.id), *(("message", message.id) for message in archive.messages)]
+    ids += (("compaction", compaction.id) for compaction in archive.compactions)
+    query = "SELECT 1 FROM {} WHERE id = ?"
+    return any(connection.execute(query.format(table), (replace_surrogates(id_),)).fetchone() for table, id_ in ids)
+
+
 def _with_new_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> ConversationArchive:
     """The same conversation with a new id for the conversation, each message and each compaction, wherever they are named."""
-    message_ids = {message.id: new_id() for message in archive.messages}
-    ids = message_ids | {compaction.id: new_id() for compaction in archive.compactions}
+    ids = {message.id: new_id() for message in archive.messages} | {compaction.id: new_id() for compaction in archive.compactions}
 
     def renamed(value: V, *names: str) -> V:
-        """The value with the ids in these fields replaced; an id of nothing in the archive stays, or is left out of a list."""
+        """The value with the ids in these fields replaced; what is no id of the archive, such as the path of a note, stays."""
         return value.model_copy(update={name: _replace_ids(getattr(value, name), ids) for name in names})
 
     prompts = archive.prompts and archive.prompts.model_copy(
         update={
-            "messages": tuple(
-                message.model_copy(update={"source_ids": tuple(ids.get(source, source) for source in message.source_ids)})
-                for message in archive.prompts.messages
-            ),
+            "messages": tuple(renamed(message, "source_ids") for message in archive.prompts.messages),
             "calls": tuple(renamed(call, "question_id") for call in archive.prompts.calls),
         }
     )
@@ -90,7 +94,7 @@ def _with_new_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> Co
     )
 
 
-def _replace_ids(value: str | tuple[str, ...] | None, ids: dict[str, str]) -> str | tuple[str, ...] | None:
+def _replace_ids(value: str | tuple[str, ...] | None, ids: Mapping[str, str]) -> str | tuple[str, ...] | None:
     if isinstance(value, tuple):
-        return tuple(ids[id_] for id_ in value if id_ in ids)
-    return ids.get(value, value) if value is not None else None
+        return tuple(ids.get(id_, id_) for id_ in value)
+    return value and ids.get(value, value)

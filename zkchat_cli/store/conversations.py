@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError, UnknownConversation
-from zkchat_cli.models import Conversation, ConversationArchive, ConversationOverview
+from zkchat_cli.models import Conversation, ConversationOverview
 from zkchat_cli.store import rows
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
@@ -45,20 +45,6 @@ def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit
     query = f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
     found = connection.execute(query, {"vault": rows.column_text(vault), "limit": -1 if limit is None else limit})
     return [_to_overview(row) for row in found]
-
-
-def has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> bool:
-    """Whether one of the archive's ids is in the store already."""
-    ids = {
-        "conversation": [archive.conversation.id],
-        "message": [message.id for message in archive.messages],
-        "compaction": [compaction.id for compaction in archive.compactions],
-    }
-    return any(
-        connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (replace_surrogates(id_),)).fetchone()
-        for table in ids
-        for id_ in ids[table]
-    )
 
 
 def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationOverview:
