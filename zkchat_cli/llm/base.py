@@ -147,9 +147,8 @@ class Model(ABC):
 
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body that `stream` would send, without the headers, which contain the key; without a server, in OpenAI's format."""
-        tools = [tool.descriptor for tool in request.tools]
-        messages = [openai_message(message) for message in request.messages]
-        return {"model": self.name, "messages": messages, **({"tools": tools} if tools else {})}
+        tools = [tool.descriptor for tool in request.tools] or None
+        return without_none(model=self.name, messages=list(map(openai_message, request.messages)), tools=tools)
 
     def count_tokens(self, request: Request) -> int | None:  # noqa: ARG002
         """The tokens of a request by the model's own tokenizer and template; None if no server counts them."""
@@ -220,7 +219,14 @@ def openai_message(message: PromptMessage) -> dict[str, Any]:
             }
             for call in message.tool_calls
         ]
-    return formatted | ({"tool_call_id": message.tool_call_id[-MAX_CALL_ID:]} if message.tool_call_id is not None else {})
+    if message.tool_call_id is not None:
+        formatted["tool_call_id"] = message.tool_call_id[-MAX_CALL_ID:]
+    return formatted
+
+
+def without_none(**values: Any) -> dict[str, Any]:
+    """Keys of a request body, without those that have no value."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:

@@ -93,7 +93,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
             if not response.is_success:
                 attempt.status = response.status_code
                 attempt.retry_after = parse_retry_after(response.headers.get("retry-after"), self.policy.wall())
-                raise self._error(response.status_code, await _read_body(response), attempt.retry_after.delay)
+                raise self._error(attempt, await _read_body(response))
             try:
                 async for line in _read_lines(response, reader):
                     for delta in reader.read_line(line):
@@ -104,10 +104,10 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
                 if not reader.finish:
                     raise
 
-    def _error(self, status: int, body: bytes, retry_after: object) -> ProviderError:
-        models = self._model.model_names() if status == 404 else ()
-        delay = bounded_seconds(retry_after, MAX_RETRY_AFTER)
-        return self._model.server.error_from_response(status, body, model=self._model.model, models=models, retry_after=delay)
+    def _error(self, attempt: Any, body: bytes) -> ProviderError:
+        model, delay = self._model, bounded_seconds(attempt.retry_after.delay, MAX_RETRY_AFTER)
+        models = model.model_names() if attempt.status == 404 else ()
+        return model.server.error_from_response(attempt.status, body, model=model.model, models=models, retry_after=delay)
 
 
 async def _read_body(response: httpx.Response) -> bytes:

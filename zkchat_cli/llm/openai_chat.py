@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from zkchat_cli.llm.base import Request, openai_message
+from zkchat_cli.llm.base import Request, openai_message, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import ThinkingBlocks
@@ -118,21 +118,21 @@ def takes_temperature(model: str) -> bool:
 def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
     """The request's JSON. `official`: the server is OpenAI, which is stricter than compatible servers."""
     options = request.options
-    messages = [openai_message(message) for message in request.messages]
+    messages = list(map(openai_message, request.messages))
     for message, source in zip(messages, request.messages, strict=True):
         for block in source.thinking_for(PROVIDER_NAME):
             for call, extra in zip(message.get("tool_calls", ()), block.get("tool_calls", ()), strict=False):
                 call |= extra
             message |= {name: value for name, value in block.items() if name != "tool_calls"}
-    body: dict[str, Any] = {"model": model, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
-    if options.max_output_tokens is not None:
-        body["max_completion_tokens" if official else "max_tokens"] = options.max_output_tokens
-    if options.temperature is not None and (takes_temperature(model) or not official):
-        body["temperature"] = options.temperature
-    if options.reasoning_effort is not None:
-        body["reasoning_effort"] = options.reasoning_effort
-    if verbosity:
-        body["verbosity"] = verbosity
-    if request.tools:
-        body["tools"] = [tool.descriptor for tool in request.tools]
-    return body
+    return without_none(
+        model=model,
+        messages=messages,
+        stream=True,
+        stream_options={"include_usage": True},
+        max_completion_tokens=options.max_output_tokens if official else None,
+        max_tokens=None if official else options.max_output_tokens,
+        temperature=options.temperature if takes_temperature(model) or not official else None,
+        reasoning_effort=options.reasoning_effort,
+        verbosity=verbosity or None,
+        tools=[tool.descriptor for tool in request.tools] or None,
+    )

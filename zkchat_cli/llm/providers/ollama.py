@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window
+from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import JsonClient
 from zkchat_cli.llm.http_errors import Endpoint
@@ -150,20 +150,16 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
                 {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}} for call in calls
             ]
     options = request.options
-    settings = {"temperature": options.temperature, "num_ctx": request.window, "num_predict": options.max_output_tokens}
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": messages,
-        "options": {name: value for name, value in settings.items() if value is not None},
-        "stream": True,
-        "truncate": False,
-        "shift": False,
-    }
-    if options.reasoning_effort is not None:
-        body["think"] = THINK_VALUES[options.reasoning_effort]
-    if request.tools:
-        body["tools"] = [tool.descriptor for tool in request.tools]
-    return body
+    return without_none(
+        model=model,
+        messages=messages,
+        options=without_none(temperature=options.temperature, num_ctx=request.window, num_predict=options.max_output_tokens),
+        stream=True,
+        truncate=False,
+        shift=False,
+        think=THINK_VALUES[options.reasoning_effort] if options.reasoning_effort else None,
+        tools=[tool.descriptor for tool in request.tools] or None,
+    )
 
 
 PROVIDER = remote_provider("ollama", _open, OllamaSettings)
