@@ -143,15 +143,3 @@ def test_failing_server_is_called_once_more(opened: Any, embedding_servers: Embe
     embedding_servers.says(503, {"error": "loading"})
     assert embedder.embed("a car") == [word_vector("a car")]
     assert embedder.waits == [10]
-
-
-def test_openai_is_not_called_without_a_key(opened: Any) -> None:
-    error = opened("openai", OPENAI_BASE_URL="", OPENAI_API_KEY="").error()
-    assert error.kind == "auth"
-    assert "OPENAI_API_KEY is not set" in error.message
-
-
-def test_no_proxy_for_this_machine(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(variable, "http://127.0.0.1:1")
-    assert opened("ollama").embed("a car")

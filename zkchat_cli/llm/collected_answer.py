@@ -10,8 +10,6 @@ from zkchat_cli.llm.base import Model, Request, RetryDelay, StreamFailed, Stream
 from zkchat_cli.models import TokenUsage
 from zkchat_cli.text.words import replace_surrogates
 
-MAX_CHARS_PER_TOKEN = 16
-"""Characters an answer may have for each token that was allowed; the call of a model that never stops is ended."""
 _log = logging.getLogger(__name__)
 
 
@@ -31,8 +29,6 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, Collecte
             match delta:
                 case TextPart(more):
                     text += replace_surrogates(more)
-                    if len(text) > MAX_CHARS_PER_TOKEN * (request.options.max_output_tokens or len(text)):
-                        return CollectedAnswer(text, problem="the answer had no end")
                 case RetryDelay(seconds, reason):
                     yield Waiting(seconds, replace_surrogates(reason))
                 case StreamFinished(reason, usage):

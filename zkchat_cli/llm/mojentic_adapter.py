@@ -121,15 +121,14 @@ async def _read_body(response: httpx.Response) -> bytes:
 
 
 async def _read_lines(response: httpx.Response, reader: ChatReader) -> AsyncIterator[bytes]:
-    """The lines of a stream with their ends; the last one may have none. JSON, from a server that does not stream, is one line.
+    """The lines of a stream with their ends; the last one may have none. Indented JSON, of a server that does not stream, is one line.
 
     Raises ProviderError for a line that is too long.
     """
-    is_stream = not response.headers.get("content-type", "").startswith("application/json")
-    pending = bytearray()
+    is_json, pending = response.headers.get("content-type", "").startswith("application/json"), bytearray()
     async for received in response.aiter_raw():
         pending += received
-        if is_stream and b"\n" in received:
+        if b"\n" in received and not (is_json and pending.startswith((b"{\n", b"{\r\n"))):
             *lines, rest = bytes(pending).split(b"\n")
             pending = bytearray(rest)
             for line in lines:

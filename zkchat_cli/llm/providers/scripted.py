@@ -7,7 +7,7 @@ the prompt it got, as JSON.
 
 import json
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -66,7 +66,6 @@ class ScriptedModel(Model):
 
     name: str
     replies: tuple[_ScriptedReply, ...]
-    pause: Callable[[float], None] = time.sleep
     _calls: int = field(default=0, init=False)
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
@@ -75,7 +74,7 @@ class ScriptedModel(Model):
         if reply.reasoning:
             yield ReasoningPart(reply.reasoning)
         for piece in [_echo(request)] if reply.echo else reply.deltas or [reply.text]:
-            self.pause(reply.delay_ms / 1000)
+            time.sleep(reply.delay_ms / 1000)
             if piece:
                 yield TextPart(piece)
         if reply.error:
