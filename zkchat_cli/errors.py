@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 ProviderErrorKind = Literal[
-    "unknown_provider",
     "unknown_model",
     "auth",
     "connection",

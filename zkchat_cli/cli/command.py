@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
 
-P = ParamSpec("P")
-
 DECLINED = 1
 """Exit code of a command whose question was answered with no, so that `zkchat sessions delete ID && …` stops."""
 EMBEDDING_SECONDS = 1.0
@@ -60,8 +58,9 @@ class CommandContext:
     def screen(self) -> Screen:
         """The screen that the settings `terminal.…` describe, read without the others: the prompt is drawn before all are loaded."""
         written = self.user_settings.get("terminal", {})
-        accessible = os.environ.get("ZKCHAT_TERMINAL__ACCESSIBLE") or str(written.get("accessible", ""))
-        background = os.environ.get("ZKCHAT_TERMINAL__BACKGROUND") or str(written.get("background", ""))
+        accessible, background = (
+            os.environ.get(f"ZKCHAT_TERMINAL__{key.upper()}") or str(written.get(key, "")) for key in ("accessible", "background")
+        )
         return Screen.of(accessible=accessible.lower() in ("true", "1"), background=background)
 
     @cached_property
@@ -186,17 +185,16 @@ class CommandContext:
 
 def command(
     group: typer.Typer, *shared: str, name: str | None = None, epilog: str | None = None, default: bool = False
-) -> Callable[[Callable[Concatenate[CommandContext, P], None]], Callable[..., None]]:
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Declare a function as a command of `group` with the named `shared` options, which it gets as a CommandContext, and its own.
 
     A `default` is what the group itself runs, before a command of it or without one.
     """
 
-    def declare(body: Callable[Concatenate[CommandContext, P], None]) -> Callable[..., None]:
+    def declare(body: Callable[..., None]) -> Callable[..., None]:
         @wraps(body)
         def run(**given: Any) -> None:
-            ctx = CommandContext(**{option: given.pop(option, None) for option in shared})
-            body(ctx, **given)  # type: ignore[call-arg]  # Typer passes the parameters of `body` by name
+            body(CommandContext(**{option: given.pop(option, None) for option in shared}), **given)
 
         keyword = inspect.Parameter.KEYWORD_ONLY
         _, *own = inspect.signature(body).parameters.values()
@@ -253,20 +251,17 @@ def refuse_oversized(text: str) -> str:
 
 def read_input(file: str, limit: int, expected: str) -> bytes:
     """The content of a file, or for `-` of standard input. Raises UsageError for what cannot be read, or is longer than `limit` bytes."""
+    megabytes = limit // 1_000_000
     try:
         if file != "-":
             return read_file(file, limit)
-        data = bytearray()
-        while piece := sys.stdin.buffer.read(min(MAX_PIPED, limit + 1 - len(data))):
-            data += piece
-        if len(data) > limit:
-            raise ValueError(f"larger than {limit // 1_000_000} MB")
-        return bytes(data)
+        if len(data := sys.stdin.buffer.read(limit + 1)) > limit:
+            raise ValueError(f"larger than {megabytes} MB")
+        return data
     except (OSError, ValueError) as e:
         name = "standard input" if file == "-" else file
-        raise UsageError(
-            f"cannot read {name}: {reason(e)}", f"Name {expected} of at most {limit // 1_000_000} MB, or - for standard input."
-        ) from e
+        hint = f"Name {expected} of at most {megabytes} MB, or - for standard input."
+        raise UsageError(f"cannot read {name}: {reason(e)}", hint) from e
 
 
 def confirm(question: str, command_name: str, *, yes: bool) -> None:

@@ -64,20 +64,11 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
 
 
 def _agent_document(agent: "Agent") -> dict[str, Any]:
-    return {
-        "name": agent.name,
-        "built_in": agent.file is None,
-        "file": str(agent.file) if agent.file else None,
-        "description": agent.description or None,
-        "model": agent.values.get("model") or None,
-        "system_prompt": agent.prompt or None,
-        "tools": list(agent.tools) if agent.tools is not None else None,
-        "strategy": agent.values.get("strategy") or agent.values.get("context.strategy") or None,
-        "temperature": agent.values.get("temperature"),
-        "memory": agent.values.get("memory"),
-        "memory_file": str(agent.memory_file) if agent.memory_file else None,
-        "context": {key.removeprefix("context."): value for key, value in agent.values.items() if key.startswith("context.")},
-    }
+    """Its file's keys, null where they are not set."""
+    from zkchat_cli.agents.file_schema import AgentFileSchema
+
+    files = {"file": agent.file and str(agent.file), "memory_file": agent.memory_file and str(agent.memory_file)}
+    return {"name": agent.name, "built_in": agent.file is None, **files, **dict.fromkeys(AgentFileSchema.model_fields), **agent.values}
 
 
 @command(COMMAND, "as_json", "model", "config_file", epilog=examples('zkchat agent create critic --prompt "Find what is weak in a note."'))
