@@ -103,9 +103,7 @@ def test_forms_of_a_word_are_found_in_the_language_of_the_notes() -> None:
     assert quotes(rank_passages(question("Blatt eines Baumes gießen?"), [note(text)]))[0].startswith("Die Blätter der Bäume")
 
 
-@pytest.mark.parametrize(
-    "text", ["Wann öle ich die Fahrradkette?", "Braucht ein Komposthaufn Luft?", "Was hilft gegen Schmerzen?", "Taugt die Rennradkette?"]
-)
+@pytest.mark.parametrize("text", ["Wann öle ich die Fahrradkette?", "Braucht ein Komposthaufn Luft?", "Was hilft gegen Schmerzen?"])
 def test_compounds_and_typos_are_found_as_the_search_finds_them(text: str) -> None:
     notes = [
         "Die Kette des Fahrrads ist nach einer Woche im Regen nicht mehr die beste.",
@@ -114,7 +112,7 @@ def test_compounds_and_typos_are_found_as_the_search_finds_them(text: str) -> No
     ]
     ranked = rank_passages(question(text), [note(each, n, f"Notiz {n}") for n, each in enumerate(notes, 1)])
     assert ranked.matches
-    assert quotes(ranked)[0][:5] in {"Wann öle": "Die K", "Braucht ": "Ein K", "Was hilf": "Rücke", "Taugt di": "Die K"}[text[:8]]
+    assert quotes(ranked)[0][:5] in {"Wann öle": "Die K", "Braucht ": "Ein K", "Was hilf": "Rücke"}[text[:8]]
 
 
 @pytest.mark.parametrize(("title", "is_answer"), [("晚上睡不着怎么办", True), ("机票", False)])

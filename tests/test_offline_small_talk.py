@@ -19,7 +19,6 @@ QUESTIONS, ANSWERS = ("What is [soil]?", "And “beans”?"), ("“Earth.” [1]
         ("what did I ask you first?", "Your first question was: What is soil?\n"),
         ("Was habe ich dich zuerst gefragt?", "Your first question was: What is soil?\n"),
         ("qu'ai-je demandé ?", "You asked:\n\n- What is soil?\n- And beans?\n"),
-        ("What was my last question?", "Your last question was: And beans?\n"),
         ("what have we talked about so far?", "You asked:\n\n- What is soil?\n- And beans?\n"),
         ("please repeat your first answer", ANSWERS[0]),
         ("say that again", ANSWERS[1]),

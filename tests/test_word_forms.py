@@ -32,7 +32,6 @@ GERMAN = {
         (GERMAN, "Aufgabe", "Aufgaben.md"),
         (GERMAN, "Haus", "Häuser.md"),
         (GERMAN, "Aufgabenliste", "Aufgaben.md"),
-        (GERMAN, "Wandkalender", "Aufgaben.md"),
         (GERMAN, "die Straße im Winter", "Häuser.md"),
         (GERMAN, "Glätte", "Häuser.md"),
         (ENGLISH | GERMAN, "neuestes Haus", "Häuser.md"),

@@ -30,13 +30,6 @@ def edits(word: str, shortest: int = SHORTEST_MISSPELLED) -> Iterator[str]:
             yield from (word[:i] + letter + word[j:] for letter in letters for j in (i, i + 1))
 
 
-def compound_heads(word: str) -> list[str]:
-    """The words that may say what a compound is about where not both of its parts are known, best first: its end, or else its beginning."""
-    pairs = compound_parts(word)
-    parts = [*(last for _, last in reversed(pairs)), *(first for first, _ in pairs)]
-    return [part for part in dict.fromkeys(parts) if len(part) >= SHORTEST_CONTAINED]
-
-
 def compound_parts(word: str) -> list[tuple[str, str]]:
     """The pairs of words that may make up this one, the longest first part before others: "aufgabenliste", "timezone"."""
     ends = range(len(word) - SHORTEST_PART, SHORTEST_PART - 1, -1)

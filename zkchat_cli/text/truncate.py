@@ -3,6 +3,8 @@ timestamps."""
 
 import unicodedata
 
+from zkchat_cli.text.patterns import lazy_pattern
+
 
 def truncate(text: str, limit: int) -> str:
     """`text` on one line, cut at a word boundary to at most `limit` characters (1 or more), with an ellipsis if it was cut.
@@ -39,20 +41,13 @@ def _is_boundary(text: str, at: int) -> bool:
     return any(unicodedata.east_asian_width(each) in "WF" for each in text[at - 1 : at + 1]) and not _combines(text, at)
 
 
-_FLAGS = ("\U0001f1e6", "\U0001f1ff")
 _JOINER = "\u200d"
+_FLAG_LETTER = lazy_pattern("[\U0001f1e6-\U0001f1ff]")
 
 
 def _combines(text: str, at: int) -> bool:
-    """Whether the character at `at` combines with the one before it: accents, variation selectors, parts of emoji, surrogates."""
-    here, before = text[at], text[at - 1]
-    if here == _JOINER or before == _JOINER or unicodedata.category(here).startswith("M"):
-        return True
-    if "\U0001f3fb" <= here <= "\U0001f3ff" or "\U000e0020" <= here <= "\U000e007f" or "\u1160" <= here <= "\u11ff":
-        return True  # skin tone, tag of a flag, vowel of a decomposed Korean syllable
-    if _FLAGS[0] <= here <= _FLAGS[1]:
-        flags = 0
-        while flags < at and _FLAGS[0] <= text[at - 1 - flags] <= _FLAGS[1]:
-            flags += 1
-        return flags % 2 == 1
-    return "\udc00" <= here <= "\udfff" and "\ud800" <= before <= "\udbff"
+    """Whether the character at `at` combines with the one before it: accents, variation selectors, parts of emoji."""
+    here = text[at]
+    if _JOINER in (here, text[at - 1]) or unicodedata.category(here).startswith("M") or "\U0001f3fb" <= here <= "\U0001f3ff":
+        return True  # the last are skin tones
+    return bool(_FLAG_LETTER.match(here)) and len(_FLAG_LETTER.findall(text[:at])) % 2 == 1

@@ -32,12 +32,8 @@ _RARE_DIACRITICS = lazy_pattern(
 """Ranges with all other combining characters and many that are not. Searching for these first makes folding twice as fast."""
 
 
-_LETTER_RUN = lazy_pattern(r"[\u0900-\u0963\u0966-\u0dff]+|[^\W_]+(?:['’][^\W\d_]+)*")
-"""A word of a text without CJK characters. In Indian scripts vowels are marks, which `\\w` does not match."""
-
-
 _WORD = lazy_pattern(rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
-"""A word of any text, or a run of CJK characters. So large a class takes 4 ms to compile."""
+"""A word, or a run of CJK characters. In Indian scripts vowels are marks, which `\\w` does not match."""
 CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
 
 
@@ -79,10 +75,7 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
         return _ASCII_RUN.findall(folded), set()
     found: list[str] = []
     ends: set[str] = set()
-    runs = _LETTER_RUN.findall(folded)
-    if any(not run.isascii() and max(run) >= CJK[0] for run in runs):
-        runs = _WORD.findall(folded)
-    for run in runs:
+    for run in _WORD.findall(folded):
         if run >= CJK[0] and CJK_CHARACTER.match(run):
             found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
             ends |= {run[-1]} if len(run) > 1 else set()

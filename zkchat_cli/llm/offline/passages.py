@@ -4,8 +4,8 @@ A quote must occur word for word in the note, so a piece never joins lines that 
 pieces below them are about.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from collections.abc import Iterator
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
@@ -27,10 +27,9 @@ ITEM_SEPARATOR = " • "
 """Between the items of a list in one piece; a quotation is verified although the note does not have this mark."""
 COLONS = (":", "：")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
-_OPENING_MARKS = "\"'“‘«„[(*_`"
 _CLOSING_MARKS = "\"'”’»」』*_)）"
-FEWEST_LINES = 3
-"""A paragraph with fewer lines does not show whether it is wrapped: the last line of two may be of any length."""
+FEWEST_LINES, LONGEST_LINE = 3, 60
+"""Of a paragraph that is a list without marks: prose has longer lines, or sentences."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
 _NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
 _PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
@@ -132,10 +131,6 @@ def ends_as_sentence(text: str) -> bool:
     return text.rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS)
 
 
-def _ends_as_prose(line: str) -> bool:
-    return ends_as_sentence(line) or line.endswith(COLONS)
-
-
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
     """The passage as a reader of the note sees it: without tags, list marks and the targets of links; code stays in its backticks.
 
@@ -179,22 +174,10 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Passage
 
 
 def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:
-    """Each line of a block by itself if its lines are no prose, neither sentences nor wrapped: the first word of each would have fitted on
-    the line before."""
+    """Each line of a block by itself if its lines are no prose: short, and without the end of a sentence."""
     lines = block.lines
-    if len(lines) < FEWEST_LINES or any(line.endswith((",", "-")) for line in lines[:-1]) or all(map(_ends_as_prose, lines)):
-        return [block]
-    longest = max(map(len, lines))
-    are_short = all(len(line) + len(f" {below.split(maxsplit=1)[0]}") <= longest for line, below in pairwise(lines) if len(line) < longest)
-    return [block._replace(lines=(line,)) for line in lines] if are_short and not _has_wrapped_sentence(lines) else [block]
-
-
-def _has_wrapped_sentence(lines: Sequence[str]) -> bool:
-    """Whether a sentence runs over the end of a line: it begins within the line, or each line that it could leave goes on in lower case."""
-    if any(not ends_as_sentence(line) and len(split_sentences(line)) > 1 for line in lines[:-1]):
-        return True
-    goes_on = (_ends_as_prose(line) or below.lstrip(_OPENING_MARKS)[:1].islower() for line, below in pairwise(lines))
-    return not lines[0][:1].islower() and all(goes_on)
+    is_prose = any(len(line) > LONGEST_LINE or ends_as_sentence(line) or len(split_sentences(line)) > 1 for line in lines)
+    return [block] if is_prose or len(lines) < FEWEST_LINES else [block._replace(lines=(line,)) for line in lines]
 
 
 def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:

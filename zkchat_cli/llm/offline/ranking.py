@@ -22,7 +22,7 @@ from zkchat_cli.llm.offline.passages import (
 )
 from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
 from zkchat_cli.text.languages import detect_languages
-from zkchat_cli.text.near_words import COMPOUNDING, SHORTEST_CONTAINED, compound_heads, compound_parts, edits
+from zkchat_cli.text.near_words import COMPOUNDING, SHORTEST_CONTAINED, compound_parts, edits
 from zkchat_cli.text.stopwords import ENGLISH, language_of
 from zkchat_cli.text.words import content_terms, find_cjk, fold, stem, terms
 
@@ -218,7 +218,7 @@ def _cosines(
 
 def _find_forms(word: str, vocabulary: Mapping[str, int], languages: tuple[str, ...]) -> tuple[str, ...]:
     """The stems of a question's word in the passages, as the search finds them: its own, or else that of a word a single edit away, those
-    of the two words of a compound, the most frequent compound that begins or ends with it, or that of the one known word of a compound."""
+    of the two words of a compound, or the most frequent compound that begins or ends with it."""
     own = stem(word, languages)
     if own in vocabulary or _characters(word):
         return (own,)
@@ -227,12 +227,9 @@ def _find_forms(word: str, vocabulary: Mapping[str, int], languages: tuple[str, 
     for pair in compound_parts(word):
         if vocabulary.keys() >= (parts := {stem(part, languages) for part in pair}):
             return tuple(sorted(parts))
-    if COMPOUNDING.isdisjoint(languages):
-        return (own,)
-    contained = len(word) >= SHORTEST_CONTAINED
+    contained = len(word) >= SHORTEST_CONTAINED and not COMPOUNDING.isdisjoint(languages)
     compounds = [each for each in vocabulary if each.startswith(own) or each.endswith(own)] if contained else []
-    heads = (head for part in compound_heads(word) if (head := stem(part, languages)) in vocabulary)
-    return (max(compounds, key=lambda each: (vocabulary[each], each), default=None) or next(heads, own),)
+    return (max(compounds, key=lambda each: (vocabulary[each], each), default=own),)
 
 
 def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES, first: Sequence[RankedQuote] = ()) -> list[RankedQuote]:

@@ -52,7 +52,6 @@ _CONVERSATION_WORDS = frozenset(
     gefragt gesagt zuerst zuletzt frage demande dit d'abord pregunte preguntado primero""".split()
 )
 _FIRST = lazy_pattern(r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I)
-_LAST = lazy_pattern(r"\b(?:last|just|previously|zuletzt|eben|gerade)\b|刚才|上一", re.I)
 QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
 """Would turn a question of the user, or a fact, into a quotation or a citation."""
 _LONGEST_QUESTION = 200
@@ -88,6 +87,4 @@ def _list_questions(text: str, questions: Sequence[str]) -> str:
     bare = [" ".join(QUOTE_MARKS.sub("", question).split())[:_LONGEST_QUESTION] for question in questions]
     if _FIRST.search(text):
         return f"Your first question was: {bare[0]}\n"
-    if _LAST.search(text) or len(bare) == 1:
-        return f"Your last question was: {bare[-1]}\n"
     return "You asked:\n\n" + "".join(f"- {question}\n" for question in bare)

@@ -93,11 +93,10 @@ class _Search:
         values: list[object] = []
         if query.period:
             conditions.append(in_period(query.period, values, also_copies=query.undated is None))
-        folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
         for negation, tags, paths in (("", query.tags, query.paths), ("NOT ", query.without_tags, query.without_paths)):
             conditions += [negation + has_tag(tag, values) for tag in tags]
             for path in paths:
-                conditions.append(f"{negation}instr({folded}, ?)")
+                conditions.append(f"{negation}instr(fold(path), ?)")
                 values.append(path)
         self.index.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
         self.index.rows("DELETE FROM temp.allowed")
@@ -141,8 +140,6 @@ class _Search:
             ids = self._ranked("words", fts_any(rare, self.known)) if rare else []
             return ids + self._ranked("words", fts_any(characters, self.known)) if characters and len(ids) < self.pool else ids
         with_all, with_any = fts_all(known, self.known), fts_any(known, self.known)
-        if all(term in STOPWORDS for term in known):  # even counting them takes too long
-            return self._newest("words", with_all) or self._newest("words", with_any)
         ids = self._ranked_or_newest("words", with_all) + self._ranked_or_newest("words", f"headings : ({with_any})")
         return ids if len(ids) >= self.pool else ids + self._newest("words", with_any)
 

@@ -9,7 +9,6 @@ from zkchat_cli.text.near_words import (
     SHORTEST_CONTAINED,
     SHORTEST_CORRECTED,
     SHORTEST_MISSPELLED,
-    compound_heads,
     compound_parts,
     edits,
 )
@@ -26,7 +25,7 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
     """The forms of each word of a query. Words with a common form ("repeat", "repeating") are one, under the first of them.
 
     A word that is unknown in every form is replaced by the most frequent one a single edit away, or else by the two words of a compound,
-    by the compounds that it is in, or by the one known word of a compound.
+    or by the compounds that it is in.
     """
     known = _look_up(index, words)
     found: dict[str, WordForms] = {}
@@ -35,7 +34,7 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
         instead: dict[str, WordForms] = {}
         if word in unknown[:MOST_CORRECTED]:
             shortest = SHORTEST_MISSPELLED if known else SHORTEST_CORRECTED
-            instead = _find_nearest(index, word, shortest) or _find_compound(index, word) or _find_related_compound(index, word)
+            instead = _find_nearest(index, word, shortest) or _find_compound(index, word) or _find_containing(index, word)
         found.update(instead or {word: known.get(word) or WordForms(frozenset({word}), 0, 0, 0)})
     return _merge(found)
 
@@ -85,16 +84,11 @@ def _find_compound(index: IndexDatabase, word: str) -> dict[str, WordForms]:
     return next(({part: known[part] for part in pair} for pair in pairs if pair[0] in known and pair[1] in known), {})
 
 
-def _find_related_compound(index: IndexDatabase, word: str) -> dict[str, WordForms]:
-    """In languages that have many compounds: those that begin or end with the word, or else the known word that it ends or begins with."""
+def _find_containing(index: IndexDatabase, word: str) -> dict[str, WordForms]:
+    """In languages that have many compounds: those that begin or end with the word."""
     terms: dict[str, tuple[int, int]] = {}
-    languages = COMPOUNDING.intersection(index.languages())
-    for language in languages if len(word) >= SHORTEST_CONTAINED else ():
+    for language in COMPOUNDING.intersection(index.languages()) if len(word) >= SHORTEST_CONTAINED else ():
         [part] = stem_words([word], language)
         sql = "SELECT term, chunks, notes FROM vocabulary WHERE language = ? AND (stem LIKE ? OR stem LIKE ?) LIMIT ?"
         terms |= {term: (chunks, notes) for term, chunks, notes in index.rows(sql, language, f"{part}%", f"%{part}", MOST_COMPOUNDS)}
-    if terms:
-        return {word: _add_up(terms, "")}
-    heads = compound_heads(word) if languages else []
-    known = _look_up(index, heads)
-    return next(({word: known[head]} for head in heads if head in known), {})
+    return {word: _add_up(terms, "")} if terms else {}
