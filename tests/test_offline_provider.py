@@ -106,9 +106,6 @@ def test_passages_are_compared_by_meaning_if_the_model_can(app: AppFixture) -> N
         def similarities(self, _: str, texts: Sequence[str]) -> list[float]:
             return [0.9 if "patience" in text or text == "Compost" else 0.0 for text in texts]
 
-        def window_similarities(self, *_: object) -> None:
-            return None
-
     report = report_of(app.session(OfflineModel(Meaning())).send("does my rotting heap have to wait?"))
     assert report.answer.startswith("From your notes:\n\n“A compost heap needs air, water and patience.")
 

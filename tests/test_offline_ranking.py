@@ -44,9 +44,6 @@ def meaning(**similar: float) -> "object":
         def similarities(self, _: str, texts: Sequence[str]) -> list[float]:
             return [max((value for word, value in similar.items() if word in text), default=0.1) for text in texts]
 
-        def window_similarities(self, query: str, texts: Sequence[tuple[str, object]]) -> list[float]:
-            return self.similarities(query, [text for text, _ in texts])
-
     return Meaning()
 
 

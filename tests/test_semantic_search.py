@@ -125,16 +125,6 @@ def test_similarities_are_cosines(notes: Notes) -> None:
     assert abs(other) < 0.1
 
 
-def test_the_stored_windows_around_parts_of_chunks_are_compared_without_embedding_them(notes: Notes) -> None:
-    garage, health = (notes.vault.search(word)[0] for word in ("automobile", "surgeon"))
-    parts = [("needs oil", garage), ("rest for a week", health), ("new", garage.model_copy(update={"text": "A new text."}))]
-    near, far, unknown = (
-        notes.vault.window_similarities("car", [(part, (each.title, each.heading or "", each.text)) for part, each in parts]) or ()
-    )
-    assert near > unknown > far
-    assert notes.vault.window_similarities("car", [("new", ("New", "", "A new text."))]) is None
-
-
 def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
     assert notes.vault.resolve("[[Vehicle]]").candidates == notes.vault.resolve("[[on:vehicle]]").candidates == ("Garage.md",)
     near, far, named = notes.vault.resolve_links("[[Physician]], [[Nothing of this kind]] and [[Harbor]]")

@@ -28,10 +28,6 @@ class Similarities(Protocol):
 
     def similarities(self, query: str, texts: Sequence[str], /) -> list[float] | None: ...
 
-    def window_similarities(self, query: str, texts: Sequence[tuple[str, tuple[str, str, str]]], /) -> list[float] | None:
-        """The same for parts of chunks, each with its chunk's title, headings and text; approximate, from the stored vectors."""
-        ...
-
 
 MAX_TOOL_NAME = 64
 MAX_CALL_ID = 40

@@ -35,7 +35,7 @@ from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, related
 from zkchat_cli.vault.search.embedding_thread import EmbeddingJob, EmbeddingThread
 from zkchat_cli.vault.search.related import RelatedNote
-from zkchat_cli.vault.search.semantic import ChunkText, SemanticSearch
+from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
 
 if TYPE_CHECKING:
@@ -175,10 +175,6 @@ class Vault:
         None without a model, and for a query in a script that it does not know; a model that fails is a warning.
         """
         return self.semantic.similarities(query, texts) if self.semantic else None
-
-    def window_similarities(self, query: str, texts: Sequence[tuple[str, ChunkText]]) -> list[float] | None:
-        """`similarities` of the stored windows around parts of chunks; no text is embedded."""
-        return self.semantic.window_similarities(query, texts) if self.semantic else None
 
     def embed(self, progress: Progress | None = None, seconds: float = float("inf")) -> None:
         """Compute missing vectors for at most `seconds`, if there is an embedder. What fails is a warning; computed vectors are stored."""

@@ -49,13 +49,20 @@ class Answer(NamedTuple):
 
 
 def answer_request(request: Request, similarities: Similarities | None = None) -> Generator[Delta, None, None]:
-    """The deltas of one model call: tool calls, or an answer word by word, as from a model."""
+    """The deltas of one model call: tool calls, or an answer word by word, as from a model.
+
+    A request for a summary of the message itself and small talk are answered without notes.
+    """
     messages = request.messages
     question_at = max((i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"), default=-1)
     before, turn = messages[: max(question_at, 0)], messages[question_at + 1 :]
     documents = [m for m in messages[max(question_at - 1, 0) : max(question_at, 0)] if m.kind == "documents"]
-    answer = _answer_without_notes(messages, question_at, documents)
-    if answer is None:
+    text: str | None = summarize_message(messages)
+    if not text and question_at >= 0 and not documents:
+        answers = [m.content for m in before if m.role == "assistant" and not m.tool_calls and m.content]
+        text = reply_to_small_talk(messages[question_at].content, user_messages(before), answers)
+    answer = Answer(text or "")
+    if not text:
         question = analyze_question(messages, question_at)
         tools = {tool.name for tool in request.tools}
         wanted = [] if turn else _first_calls(question, documents)
@@ -67,18 +74,6 @@ def answer_request(request: Request, similarities: Similarities | None = None) -
         answer = _answer_from_notes(question, before, documents, turn, similarities)
     yield from (TextPart(word) for word in re.findall(r"[^ \n]*[ \n]?", answer.text) if word)
     yield StreamFinished("stop", level=answer.level)
-
-
-def _answer_without_notes(messages: Sequence[PromptMessage], question_at: int, documents: Sequence[PromptMessage]) -> Answer | None:
-    """A summary of a text in the message, or a reply to small talk."""
-    if summary := summarize_message(messages):
-        return Answer(summary)
-    if question_at < 0 or documents:
-        return None
-    before = messages[:question_at]
-    answers = [m.content for m in before if m.role == "assistant" and not m.tool_calls and m.content]
-    reply = reply_to_small_talk(messages[question_at].content, user_messages(before), answers)
-    return Answer(reply) if reply is not None else None
 
 
 def _answer_from_notes(

@@ -31,10 +31,8 @@ MAX_CHARACTERS, SOURCE_CHARACTERS = 1_300, 160
 """Of the quotes in an answer and the list of their sources, which fit a screen of 24 rows; a source often takes two rows."""
 MAX_SOURCES = 2
 """Notes cited for the same sentence."""
-MAX_BY_MEANING, WINDOW_WEIGHT = 14, 0.5
-"""The likeliest passages, which are compared by meaning; each takes about 8 ms. The weight of the stored window around a passage in that
-choice: with it, 64 of 90 answers about one vault cite a right note, and 31 of 60 quote what answers. Without it these figures are 65 and 30
-for 32 passages, 62 and 27 for 12."""
+MAX_BY_MEANING = 18
+"""The likeliest passages, which are compared by meaning; each takes about 8 ms."""
 MIN_SHARE = 0.6
 """A further quote must be worth at least this share of the best one."""
 MAX_OVERLAP = 0.6
@@ -201,12 +199,8 @@ def _cosines(
     question: str, candidates: Sequence[RankedQuote], lexical: Sequence[float], similarities: Similarities
 ) -> tuple[dict[int, float], dict[tuple[str, ...], float]] | None:
     """How similar the likeliest candidates (by index) and their sections are to the question in meaning; None if the model cannot tell."""
-    texts = [(c.text, (c.excerpt.title, c.excerpt.heading or "", c.excerpt.text)) for c in candidates]
-    stored = similarities.window_similarities(question, texts) if len(texts) > MAX_BY_MEANING else None
-    around = stored or [0.0] * len(texts)
     likeliness = [
-        (WORDS_WEIGHT * words + WINDOW_WEIGHT * window + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality
-        for c, words, window in zip(candidates, lexical, around, strict=True)
+        (WORDS_WEIGHT * words + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality for c, words in zip(candidates, lexical, strict=True)
     ]
     compared = sorted(sorted(range(len(candidates)), key=likeliness.__getitem__, reverse=True)[:MAX_BY_MEANING])
     sections = list(dict.fromkeys(candidates[i].section for i in compared))

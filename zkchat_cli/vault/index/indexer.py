@@ -9,7 +9,6 @@ Notes are indexed oldest change first, so that chunk ids ascend with time: searc
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
@@ -37,15 +36,15 @@ LINK_BATCH = 20_000
 """Links resolved together: a million of them at once would take half a gigabyte."""
 
 
-def _digest(note: NoteBytes) -> bytes | None:
-    """The hash of a note's bytes; None if they cannot be read."""
-    return None if note.problem else blake2b(note.raw, digest_size=16).digest()
-
-
 class _IndexedNote(NamedTuple):
     id: int
     stamp: Stamp
     hash: bytes | None
+
+
+def _digest(note: NoteBytes) -> bytes | None:
+    """The hash of a note's bytes; None if they cannot be read."""
+    return None if note.problem else blake2b(note.raw, digest_size=16).digest()
 
 
 def is_current(index: IndexDatabase, files: VaultFiles) -> bool:
@@ -74,26 +73,9 @@ def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progr
     return changes
 
 
-@dataclass(slots=True)
 class _IndexUpdate:
-    connection: Connection
-    files: VaultFiles
-    known: dict[str, _IndexedNote] = field(default_factory=dict)
-    next_chunk: int = 1
-    words: WordTables = field(init=False)
-    is_new: bool = False
-    """A new index has no names and no SQL indexes yet."""
-    changed_keys: set[str] = field(default_factory=set)
-    """Keys of names that were added or removed: links with these keys may have other targets now."""
-    changed_targets: set[str | None] = field(default_factory=set)
-    """Notes with a link that is new, deleted or resolved again, so that they may be found by other words."""
-    pending_notes: set[int] = field(default_factory=set)
-    """Notes whose links must be resolved or whose names must be written to `note_words`."""
-    chunk_rows: list[tuple[int, int, str | None, str, int, int, str, int]] = field(default_factory=list)
-    growth: Counter[str] = field(default_factory=Counter)
-    """The changes of the `IndexSizes`."""
-
-    def __post_init__(self) -> None:
+    def __init__(self, connection: Connection, files: VaultFiles) -> None:
+        self.connection, self.files = connection, files
         sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
         if self.files.only is not None:
             self._stage("listed", ((path,) for path in self.files.only))
@@ -102,7 +84,17 @@ class _IndexUpdate:
         [[last]] = self.connection.execute("SELECT MAX(id) FROM chunks").fetchall()
         self.next_chunk = (last or 0) + 1
         self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()
+        """A new index has no names and no SQL indexes yet."""
         self.words = WordTables(self.connection, is_new=self.is_new)
+        self.changed_keys: set[str] = set()
+        """Keys of names that were added or removed: links with these keys may have other targets now."""
+        self.changed_targets: set[str | None] = set()
+        """Notes with a link that is new, deleted or resolved again, so that they may be found by other words."""
+        self.pending_notes: set[int] = set()
+        """Notes whose links must be resolved or whose names must be written to `note_words`."""
+        self.chunk_rows: list[tuple[int, int, str | None, str, int, int, str, int]] = []
+        self.growth = Counter[str]()
+        """The changes of the `IndexSizes`."""
 
     def run(self, root: Path, progress: Progress | None) -> IndexChanges:
         candidates = self._find_changed_notes()
@@ -126,14 +118,17 @@ class _IndexUpdate:
         for index in INDEXES:
             self.connection.execute(index)
         for path in gone:
-            self._remove(path)
+            self._delete_content(path, self.known[path].id)
+            self.connection.execute("DELETE FROM notes WHERE id = ?", (self.known[path].id,))
+            self._set_names(path, [])
         self._update_attachments()
         self._update_scan_problems()
         self._resolve_links()
         self._update_anchors()
         self._write_note_words()
         self.growth["notes"] = added - len(gone)
-        self._update_sizes()
+        growth = [(self.growth[name], name) for name in IndexSizes._fields]
+        self.connection.executemany("UPDATE meta SET value = value + ? WHERE key = ?", growth)
         return IndexChanges(added, changed, len(gone))
 
     def _find_changed_notes(self) -> list[str]:
@@ -151,12 +146,6 @@ class _IndexUpdate:
         self._delete_content(path, old.id)
         self._insert_content(old.id, path, note)
         return True
-
-    def _remove(self, path: str) -> None:
-        note_id = self.known[path].id
-        self._delete_content(path, note_id)
-        self.connection.execute("DELETE FROM notes WHERE id = ?", (note_id,))
-        self._set_names(path, [])
 
     def _insert_content(self, note_id: int | None, path: str, note: NoteBytes) -> None:
         """Insert everything that can be known without other notes; for `note_id` None as a new note."""
@@ -324,10 +313,6 @@ class _IndexUpdate:
     def _count_link(self, status: str | None, more: int) -> None:
         self.growth["links"] += more if status else 0
         self.growth["broken_links"] += more if status == "broken" else 0
-
-    def _update_sizes(self) -> None:
-        for name in IndexSizes._fields:
-            self.connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (self.growth[name], name))
 
     def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:
         """Put values into a temporary table for a join: there may be more than SQL allows as parameters."""

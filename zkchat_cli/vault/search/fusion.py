@@ -30,15 +30,13 @@ LEAST_COSINE = 0.15
 """Of a chunk that has no word of the query: a question that the notes say nothing about finds nothing."""
 
 
-def weight_of_meaning(coverage: float) -> float:
-    """The weight of meaning; `coverage` is the share of the query's words, by rarity, in the best of the first three hits."""
-    return LEAST_WEIGHT + MOST_WEIGHT * float(max(0.0, 1 - coverage) ** EXPONENT)
-
-
 def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:
-    """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks without one keep what words say."""
+    """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks without one keep what words say.
+
+    `coverage` is the share of the query's words, by rarity, in the best of the first three hits.
+    """
     best = max(by_words.values(), default=0.0) or 1.0
-    weight = weight_of_meaning(coverage)
+    weight = LEAST_WEIGHT + MOST_WEIGHT * max(0.0, 1 - coverage) ** EXPONENT
     scores = {id_: by_words.get(id_, 0.0) / best + weight * by_meaning.get(id_, 0.0) / DEVIATIONS for id_ in {**by_words, **by_meaning}}
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
 

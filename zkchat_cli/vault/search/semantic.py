@@ -16,7 +16,7 @@ from zkchat_cli.text.languages import detect_language, is_latin
 from zkchat_cli.text.stopwords import language_of
 from zkchat_cli.text.words import terms
 from zkchat_cli.vault.index.database import IndexDatabase, Progress
-from zkchat_cli.vault.search.embedding_windows import chunk_key, split_windows, windows_of_chunk
+from zkchat_cli.vault.search.embedding_windows import windows_of_chunk
 from zkchat_cli.vault.search.vector_store import Embedder, VectorClaim, VectorStore, compute_vectors
 
 if TYPE_CHECKING:
@@ -39,11 +39,6 @@ WAIT_SECONDS = 0.2
 LONGEST_QUERY = 2_000
 MOST_QUERIES = 64
 """Vectors of queries that are kept: a question is often searched, compared and searched again."""
-
-COMPARED_CHARACTERS = 25
-"""Characters of a part of a chunk that tell in which window it is."""
-ChunkText = tuple[str, str, str]
-"""Note's title, headings (one per line) and text."""
 K = TypeVar("K")
 T = TypeVar("T")
 
@@ -148,28 +143,6 @@ class SemanticSearch:
         if vector is None:
             return None
         return self._attempt(lambda: [float(each @ vector) for each in self._vectors(texts)])
-
-    def window_similarities(self, query: str, texts: Sequence[tuple[str, ChunkText]]) -> list[float] | None:
-        """The cosine of the query with the stored window around each text, which is a part of a chunk: no text is embedded. The mean of all
-        for a chunk without vectors; None if none has any, and where `similarities` gives it."""
-        chunks = {chunk_key(*chunk): chunk for _, chunk in texts}
-        stored = self._attempt(lambda: self._store.windows(chunks)) if texts else None
-        vector = self.embed_query(query) if stored else None
-        if not stored or vector is None:
-            return None
-        from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
-
-        size = len(vector)
-        packed = {(chunks[key], at // size): some[at : at + size] for key, some in stored for at in range(0, len(some), size)}
-        cosines = best_cosines(vector, packed.items())
-        usual = fmean(cosines.values())
-        windows = {chunk: split_windows(chunk[2]) for chunk in chunks.values()}
-
-        def nearest(text: str, chunk: ChunkText) -> float:
-            around = [n for n, window in enumerate(windows[chunk]) if text[:COMPARED_CHARACTERS] in window]
-            return max(cosines.get((chunk, n), usual) for n in around or range(len(windows[chunk])))
-
-        return [nearest(*each) for each in texts]
 
     def stored_similarities(self, query: str, packed: Mapping[K, bytes]) -> dict[K, float] | None:
         """The cosine of the query with the best of each text's packed vectors, without texts that have none; None if `embed_query` gives

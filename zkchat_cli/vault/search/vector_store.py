@@ -117,7 +117,7 @@ class VectorClaim:
             self._connection.execute("INSERT INTO vectors VALUES (?, ?)", (added, pack_integers(vectors)))
 
     def _replace_embedder(self, dimensions: int, *, keep: bool = False) -> None:
-        """Note the embedder, and delete the vectors of another one unless `keep`."""
+        """Store the embedder, and delete the vectors of another one unless `keep`."""
         for table in ("embedder",) if keep else ("embedder", "vectors", "signatures"):
             self._connection.execute(f"DELETE FROM {table}")
         self._connection.execute("INSERT INTO embedder (name, dimensions) VALUES (?, ?)", (self._embedder, dimensions))
