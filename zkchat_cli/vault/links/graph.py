@@ -15,9 +15,6 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 
-Direction = Literal["out", "in", "both"]
-"""Along links, against them, or both."""
-
 MOST_LINKS_OF_A_COMMON_NOTE = 100
 """A note with more links than this, such as a list of all notes, says nothing about any two of them."""
 MOST_NEIGHBOURS_COMPARED = 200
@@ -55,11 +52,11 @@ class LinkRelation(NamedTuple):
 def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | None:
     """A shortest path from `source` to `target` over links in either direction, always the same one; None if there is none."""
     reached_from = {source: source}
-    ring = [source]
+    ring = {source: source}
     while ring and target not in reached_from:
-        reached = _adjacent(index, ring, "both")
-        ring = sorted(reached.keys() - reached_from.keys())
-        reached_from.update((note, reached[note]) for note in ring)
+        edges = sorted(_edges(index, ring, "both"), reverse=True)  # of several notes that a note is reached from, the first is left
+        ring = {there: here for here, there in edges if there not in reached_from}
+        reached_from |= ring
     if target not in reached_from:
         return None
     notes = [target]
@@ -74,7 +71,7 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRe
 
     A common neighbour counts less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest neighbour.
     """
-    linked_from, links_here = (_adjacent(index, [path], direction).keys() - {path} for direction in ("out", "in"))
+    linked_from, links_here = ({there for _, there in _edges(index, [path], direction)} for direction in ("out", "in"))
     near = sorted(linked_from | links_here)[:MOST_NEIGHBOURS_COMPARED]
     weights = {note: 1 / math.log2(1 + degree) for note, degree in _degrees(index, near).items() if degree <= MOST_LINKS_OF_A_COMMON_NOTE}
     common: dict[str, list[str]] = {note: [] for note in near}
@@ -97,16 +94,8 @@ def most_linked_note(index: IndexDatabase) -> str | None:
     return next((str(path) for (path,) in index.rows(sql)), None)
 
 
-def _adjacent(index: IndexDatabase, frontier: Iterable[str], direction: Direction) -> dict[str, str]:
-    """The notes one link away from those of `frontier`, each with the first of them that it is linked with."""
-    reached: dict[str, str] = {}
-    for here, there in sorted(_edges(index, frontier, direction)):
-        reached.setdefault(there, here)
-    return reached
-
-
-def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Direction) -> set[tuple[str, str]]:
-    """Pairs of a note of `frontier` and a linked note."""
+def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Literal["out", "in", "both"]) -> set[tuple[str, str]]:
+    """Pairs of a note of `frontier` and one that it links to (`out`), that links to it (`in`), or either."""
     return {(here, there) for here, there in index.rows(_EDGES[direction], frontier=json.dumps(list(frontier)))}
 
 
