@@ -12,8 +12,7 @@ from factories import COUNTER, NOON, AppFixture, DeltaModel, find_call, reply, r
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.events import Notice
-from zkchat_cli.memory.file_reader import MemoryFiles
-from zkchat_cli.memory.project import MemoryItem, load_folder_memory, load_root_memory
+from zkchat_cli.memory.project import MemoryFiles, MemoryItem, load_folder_memory, load_root_memory
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.memory import level_effects
 

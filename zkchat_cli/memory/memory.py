@@ -28,9 +28,9 @@ from zkchat_cli.memory.fact_ranking import (
     recall_cited_note,
     recall_fact,
 )
-from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.memory_paths import USER_FILE, MemoryPaths
 from zkchat_cli.memory.project import (
+    MemoryFiles,
     MemoryItem,
     PrivateMemory,
     find_active_notes,

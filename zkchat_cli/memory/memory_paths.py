@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from zkchat_cli.memory.file_reader import MemoryFiles
-from zkchat_cli.memory.project import MAX_IMPORT_DEPTH, import_paths
+from zkchat_cli.memory.project import MAX_IMPORT_DEPTH, MemoryFiles, import_paths
 from zkchat_cli.references.file_imports import find_written_paths
 
 USER_FILE = "ZKCHAT.md"

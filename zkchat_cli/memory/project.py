@@ -6,21 +6,27 @@ Root memory is at the front of the prompt, which stays the same from turn to tur
 at the front, each change of subject would invalidate the provider's prompt cache.
 """
 
+import os
 import posixpath
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from zkchat_cli.config.schema import MemorySettings
-from zkchat_cli.memory.file_reader import CUT_MARK, MemoryFiles
+from zkchat_cli.errors import VaultError, reason
+from zkchat_cli.fileio import read_beginning
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references.file_imports import find_imports
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.vault import filesystem
 
+MAX_BYTES = 1_000_000
+"""More than any share of a window takes."""
+CUT_MARK = "\n[… cut: this file is longer than its share of the context window]"
 EXTRA_FILE = "WILK.md"
 """Read beside the first name, too: zk-chat kept it there together with a file of another program."""
 MAX_IMPORT_DEPTH = 5
@@ -30,6 +36,51 @@ _find_imports = lru_cache(maxsize=MAX_FILES)(find_imports)  # 1 ms for each prom
 _REASONS = {"direct": "which you named", "import": "which you imported"}
 
 MemoryKind = Literal["file", "fact", "document", "agent", "user"]
+
+
+class MemoryFiles:
+    """Reads the memory files below one folder. A bad file (binary, huge, a link out of the vault) is a warning, never an error.
+
+    Every prompt needs these files, so a file is read again only when its stamp has changed.
+    """
+
+    def __init__(self, root: Path, warn: Callable[[str, str], None]) -> None:
+        """`warn` takes the problem and what to do about it."""
+        self._root = root
+        self.warn = warn
+        self._texts: dict[str, tuple[filesystem.Stamp, str]] = {}
+
+    def read(self, path: str) -> str | None:
+        """The trimmed text; None if there is no such file, empty if it cannot be used."""
+        try:
+            stamp = filesystem.stamp(os.stat(f"{self._root}/{path}"))  # noqa: PTH116 - Path costs more, and this runs for each prompt
+        except (OSError, ValueError):
+            return None  # the usual case: most folders have no memory file
+        try:
+            file = filesystem.resolve_inside(self._root, path)
+            if not file.is_file():
+                return None
+            if path not in self._texts or self._texts[path][0] != stamp:
+                self._texts[path] = stamp, self._decode(path, read_beginning(file, MAX_BYTES + 1))
+            return self._texts[path][1]
+        except VaultError as e:
+            self.warn(f"memory: {e.message}", e.hint)
+        except FileNotFoundError:
+            return None
+        except OSError as e:
+            self.warn(f"memory: {filesystem.printable(path)} cannot be read: {reason(e)}", "Check its permissions.")
+        return ""
+
+    def _decode(self, path: str, raw: bytes) -> str:
+        name = filesystem.printable(path)
+        if b"\0" in raw:
+            self.warn(f"memory: {name} is not a text file; it is left out", "Memory is Markdown or plain text.")
+            return ""
+        is_cut = len(raw) > MAX_BYTES
+        text, problem = filesystem.decode(raw[: raw.rfind(b"\n") + 1] or raw if is_cut else raw)
+        if problem:
+            self.warn(f"memory: {name} is {problem}", "")
+        return text.strip() + (CUT_MARK if is_cut else "")
 
 
 class MemoryItem(NamedTuple):
@@ -102,7 +153,7 @@ def load_folder_memory(
     """
     loader = _MemoryLoader(files, budget, counter, {item.relative_path for item in loaded})
     by_folder: dict[str, list[MemoryItem]] = {}
-    for note, reason in notes.items():
+    for note, how in notes.items():
         if posixpath.basename(note) in names:
             continue  # a search may find a memory file itself
         nearest = folder = posixpath.dirname(note)
@@ -110,7 +161,7 @@ def load_folder_memory(
             if folder not in by_folder:
                 where = f"in the folder of {note}" if folder == nearest else f"in {folder}, above {note}"
                 paths = _memory_paths(files, folder, names)
-                by_folder[folder] = [item for path in paths for item in loader.load(path, f"{where}, {reason}")]
+                by_folder[folder] = [item for path in paths for item in loader.load(path, f"{where}, {how}")]
             folder = posixpath.dirname(folder)
     return tuple(item for folder in sorted(by_folder, key=lambda folder: (folder.count("/"), folder)) for item in by_folder[folder])
 

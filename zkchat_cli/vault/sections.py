@@ -31,8 +31,11 @@ def find_section(name: str, text: str, markup: Markup) -> tuple[int, int] | None
 
 def matching_headings(name: str, markup: Markup) -> Iterator[Heading]:
     """The headings that match a name, in order; a link means the first."""
-    wanted = [folded for part in name.split("#") if (folded := _fold(part))]
-    return (h for h in markup.headings if wanted and _fold(h.text) == wanted[-1] and _in_order(wanted[:-1], map(_fold, h.path)))
+    *above, title = [folded for part in name.split("#") if (folded := _fold(part))] or [""]
+    for heading in markup.headings:
+        path = map(_fold, heading.path)
+        if title and _fold(heading.text) == title and all(part in path for part in above):  # in order; some may be left out
+            yield heading
 
 
 def similar_headings(name: str, markup: Markup) -> tuple[str, ...]:
@@ -73,11 +76,6 @@ def heading_above(line: int, text: str, first_line: int = 1, heading: str | None
 
 def _fold(heading: str) -> str:
     return fold_name(_PUNCTUATION.sub(" ", heading).strip())
-
-
-def _in_order(wanted: list[str], path: Iterator[str]) -> bool:
-    """Whether `path` contains all of `wanted` in order; headings in between may be left out."""
-    return all(part in path for part in wanted)
 
 
 def _without_blank_lines(first: int, last: int, lines: list[str]) -> int:

@@ -28,7 +28,7 @@ from zkchat_cli.vault.links import broken, graph, name_suggestions
 from zkchat_cli.vault.links.broken import BrokenLink
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
-from zkchat_cli.vault.links.resolver import resolve, resolve_all
+from zkchat_cli.vault.links.resolver import resolve
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
@@ -251,8 +251,14 @@ class Vault:
         yield from self._ask(lambda index: quoted_words.notes_with_rarest(index, text))
 
     def _resolve(self, written: Sequence[WrittenLink], source: str | None) -> list[LinkResolution]:
-        """The links with their targets; broken ones with the notes that they may mean."""
-        links = self._ask(lambda index: resolve_all(written, source, index.names))
+        """The links with their targets, without those that mean no note; broken ones with the notes that they may mean."""
+        found = self._ask(lambda index: [(link, resolve(link, source, index.names)) for link in written])
+        links: list[LinkResolution] = []
+        for link, resolved in found:
+            if resolved.status is not None:
+                fields = link._asdict() | resolved._asdict()
+                del fields["place"]
+                links.append(LinkResolution(**fields))
         near = self._suggest_notes(link.text for link in links if link.status == "broken")
         return [link.model_copy(update={"candidates": near[link.text]}) if near.get(link.text) else link for link in links]
 
@@ -266,7 +272,8 @@ class Vault:
         wanted = list(islice(dict.fromkeys(names), broken.MOST_SUGGESTED))
         near = self._suggest_by_name(wanted, name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY)
         unknown = [name for name in wanted if self.semantic and not near[name] and not broken.is_attachment(name)]
-        for name in islice(filter(broken.is_phrase, unknown), MOST_SUGGESTED_BY_MEANING):
+        phrases = [name for name in unknown if any(map(str.isalpha, name))]  # the note of a day is like no other by its meaning
+        for name in phrases[:MOST_SUGGESTED_BY_MEANING]:
             found = self.search(as_words(name), MOST_SUGGESTIONS)
             near[name] = [chunk.relative_path for chunk in found if (chunk.score_meaning or 0) >= SUGGESTION_COSINE]
         for name, paths in self._suggest_by_name(unknown, name_suggestions.LEAST_SIMILARITY).items():

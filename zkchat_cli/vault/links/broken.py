@@ -38,11 +38,6 @@ def find_broken_links(index: IndexDatabase) -> list[BrokenLink]:
     return [BrokenLink(row, texts[row.raw]) for row in index.broken_links()]
 
 
-def is_phrase(name: str) -> bool:
-    """Whether the name of a missing note has words: the note of a day is like no other by its meaning."""
-    return any(map(str.isalpha, name))
-
-
 def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     """The candidate that a broken target certainly means, if any.
 

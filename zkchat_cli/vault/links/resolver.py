@@ -5,10 +5,10 @@ files the best wins, in the order of `_REASONS`. An alias from front matter neve
 """
 
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from zkchat_cli.models import LinkResolution, ReferenceStatus
+from zkchat_cli.models import ReferenceStatus
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, link_key, note_name, strip_suffix
 
 
@@ -97,18 +97,6 @@ def _matches(wanted: str, path: str, *, suffix: bool = False) -> bool:
         if path == name or (suffix and path.endswith("/" + name)):
             return True
     return False
-
-
-def resolve_all(links: Iterable[WrittenLink], source: str | None, lookup: Lookup) -> list[LinkResolution]:
-    """Links with their targets, in order, without those that mean no note."""
-    found: list[LinkResolution] = []
-    for link in links:
-        resolved = resolve(link, source, lookup)
-        if resolved.status is not None:
-            written = link._asdict()
-            del written["place"]
-            found.append(LinkResolution(**written, **resolved._asdict()))
-    return found
 
 
 class BulkLinkResolver:
