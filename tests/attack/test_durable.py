@@ -28,7 +28,7 @@ from zkchat_cli.models import Conversation, Fact, SentPrompt
 from zkchat_cli.store import repair
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
-from zkchat_cli.vault.edit.change_journal import FileStep, content_hash
+from zkchat_cli.vault.edit.transaction import FileStep, content_hash
 from zkchat_cli.vault.index import checksum
 from zkchat_cli.vault.vault import Vault
 

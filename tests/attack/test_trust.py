@@ -150,7 +150,7 @@ OPENERS = {
     "terminal/screen.py": "os.devnull",
     "logging_setup.py": "opens to write",
     "store/repair.py": "locks",
-    "vault/edit/change_journal.py": "locks, and reads up to a limit",
+    "vault/edit/transaction.py": "locks, and reads up to a limit",
 }
 
 

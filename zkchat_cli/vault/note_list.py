@@ -6,7 +6,6 @@ from collections import Counter
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.models import LinkResolution
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.vault.filesystem import short_path
@@ -41,17 +40,6 @@ def list_notes(index: IndexDatabase, folder: str = "", tag: str = "", period: Pe
         conditions.append(has_tag(wanted, values))
     rows = index.rows(f"SELECT path, title, tags FROM notes WHERE {' AND '.join(conditions)} ORDER BY path", *values)
     return [NoteEntry(path, title, tuple(written.split("\n")) if written else ()) for path, title, written in rows]
-
-
-def require_unambiguous(text: str, link: LinkResolution) -> tuple[str, str | None]:
-    """The note that a link certainly means, and its heading. Raises VaultError for none and for several."""
-    if link.target and link.status == "found":
-        return link.target, link.heading
-    name, several = short_path(text), (link.target, *link.candidates)
-    if link.target:
-        raise VaultError(f"{name} may mean {len(several)} notes", f"Give a path: {', '.join(map(str, several[:MOST_NAMED]))}")
-    near = ", ".join(link.candidates)
-    raise VaultError(f"there is no note {name}", f"Nearest: {near}" if near else "Search finds notes by their words.")
 
 
 def _folder_prefix(index: IndexDatabase, folder: str) -> str:

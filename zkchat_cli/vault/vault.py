@@ -16,12 +16,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zkchat_cli.errors import IndexUnwritable, ZkchatError
+from zkchat_cli.errors import IndexUnwritable, VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem, note_list
-from zkchat_cli.vault.edit.change_journal import finish_interrupted
+from zkchat_cli.vault.edit.transaction import finish_interrupted
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links import broken, graph, name_suggestions
@@ -334,7 +334,14 @@ class Vault:
         text = replace_surrogates(text.strip())
         if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None
-        return note_list.require_unambiguous(text, self.resolve(text))
+        link, name = self.resolve(text), filesystem.short_path(text)
+        if link.target is None:
+            near = ", ".join(link.candidates)
+            raise VaultError(f"there is no note {name}", f"Nearest: {near}" if near else "Search finds notes by their words.")
+        if link.status == "ambiguous":
+            paths = [link.target, *link.candidates]
+            raise VaultError(f"{name} may mean {len(paths)} notes", f"Give a path: {', '.join(paths[: note_list.MOST_NAMED])}")
+        return link.target, link.heading
 
     def list_notes(self, folder: str = "", tag: str = "", since: str = "", until: str = "") -> list[NoteEntry]:
         """The notes below a folder, with a tag or one nested in it, and a date from `since` through `until` ("2024-05-01", "last week"), by
