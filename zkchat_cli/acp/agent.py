@@ -126,14 +126,14 @@ class NoteAgent:
         session = await self._run_work(lambda: self._open_session(Path(cwd), None))
         id_ = session.conversation.id
         await self._client.session_update(session_id=id_, update=updates.available_commands())
-        return schema.NewSessionResponse(session_id=id_, modes=_modes(session))
+        return schema.NewSessionResponse(session_id=id_, modes=updates.session_modes(session))
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
         session = await self._run_work(lambda: self._open_session(Path(cwd), session_id))
         for update in updates.replay(session.history, session.vault.root):
             await self._client.session_update(session_id=session_id, update=update)
         await self._client.session_update(session_id=session_id, update=updates.available_commands())
-        return schema.LoadSessionResponse(modes=_modes(session))
+        return schema.LoadSessionResponse(modes=updates.session_modes(session))
 
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
         def listed() -> list[schema.SessionInfo]:
@@ -237,7 +237,7 @@ class NoteAgent:
         self._current = session
         if not slash.is_command(typed):
             return self._run_turn(session, session.send(text, typed=typed))
-        mode, result = _modes(session).current_mode_id, slash.run(typed, session)
+        mode, result = updates.session_modes(session).current_mode_id, slash.run(typed, session)
         if result.question is not None and self._confirm(result.question.text):
             result = result.question.run()
         if result.session is not None or result.quit or result.input_text or result.clipboard is not None:
@@ -245,7 +245,7 @@ class NoteAgent:
             return "end_turn"
         if shown := _command_text(result):
             self._send(session, updates.answer_chunk(updates.code_block(shown)))
-        if (new := _modes(session).current_mode_id) != mode:
+        if (new := updates.session_modes(session).current_mode_id) != mode:
             self._send(session, schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new))
         return self._run_turn(session, result.turn) if result.turn is not None else "end_turn"
 
@@ -312,11 +312,6 @@ def _run_until_stopped(work: Callable[[], Any], stop: threading.Event) -> Any:
 def _error_text(text: str) -> str:
     """An error on one line of limited length: names in it may be any text."""
     return sanitize_name(truncate(text.strip(), LONGEST_ERROR))
-
-
-def _modes(session: ZkChatSession) -> schema.SessionModeState:
-    agent = session.runtime.agent
-    return updates.session_modes(session.agent_names(), agent.name if agent is not None else None)
 
 
 def _command_text(result: CommandResult) -> str:

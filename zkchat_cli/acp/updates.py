@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -11,12 +10,12 @@ from acp import schema
 
 from zkchat_cli import slash
 from zkchat_cli.agents.loader import NO_AGENT
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.models import ToolCall, ToolRun, TurnReport, ZkChatMessage
 from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.approval import call_question
 from zkchat_cli.views.sources import no_source_line, source_lines
@@ -29,9 +28,8 @@ KINDS: dict[str, Any] = {
     "read_zk_document": "read",
     "find_excerpts": "search",
     "find_zk_documents_related_to": "search",
-    "rename_note": "move",
 }
-"""The kind that an editor shows for a tool. Other tools that change notes are edits."""
+"""The kind that an editor shows for a tool. One that changes notes becomes an edit when the user is asked."""
 TERMINAL_ONLY = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
 """Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
 
@@ -56,7 +54,7 @@ def tool_started(call: ToolCall) -> Update:
         session_update="tool_call",
         tool_call_id=call.id,
         title=tool_title(call),
-        kind=KINDS.get(call.name, "edit" if call.name in _writing_tools() else "other"),
+        kind=KINDS.get(call.name, "other"),
         status="in_progress",
         raw_input=call.arguments,
     )
@@ -138,11 +136,12 @@ def tool_title(call: ToolCall) -> str:
     return truncate(f"{call.name}: {values}" if values else call.name, 100)
 
 
-def session_modes(agents: Sequence[str], current: str | None) -> schema.SessionModeState:
+def session_modes(session: ZkChatSession) -> schema.SessionModeState:
     """The agents, as the modes of a session."""
-    names = [NO_AGENT, *(name for name in agents if name != NO_AGENT)]
+    names = [NO_AGENT, *(name for name in session.agent_names() if name != NO_AGENT)]
     available = [schema.SessionMode(id=name, name="No agent" if name == NO_AGENT else name) for name in names]
-    return schema.SessionModeState(current_mode_id=current or NO_AGENT, available_modes=available)
+    agent = session.runtime.agent
+    return schema.SessionModeState(current_mode_id=agent.name if agent is not None else NO_AGENT, available_modes=available)
 
 
 def available_commands() -> Update:
@@ -188,8 +187,3 @@ def note_path(uri: str, root: Path) -> str | None:
         return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
     except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
         return None
-
-
-@cache
-def _writing_tools() -> frozenset[str]:
-    return frozenset(tool.name for tool in load_tools(unsafe=True) if tool.writes)
