@@ -5,9 +5,9 @@ piece numbers, so its size grows with the number of messages and not with their 
 whole are not stored again: that saves 15 MB of 44 in a conversation of 1000 turns with tools.
 """
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from functools import cache
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Any
@@ -43,49 +43,47 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
 def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
     """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
     `prompt.dropped` does not list the messages that were left out."""
-    found = _find_question(connection, replace_surrogates(message_id))
-    if found is None:
+    question = _find_question(connection, replace_surrogates(message_id))
+    row = connection.execute("SELECT conversation_seq FROM prompt WHERE question_seq = ?", (question,)).fetchone()
+    found = row and _read(connection, _SourceTexts(connection, row[0]), row[0], question)
+    if not found:
         return ()
-    question, question_id = found
-    query = "SELECT conversation_seq, body FROM prompt WHERE question_seq = ? ORDER BY seq"
-    stored_prompts = connection.execute(query, (question,)).fetchall()
-    texts = _SourceTexts(connection, stored_prompts[0][0]) if stored_prompts else {}
-
-    @cache  # each piece once, however many of the prompts have it
-    def read_piece(seq: int) -> dict[str, Any]:
-        found = connection.execute("SELECT body FROM piece WHERE seq = ?", (seq,)).fetchone()
-        if found is None:
-            raise ValueError(f"piece {seq} of a prompt is missing")
-        return _unpack_piece(found[0], texts)
-
     sent = []
-    for call, (conversation, body) in enumerate(stored_prompts, 1):
-        document = codec.decompress(body)
-        messages = tuple(PromptMessage.model_validate(read_piece(seq)) for seq in accumulate(document.pop("messages")))
-        tools = tuple(PromptTool.model_validate(read_piece(seq)) for seq in accumulate(document.pop("tools")))
+    for number, call in enumerate(found.calls, 1):
+        messages = tuple(found.messages[n] for n in call.messages)
+        tools = tuple(found.tools[n] for n in call.tools)
         summary = next((m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None)
-        compaction = compactions.with_summary(connection, conversation, summary) if summary else None
-        stored = ArchivedCall.model_validate(document | {"question_id": question_id})
-        prompt = Prompt(messages=messages, tools=tools, usage=stored.figures, dropped=stored.dropped, strategy=stored.strategy)
+        compaction = compactions.with_summary(connection, row[0], summary) if summary else None
+        prompt = Prompt(messages=messages, tools=tools, usage=call.figures, dropped=call.dropped, strategy=call.strategy)
         through = compaction.last_id if compaction else None
-        values = {"question_id": question_id, "call": call, "prompt": prompt, "summarized_through": through}
-        sent.append(SentPrompt(**values, model=stored.model, usage=stored.usage, request=stored.request))
+        values = {"question_id": call.question_id, "call": number, "prompt": prompt, "summarized_through": through}
+        sent.append(SentPrompt(**values, model=call.model, usage=call.usage, request=call.request))
     return tuple(sent)
 
 
 def read_archive(connection: sqlite3.Connection, conversation_id: str, log: Sequence[ZkChatMessage]) -> ArchivedPrompts | None:
     """All prompts of a conversation, which has this log; None if none were stored."""
     [conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
-    query = """SELECT message.id, prompt.body FROM prompt LEFT JOIN message ON message.seq = prompt.question_seq
-        WHERE prompt.conversation_seq = ? ORDER BY prompt.seq"""
-    calls = [codec.decompress(body) | {"question_id": id_} for id_, body in connection.execute(query, (conversation,))]
-    if not calls:
-        return None
     texts = _SourceTexts(connection, conversation)
     texts.update({message.id: message.content for message in log})
+    return _read(connection, texts, conversation)
+
+
+def _read(
+    connection: sqlite3.Connection, texts: Mapping[str, str], conversation: int, question: int | None = None
+) -> ArchivedPrompts | None:
+    """The prompts of one question, or of the whole conversation; None if there are none. Raises LookupError if a piece is missing."""
+    query = """SELECT message.id, prompt.body FROM prompt LEFT JOIN message ON message.seq = prompt.question_seq
+        WHERE prompt.conversation_seq = :conversation AND (:question IS NULL OR prompt.question_seq = :question) ORDER BY prompt.seq"""
+    found = connection.execute(query, {"conversation": conversation, "question": question})
+    calls = [codec.decompress(body) | {"question_id": id_} for id_, body in found]
+    if not calls:
+        return None
     lists: dict[str, list[dict[str, Any]]] = {"messages": [], "tools": []}
     index: dict[int, int] = {}
-    for seq, body in connection.execute("SELECT seq, body FROM piece WHERE conversation_seq = ? ORDER BY seq", (conversation,)):
+    needed = {seq for call in calls for name in lists for seq in accumulate(call[name])}
+    query = "SELECT seq, body FROM piece WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq"
+    for seq, body in connection.execute(query, (json.dumps([*needed]),)):
         piece = _unpack_piece(body, texts)
         target = lists["tools" if "descriptor" in piece else "messages"]
         index[seq] = len(target)
@@ -170,15 +168,15 @@ class _PieceWriter:
         return {key: self._numbers[key] for key in map(self._key, pieces)}
 
 
-def _find_question(connection: sqlite3.Connection, message_id: str | None) -> tuple[int, str] | None:
-    """Number and id of the user's message of the turn that a message belongs to. Raises ValueError if one of its messages is damaged."""
+def _find_question(connection: sqlite3.Connection, message_id: str | None) -> int | None:
+    """The number of the user's message of the turn that a message belongs to. Raises ValueError if one of its messages is damaged."""
     while (found := connection.execute(_MESSAGE, (message_id,)).fetchone()) is not None:
         *row, seq = found
         if not rows.is_intact(row):
             raise ValueError(f"the message {message_id} is damaged")
         message = dict(zip(rows.MESSAGE, row, strict=True))
         if message["role"] == "user":
-            return seq, message["id"]
+            return int(seq)
         message_id = message["parent_id"]
     return None
 
