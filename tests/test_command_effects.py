@@ -19,7 +19,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
-from zkchat_cli.terminal import clipboard, command_runner, external_programs
+from zkchat_cli.terminal import command_runner, external_programs
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
 
@@ -92,7 +92,7 @@ def test_short_output_and_pipes_are_not_paged() -> None:
 
 def test_the_terminal_copies_by_escape_sequence() -> None:
     shown = screen()
-    assert clipboard.copy_text("Grüße", shown, {}) == ["the terminal"]
+    assert command_runner.copy_text("Grüße", shown, {}) == ["the terminal"]
     assert written(shown) == f"\x1b]52;c;{base64.b64encode('Grüße'.encode()).decode()}\x07"
 
 
@@ -101,7 +101,7 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
     program(tmp_path, "xsel", f'/bin/cat > {tmp_path}/copied; echo "$*" >> {tmp_path}/copied')
     program(tmp_path, "wl-copy", f"touch {tmp_path}/never")
     shown = screen(terminal=False)
-    assert clipboard.copy_text("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
+    assert command_runner.copy_text("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
     assert (tmp_path / "copied").read_text() == "a text\n--clipboard --input\n"
     assert not (tmp_path / "never").exists()
     assert written(shown) == ""
@@ -109,7 +109,7 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
 
 def test_a_clipboard_program_that_hangs_is_given_up(tmp_path: Path) -> None:
     program(tmp_path, "pbcopy", "exec /bin/sleep 600")
-    assert clipboard.copy_text("a text", screen(terminal=False), {"PATH": str(tmp_path)}) == []
+    assert command_runner.copy_text("a text", screen(terminal=False), {"PATH": str(tmp_path)}) == []
 
 
 def test_copied_text_cannot_end_a_bracketed_paste(app: AppFixture) -> None:
@@ -120,8 +120,8 @@ def test_copied_text_cannot_end_a_bracketed_paste(app: AppFixture) -> None:
 
 def test_large_text_is_not_copied_through_the_terminal() -> None:
     shown = screen()
-    assert clipboard.copy_text("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
-    assert clipboard.copy_text("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
+    assert command_runner.copy_text("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
+    assert command_runner.copy_text("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
     assert written(shown) == ""
 
 

@@ -14,8 +14,7 @@ from streaming_terminal import Streaming, pieces_of
 from zkchat_cli.events import CompactionStarted, PromptBuilt, TextDelta, ToolCallFinished, ToolCallStarted, Waiting
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.status_line import StatusLine
-from zkchat_cli.terminal.streaming_view import StreamingView
+from zkchat_cli.terminal.streaming_view import StatusLine, StreamingView
 
 CALL = ToolCall(id="1", name="find_excerpts", arguments={"query": "moon"})
 BLOCKS = (

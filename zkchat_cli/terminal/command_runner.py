@@ -4,7 +4,11 @@ A command only says what it wants (see slash/base.py); here it is printed, paged
 raises an error that says how to do without, and prints what would be copied or opened.
 """
 
-from collections.abc import Callable
+import base64
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,7 +19,6 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
-from zkchat_cli.terminal.clipboard import copy_text
 from zkchat_cli.terminal.external_programs import open_note, page, paged
 from zkchat_cli.terminal.plain_view import RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
@@ -27,6 +30,16 @@ from zkchat_cli.text.sanitize import sanitize
 if TYPE_CHECKING:
     from zkchat_cli.terminal.repl import Repl
 
+MAX_SEQUENCE = 74_994
+"""Bytes that xterm accepts in an OSC 52 sequence; other terminals accept at least as many."""
+TIMEOUT = 2.0
+CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    ("", ("pbcopy",)),
+    ("", ("clip.exe",)),
+)
 SCREENS = 2
 """Screens of text up to which a result is printed without a pager: the user wants to type the next command at once."""
 
@@ -113,3 +126,29 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, print_remark: R
             raise last.error
         screen.print()
     return session
+
+
+def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> list[str]:
+    """Copy text to every clipboard that can be reached, and return their names."""
+    targets: list[str] = []
+    data = text.encode("utf-8", "replace")
+    for variable, command in CLIPBOARDS:
+        program = shutil.which(command[0], path=env.get("PATH")) if not variable or env.get(variable) else None
+        if program is not None and _pipe_to([program, *command[1:]], data):
+            targets.append(command[0])
+            break
+    if screen.out.isatty() and env.get("TERM") != "dumb" and len(data) <= MAX_SEQUENCE:
+        screen.out.write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
+        screen.out.flush()
+        targets.append("the terminal")
+    return targets
+
+
+def _pipe_to(command: Sequence[str], data: bytes) -> bool:
+    """In a session of its own: the program keeps running to hold the text, and must not get a Ctrl-C of the chat."""
+    nowhere = subprocess.DEVNULL
+    try:
+        subprocess.run(command, input=data, stdout=nowhere, stderr=nowhere, timeout=TIMEOUT, check=True, start_new_session=True)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
