@@ -11,10 +11,10 @@ from zkchat_cli import exporters
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.fileio import make_private_folder, write_new_file
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 
 
-def _export(session: ZkChatSession, argument: str) -> CommandResult:
+def _export(session: ZkChatSession, argument: str) -> str:
     format_, _, name = argument.partition(" ")
     exporter = exporters.exporter(format_ or "md")
     file = Path(name.strip()) if name.strip() else _default_folder(session) / f"zkchat-{session.conversation.id}{exporter.suffix}"
@@ -34,7 +34,7 @@ def _export(session: ZkChatSession, argument: str) -> CommandResult:
         raise UsageError(f"{file} already exists", f"Give another name: /export {format_ or 'md'} other{exporter.suffix}") from e
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
         raise StoreError(f"{file} cannot be written: {reason(e)}", f"Give another path: /export {format_ or 'md'} PATH") from e
-    return CommandResult(f"Exported to {file}")
+    return f"Exported to {file}"
 
 
 def _default_folder(session: ZkChatSession) -> Path:

@@ -7,10 +7,10 @@ permanent.
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
 from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 
 
-def _model(session: ZkChatSession, argument: str) -> CommandResult:
+def _model(session: ZkChatSession, argument: str) -> str:
     if argument:
         session.use_model(_full_name(session, argument))
         session.prepare()
@@ -18,14 +18,14 @@ def _model(session: ZkChatSession, argument: str) -> CommandResult:
         model = session.runtime.model
         problem = model.check()
         warning = f"\n{problem.message}\n{problem.hint}" if problem else ""
-        return CommandResult(f"Switched to {base.model_text(session.runtime)}{warning}\n{keep}")
+        return f"Switched to {base.model_text(session.runtime)}{warning}\n{keep}"
     offers = session.list_models()
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     available = ["Available:", *lines] if lines else []
     with_server = [name for name in providers.names() if providers.provider(name).open_remote is not None]
     hint = f"/model PROVIDER/NAME switches to another; providers: {', '.join(with_server)}."
-    return CommandResult("\n".join([base.model_text(session.runtime), *available, hint]))
+    return "\n".join([base.model_text(session.runtime), *available, hint])
 
 
 def _full_name(session: ZkChatSession, argument: str) -> str:

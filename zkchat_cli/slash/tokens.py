@@ -2,16 +2,16 @@
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import sum_usage
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.token_usage import usage_text
 
 
-def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
+def _tokens(session: ZkChatSession, argument: str) -> str:
     counter = session.runtime.counter
     if argument:
         count = counter.count(argument)
-        return CommandResult(f"{'~' if counter.estimated else ''}{plural(count, 'token')}, {plural(len(argument), 'character')}")
+        return f"{'~' if counter.estimated else ''}{plural(count, 'token')}, {plural(len(argument), 'character')}"
     usage = session.usage
     mark = "~" if usage.estimated else ""
     text = f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, without your message."
@@ -20,7 +20,7 @@ def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
     for paid, one, many in ((session.archive().messages, "answer", "answers"), (requested, "summary", "summaries")):
         if costs := [each.usage for each in paid if each.usage is not None]:
             text += f"\n{plural(len(costs), one, many)}: {usage_text(sum_usage(costs))}."
-    return CommandResult(text)
+    return text
 
 
 COMMAND = SlashCommand(_tokens, "[text]")

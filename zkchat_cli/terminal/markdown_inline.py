@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
@@ -35,24 +35,15 @@ def markdown_parser() -> MarkdownIt:
     """A lenient parser, because models are: four spaces do not make code, a line of dashes is no heading, HTML is text."""
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING})
     parser.enable(["table", "strikethrough"]).disable(["reference", "code", "lheading", "html_block", "html_inline"])
-    parser.inline.ruler.before("link", "wikilink", _read_wikilink)
-    parser.inline.ruler.before("autolink", "line_break", _read_line_break)
+    parser.inline.ruler.before("link", "wikilink", partial(_read_token, pattern=_WIKILINK, kind="wikilink"))
+    parser.inline.ruler.before("autolink", "line_break", partial(_read_token, pattern=_LINE_BREAK, kind="hardbreak"))
     parser.inline.ruler.before("emphasis", "strong_cjk", _read_strong_in_cjk)
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]  # `web_address` encodes, and refuses what no click may open
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005
     return parser
 
 
-def _read_wikilink(state: StateInline, silent: bool) -> bool:
-    return _read_token(state, _WIKILINK, "wikilink", silent=silent)
-
-
-def _read_line_break(state: StateInline, silent: bool) -> bool:
-    """`<br>`, which models write into the cells of tables."""
-    return _read_token(state, _LINE_BREAK, "hardbreak", silent=silent)
-
-
-def _read_token(state: StateInline, pattern: re.Pattern[str], kind: str, *, silent: bool) -> bool:
+def _read_token(state: StateInline, silent: bool, *, pattern: re.Pattern[str], kind: str) -> bool:
     found = pattern.match(state.src, state.pos)
     if found is None:
         return False
