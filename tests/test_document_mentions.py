@@ -23,7 +23,7 @@ def vault(vault: Path) -> Path:
 
 
 def mentioned(text: str, notes: Vault) -> tuple[DocumentReference, ...]:
-    mentions = find_mentions(text, ImportRoots(notes, None, 1 << 20), DocumentSummaryService(notes).summary)
+    mentions = find_mentions(text, ImportRoots(notes, None), DocumentSummaryService(notes).summary)
     return tuple(mention.reference for mention in mentions.documents)
 
 

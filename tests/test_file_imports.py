@@ -26,7 +26,7 @@ def places(notes: Vault, tmp_path: Path) -> ImportRoots:
     folder = write_notes(
         tmp_path / "code", {"main.py": "def main():\n    return 1\n", "my plan.txt": "Plan A.", "sub/deep.md": "# Deep\n\nText."}
     )
-    return ImportRoots(notes, folder, 100_000)
+    return ImportRoots(notes, folder)
 
 
 def file(text: str, places: ImportRoots) -> ImportedFile:
@@ -149,15 +149,14 @@ def test_other_folders_are_refused(places: ImportRoots, tmp_path: Path, path: st
         ("a.png", "not a text file"),
         (
             "big.log",
-            "@big.log is too large to import: 195 kB of at most 97. Put the part you need into a file of its own, "
-            "or raise references.import_max_kilobytes.",
+            "@big.log is too large to import: 585 kB of at most 512. Put the part you need into a file of its own.",
         ),
         ("pipe.txt", "does not exist"),
     ],
 )
 def test_what_is_no_plain_text_in_the_folder_is_refused(places: ImportRoots, tmp_path: Path, path: str, problem: str) -> None:
     assert places.folder
-    write_notes(tmp_path, {"outside.txt": "secret", "code/.env": "KEY=1", "code/big.log": "x" * 200_000})
+    write_notes(tmp_path, {"outside.txt": "secret", "code/.env": "KEY=1", "code/big.log": "x" * 600_000})
     (places.folder / "way.txt").symlink_to(tmp_path / "outside.txt")
     (places.folder / "a.png").write_bytes(b"\x89PNG\0\0")
     os.mkfifo(places.folder / "pipe.txt")

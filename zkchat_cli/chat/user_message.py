@@ -68,11 +68,6 @@ class UserInput(NamedTuple):
         return cls(text, typed, parse_agent_mention(text) if typed in (None, text) else None)
 
 
-def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
-    """The folders that a message may import files from."""
-    return ImportRoots(services.vault, services.working_folder, 1024 * runtime.settings.references.import_max_kilobytes)
-
-
 def check_agent_mention(mention: AgentMention | None, names: Sequence[str]) -> AgentMention | None:
     """The mention if there is an agent of that name. Raises UsageError for one without a question."""
     if mention is None or mention.name not in names:
@@ -112,7 +107,7 @@ class UserMessageBuilder:
         text = bare.prompt_text
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
-        roots = import_roots(self.services, runtime)
+        roots = ImportRoots(self.services.vault, self.services.working_folder)
         try:
             mentions, names = find_mentions(text, roots, summary, typed, with_links=with_links, compare=search)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links

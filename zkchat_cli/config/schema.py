@@ -90,7 +90,6 @@ class TerminalSettings(Section):
 class ReferenceSettings(Section):
     enabled: bool = Field(True, description="read the notes that a message links to, and keep a list of the documents behind each answer")
     max_displayed: int = Field(10, ge=1, description="number of sources listed after an answer")
-    import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 
 
 class RetrievalSettings(Section):

@@ -27,6 +27,8 @@ _IMPORT = lazy_pattern(
 _PUNCTUATION = ".,;:!?…。，；：！？"
 _ESCAPED = lazy_pattern(r"\\([ ()])")
 MAX_IMPORTS = 50
+MAX_IMPORTED = 512 * 1024
+"""Bytes of a file."""
 MAX_FILES = 5_000
 """Files of a folder tree that are compared with a missing name."""
 MOST_SIMILAR = 3
@@ -47,11 +49,10 @@ class FileImport(NamedTuple):
 
 @dataclass(frozen=True)
 class ImportRoots:
-    """The folders that files may be imported from, and the largest size in bytes."""
+    """The folders that files may be imported from."""
 
     vault: Vault
     folder: Path | None
-    max_bytes: int
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -139,9 +140,9 @@ def _read_file(file: Path, base: Path, roots: ImportRoots) -> ImportedFile:
         size = file.stat().st_size
     except OSError as e:
         raise VaultError(f"@{name} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.") from e
-    if size > roots.max_bytes:
-        hint = "Put the part you need into a file of its own, or raise references.import_max_kilobytes."
-        raise VaultError(f"@{name} is too large to import: {size // 1024} kB of at most {roots.max_bytes // 1024}", hint)
+    if size > MAX_IMPORTED:
+        hint = "Put the part you need into a file of its own."
+        raise VaultError(f"@{name} is too large to import: {size // 1024} kB of at most {MAX_IMPORTED // 1024}", hint)
     path = vault.find_file(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
     if path is not None and path.lower().endswith(NOTE_SUFFIXES):
         return ImportedFile(path, tuple(vault.chunks(path)), is_note=True)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,18 +64,16 @@ def import_(
     ctx: CommandContext, path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")]
 ) -> None:
     """Remember each list item and each paragraph of a file."""
-    from zkchat_cli.chat.user_message import import_roots
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
-    from zkchat_cli.references.file_imports import find_imports, read_import
+    from zkchat_cli.references.file_imports import ImportRoots, find_imports, read_import
     from zkchat_cli.views.memory import fact_update_text
 
     imports = find_imports(f'@"{path.removeprefix("@")}"')
     if not imports:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
-        roots = import_roots(session.services, session.runtime)
         try:
-            file = read_import(imports[0], roots)
+            file = read_import(imports[0], ImportRoots(session.vault, Path.cwd()))
         except VaultError as e:
             e.hint = e.hint or "Name a file of your notes or of the current folder."
             raise
