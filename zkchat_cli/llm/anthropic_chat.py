@@ -132,10 +132,10 @@ def request_body(model: str, request: Request, window: int | None, *, cites: boo
     while rest and rest[0].role == "system":
         system += text_blocks(rest.pop(0).content)
     version = _version(model)
-    converted = _Messages(rest, cites=cites and "claude-" in model)
+    messages, cache_ends = _convert(rest, cites=cites and "claude-" in model)
     tools = [_tool(tool) for tool in request.tools]
     max_tokens = request.options.max_output_tokens or _max_answer(request, version, window)
-    body: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": converted.messages, "stream": True}
+    body: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": messages, "stream": True}
     if system:
         body["system"] = system
     called = sorted({call.name for message in rest for call in message.tool_calls})
@@ -144,7 +144,7 @@ def request_body(model: str, request: Request, window: int | None, *, cites: boo
         body["tool_choice"] = {"type": "none"}
     if tools:
         body["tools"] = tools
-    for block in (*tools[-1:], *system[-1:], *converted.cache_ends):
+    for block in (*tools[-1:], *system[-1:], *cache_ends):
         block["cache_control"] = CACHE_MARKER
     return body | _thinking_options(request.options, max_tokens, version)
 
@@ -187,44 +187,34 @@ def _tool(tool: PromptTool) -> Block:
     return {"name": function["name"], "description": function.get("description", ""), "input_schema": schema}
 
 
-class _Messages:
-    """A conversation in the API's form. `cache_ends`: the last blocks of the parts that stay the same."""
+def _convert(messages: Sequence[PromptMessage], *, cites: bool) -> tuple[list[dict[str, Any]], list[Block]]:
+    """A conversation in the API's form, and the last blocks of the parts that stay the same."""
+    converted: list[dict[str, Any]] = []
+    cache_ends: list[Block] = []
+    turn = _turn_start(messages)
+    for position, message in enumerate(messages):
+        if position == turn and converted:
+            cache_ends.append(converted[-1]["content"][-1])
+        role, blocks = "assistant" if message.role == "assistant" else "user", _blocks(message, cites=cites)
+        if converted and converted[-1]["role"] == role:
+            converted[-1]["content"] += blocks
+        elif blocks:
+            converted.append({"role": role, "content": blocks})
+        if blocks and message.kind == "summary":
+            cache_ends.append(blocks[-1])
+    if not converted or converted[0]["role"] != "user":
+        converted.insert(0, {"role": "user", "content": text_blocks(OMITTED)})
+    return converted, cache_ends
 
-    def __init__(self, messages: Sequence[PromptMessage], *, cites: bool) -> None:
-        self._cites = cites
-        self.messages: list[dict[str, Any]] = []
-        self.cache_ends: list[Block] = []
-        turn = _turn_start(messages)
-        last: Block | None = None
-        for position, message in enumerate(messages):
-            role, blocks = self._blocks(message)
-            if position == turn and last is not None:
-                self.cache_ends.append(last)
-            if blocks:
-                self._add(role, blocks)
-                last = blocks[-1]
-                if message.kind == "summary":
-                    self.cache_ends.append(last)
-        if not self.messages or self.messages[0]["role"] != "user":
-            self.messages.insert(0, {"role": "user", "content": text_blocks(OMITTED)})
 
-    def _add(self, role: str, blocks: list[Block]) -> None:
-        if self.messages and self.messages[-1]["role"] == role:
-            self.messages[-1]["content"] += blocks
-        else:
-            self.messages.append({"role": role, "content": list(blocks)})
-
-    def _blocks(self, message: PromptMessage) -> tuple[str, list[Block]]:
-        if message.role == "assistant":
-            thinking = map(dict, message.thinking_for(PROVIDER_NAME))
-            calls = (
-                {"type": "tool_use", "id": _valid_id(call.id), "name": call.name, "input": call.arguments} for call in message.tool_calls
-            )
-            return "assistant", [*thinking, *text_blocks(message.content), *calls]
-        found = search_result_blocks(message.content) if self._cites and message.kind in ("tool_results", "documents") else None
-        if message.role == "tool":
-            return "user", [_result(message, found or message.content)]
-        return "user", found or text_blocks(message.content)
+def _blocks(message: PromptMessage, *, cites: bool) -> list[Block]:
+    if message.role == "assistant":
+        calls = ({"type": "tool_use", "id": _valid_id(call.id), "name": call.name, "input": call.arguments} for call in message.tool_calls)
+        return [*map(dict, message.thinking_for(PROVIDER_NAME)), *text_blocks(message.content), *calls]
+    found = search_result_blocks(message.content) if cites and message.kind in ("tool_results", "documents") else None
+    if message.role == "tool":
+        return [_result(message, found or message.content)]
+    return found or text_blocks(message.content)
 
 
 def _result(message: PromptMessage, content: str | list[Block]) -> Block:

@@ -5,11 +5,9 @@ answers show otherwise.
 """
 
 OPENAI_INPUT = {
-    "gpt-3.5-turbo": 16_385,
     "gpt-4": 8_192,
     "gpt-4-turbo": 128_000,
     "gpt-4o": 128_000,
-    "chatgpt-4o": 128_000,
     "gpt-4.1": 1_047_576,
     "gpt-5": 272_000,
     "gpt-5.4": 922_000,

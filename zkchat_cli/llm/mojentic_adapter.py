@@ -148,12 +148,7 @@ async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) ->
             emit(RetryDelay(event.delay or 0.0, f"{model.server.name} {said.get(status) or f'failed ({status})'}"))
 
     policy = RecoveryPolicy(
-        max_attempts=MAX_ATTEMPTS,
-        base_delay=model.first_delay,
-        delay_ceiling=MAX_DELAY,
-        retryable_categories=frozenset({"transport"}),
-        jitter=lambda ceiling: ceiling,
-        observer=observe,
+        max_attempts=MAX_ATTEMPTS, base_delay=model.first_delay, delay_ceiling=MAX_DELAY, jitter=lambda ceiling: ceiling, observer=observe
     )
     timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)  # stream_in_thread has the other timeouts
     async with open_client(model.server, httpx.AsyncClient, timeout=timeout) as client:

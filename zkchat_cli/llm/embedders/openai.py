@@ -1,19 +1,16 @@
 """Vectors from OpenAI, or from a compatible server such as llama.cpp at OPENAI_BASE_URL or openai.base_url, with or without a key."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.providers.openai import OPENAI, OpenAISettings
 from zkchat_cli.llm.server_embedder import ServerEmbedder
 from zkchat_cli.vault.search.vector_store import Embedder
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 DEFAULT_MODEL = "text-embedding-3-small"
 
 
-def _read_vectors(answer: Any) -> "ArrayLike":
+def _read_vectors(answer: Any) -> list[Any]:
     return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
 
 
