@@ -131,7 +131,7 @@ def test_models_of_the_server_are_listed(server: ModelServer) -> None:
     assert PROVIDER.open_remote is not None
     remote = PROVIDER.open_remote(ModelConfig("", AnthropicSettings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
     assert [(model.name, model.window) for model in remote.list_models()] == [("clam", None), ("claude", 300_000)]
-    assert (remote.server.key_status, remote.server.configured_by) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
+    assert (remote.server.key_status, remote.server.is_configured) == ("ANTHROPIC_API_KEY is set", True)
 
 
 @pytest.mark.parametrize(("listed", "counts"), [({"input_tokens": 1234}, [1234, 1234]), (Reply([b"{}"], 404), [None, None])])

@@ -51,8 +51,7 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
     assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"
     reach = open_remote("openai", loaded)
     assert reach is not None
-    assert reach.server.key_status == "the key in zkchat's file is set"
-    assert reach.server.configured_by == "the key in zkchat's file, OPENAI_BASE_URL"
+    assert (reach.server.key_status, reach.server.is_configured) == ("the key in zkchat's file is set", True)
     assert KEY not in repr([deltas, model, loaded, model_config(providers.provider("openai"), loaded)])
 
 

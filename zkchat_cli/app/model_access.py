@@ -61,18 +61,18 @@ def available_models(
     """
     from zkchat_cli.llm.http_errors import mask_address  # the providers have loaded it
 
-    found = {name: model for name, model in _remote_models(loaded).items() if model.server.configured_by or model.server.is_local}
+    found = {name: model for name, model in _remote_models(loaded).items() if model.server.is_configured or model.server.is_local}
     models = {**found, **also}
     answers: dict[str, AvailableModels] = {}
     for name, model in models.items():
-        late = f"{mask_address(model.server.address)} did not answer in time" if model.server.configured_by else ""
+        late = f"{mask_address(model.server.address)} did not answer in time" if model.server.is_configured else ""
         answers[name] = AvailableModels(name, problem=late)  # until it answers
 
     def ask(name: str, model: "RemoteModel") -> None:
         try:
             answers[name] = AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in model.list_models()))
         except ZkchatError as e:
-            answers[name] = AvailableModels(name, problem=e.message if model.server.configured_by else "")
+            answers[name] = AvailableModels(name, problem=e.message if model.server.is_configured else "")
 
     threads = [threading.Thread(target=ask, args=each, daemon=True) for each in models.items()]
     deadline = time.monotonic() + seconds

@@ -86,8 +86,8 @@ class JsonClient(Endpoint):
 
     key_status: str = "needs none"
     """For the user: which key it has."""
-    configured_by: str = ""
-    """What the user has set for it (an address, a key); empty if nothing shows that the user wants this provider."""
+    is_configured: bool = False
+    """Whether the user has set something for it: an address, a key."""
     sleep: Callable[[float], None] = time.sleep
     _client: "httpx.Client | None" = field(default=None, init=False)
 

@@ -3,24 +3,19 @@
 The server keeps nothing (`store: false`), so each call sends the whole conversation. What a model has reasoned before a tool call comes
 encrypted, and goes back with the call's result; after the turn it is of no use, and it is not stored.
 
-The types of requests are those of OpenAI's SDK, which mojentic has imported before the first call.
+tests/test_openai_responses.py checks requests against the types of OpenAI's SDK.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from zkchat_cli.llm.base import MAX_CALL_ID, Request
+from zkchat_cli.llm.base import MAX_CALL_ID, Request, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.openai_chat import takes_temperature
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
-
-if TYPE_CHECKING:
-    from openai.types.responses import FunctionToolParam, ResponseInputItemParam
-    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
-    from openai.types.shared_params import Reasoning
 
 PROVIDER_NAME = "openai/responses"
 """Marks reasoning that goes back to this API only."""
@@ -110,34 +105,25 @@ def _sendable_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:
     return ResponseReasoningItem.model_validate(fields).to_dict(exclude_none=True)
 
 
-def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> "ResponseCreateParamsStreaming":
+def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
     """The request's JSON. `official`: the server is OpenAI, which has more to offer than compatible servers."""
-    options = request.options
-    body: ResponseCreateParamsStreaming = {
-        "model": model,
-        "input": [item for message in request.messages for item in _input_items(message)],
-        "stream": True,
-        "store": False,
-        "prompt_cache_key": _cache_key(request),
-    }
-    reasoning: Reasoning = {}
-    if options.reasoning_effort is not None:
-        reasoning["effort"] = options.reasoning_effort
-    if not model.startswith(NEVER_REASONING):
-        body["include"] = ["reasoning.encrypted_content"]
-        if official and options.reasoning_effort != "none":
-            reasoning["summary"] = "auto"
-    if reasoning:
-        body["reasoning"] = reasoning
-    if verbosity:
-        body["text"] = {"verbosity": verbosity}  # type: ignore[typeddict-item]  # checked by the settings
-    if options.max_output_tokens is not None:
-        body["max_output_tokens"] = max(options.max_output_tokens, MIN_ANSWER)
-    if options.temperature is not None and (takes_temperature(model) or not official):
-        body["temperature"] = options.temperature
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
-    return body
+    options, may_reason = request.options, not model.startswith(NEVER_REASONING)
+    summary = "auto" if may_reason and official and options.reasoning_effort != "none" else None
+    first = request.messages[0].content if request.messages else ""
+    return without_none(
+        model=model,
+        input=[item for message in request.messages for item in _input_items(message)],
+        stream=True,
+        store=False,
+        # equal for prompts with the same beginning, so that OpenAI sends them to the server that has it in its cache
+        prompt_cache_key=f"zkchat-{blake2b(first.encode('utf-8', 'replace'), digest_size=8).hexdigest()}",
+        include=["reasoning.encrypted_content"] if may_reason else None,
+        reasoning=without_none(effort=options.reasoning_effort, summary=summary) or None,
+        text={"verbosity": verbosity} if verbosity else None,
+        max_output_tokens=max(options.max_output_tokens, MIN_ANSWER) if options.max_output_tokens is not None else None,
+        temperature=options.temperature if takes_temperature(model) or not official else None,
+        tools=[_tool(tool) for tool in request.tools] or None,
+    )
 
 
 def leave_out_summary(body: dict[str, Any]) -> None:
@@ -146,7 +132,7 @@ def leave_out_summary(body: dict[str, Any]) -> None:
         body["reasoning"] = {"effort": reasoning["effort"]}
 
 
-def _input_items(message: PromptMessage) -> "Iterator[ResponseInputItemParam]":
+def _input_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
     """A message as items: the text, reasoning and calls of an answer in the order in which they came."""
     if message.role == "tool":
         yield {"type": "function_call_output", "call_id": (message.tool_call_id or "")[-MAX_CALL_ID:], "output": message.content}
@@ -158,22 +144,16 @@ def _input_items(message: PromptMessage) -> "Iterator[ResponseInputItemParam]":
         order = ({"type": "message"}, *order)
     for item in (*order, *({"type": "function_call"} for _ in calls)):
         if item["type"] == "reasoning":
-            yield item  # type: ignore[misc]  # as the server sent it
+            yield item
         elif item["type"] == "message" and texts:
-            yield {**item, "role": message.role, "content": texts.pop()}  # type: ignore[misc]
+            yield {**item, "role": message.role, "content": texts.pop()}
         elif item["type"] == "function_call" and calls:
             call = calls.pop(0)
             arguments = json.dumps(call.arguments, ensure_ascii=False)
             yield {"type": "function_call", "call_id": call.id[-MAX_CALL_ID:], "name": call.name, "arguments": arguments}
 
 
-def _tool(tool: PromptTool) -> "FunctionToolParam":
+def _tool(tool: PromptTool) -> dict[str, Any]:
     """Not strict: that would make every parameter of a tool required."""
     given = {"parameters": {"type": "object", "properties": {}}, **tool.descriptor["function"]}
-    return {"type": "function", "description": "", **given, "strict": False}  # type: ignore[typeddict-item]  # `given` has the name
-
-
-def _cache_key(request: Request) -> str:
-    """Equal for prompts with the same beginning, so that OpenAI sends them to the server that has it in its cache."""
-    first = next((message.content for message in request.messages), "")
-    return f"zkchat-{blake2b(first.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+    return {"type": "function", "description": "", **given, "strict": False}

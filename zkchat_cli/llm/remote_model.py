@@ -291,7 +291,6 @@ class KeyedProvider(NamedTuple):
     name: str
     company: str
     address: str
-    address_variable: str
     other_name: str
     headers: Callable[[str, bool], dict[str, str]]
     path: str
@@ -300,29 +299,27 @@ class KeyedProvider(NamedTuple):
 
     def server(self, config: ModelConfig, settings: KeyedSettings) -> JsonClient:
         """Its server, or the one that the user has configured."""
-        from_environment = config.env.get(self.address_variable, "").strip()
-        address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(self.path) or self.address
+        variable = f"{self.name.upper()}_BASE_URL"
+        given_address = config.env.get(variable, "").strip() or settings.base_url.strip()
+        address = given_address.rstrip("/").removesuffix(self.path) or self.address
         official = address == self.address
         given = config.key.for_address("" if official else address)
         key = given.value or config.env.get(settings.key_variable, "").strip()
         key_name = given.description or settings.key_variable
         key_error = None
         if official and not key:
-            hint = f"Set it, or run zkchat keys set {self.name}; or set {self.address_variable} to a server that needs none."
+            hint = f"Set it, or run zkchat keys set {self.name}; or set {variable} to a server that needs none."
             key_error = ProviderError("auth", f"{self.company} needs a key, and {settings.key_variable} is not set", hint)
         elif not (key.isascii() and key.isprintable()) or " " in key:
             problem = f"{settings.key_variable} contains characters that are not valid in a key"
             key_error = ProviderError("auth", problem, "Set it again, and copy only the key.")
-        configured_by = [key_name] if key else []
-        if not official:
-            configured_by.append(self.address_variable if from_environment else f"{self.name}.base_url")
         key_status = f"{key_name} is {'set' if key else 'not set'}"
         if not key and any(config.key.stored.values()):
             key_status += f"; the stored key is for another address (zkchat keys set {self.name} stores one for this)"
         return JsonClient(
             self.company if official else self.other_name,
             address,
-            "Check your network." if official else f"Is it running? Check {self.name}.base_url or {self.address_variable}{self.check}.",
+            "Check your network." if official else f"Is it running? Check {self.name}.base_url or {variable}{self.check}.",
             key=key,
             check_key=f"Check {key_name}.",
             headers=self.headers(key, official),
@@ -330,7 +327,7 @@ class KeyedProvider(NamedTuple):
             allow_insecure=settings.allow_insecure,
             key_error=key_error,
             key_status=key_status,
-            configured_by=", ".join(configured_by),
+            is_configured=bool(key) or not official,
         )
 
 

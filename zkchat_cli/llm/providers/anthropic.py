@@ -75,7 +75,6 @@ ANTHROPIC = KeyedProvider(
     name="anthropic",
     company="Anthropic",
     address="https://api.anthropic.com",
-    address_variable="ANTHROPIC_BASE_URL",
     other_name="the server for anthropic",
     headers=_headers,
     path="/v1",

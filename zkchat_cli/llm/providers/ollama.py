@@ -117,7 +117,7 @@ def open_server(config: ModelConfig) -> JsonClient:
         check_key="If a proxy in front of it needs a password, set OLLAMA_HOST to https://NAME:PASSWORD@HOST.",
         table="ollama",
         allow_insecure=settings.allow_insecure,
-        configured_by="OLLAMA_HOST" if config.env.get("OLLAMA_HOST") else "ollama.host" if settings.host else "",
+        is_configured=bool(config.env.get("OLLAMA_HOST") or settings.host),
     )
 
 

@@ -56,7 +56,6 @@ OPENAI = KeyedProvider(
     name="openai",
     company="OpenAI",
     address="https://api.openai.com/v1",
-    address_variable="OPENAI_BASE_URL",
     other_name="the OpenAI-compatible server",
     headers=bearer,
     path="/chat/completions",
@@ -170,7 +169,7 @@ class OpenAIResponsesModel(OpenAIModel):
     refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, TEMPERATURE_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL)
 
     def full_body(self, request: Request) -> dict[str, Any]:
-        return {**openai_responses.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)}
+        return openai_responses.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
 
 
 def _window_in(row: Mapping[str, Any]) -> object:

@@ -117,7 +117,7 @@ def _server_checks(loaded: LoadedConfig) -> Iterator[Check]:
     for name in providers.names():
         own = model if name == chosen else ""
         remote = model_access.open_remote(name, loaded, own)
-        if remote is not None and (remote.server.configured_by or name == chosen):
+        if remote is not None and (remote.server.is_configured or name == chosen):
             yield name, partial(_check_server, remote, own)
 
 
