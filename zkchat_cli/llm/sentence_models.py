@@ -91,10 +91,11 @@ class SentenceModel:
     batch: int = 32
     _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    @property
+    @cached_property
     def id(self) -> str:
         model, _ = self._files
-        return self.name or f"onnx/{model.parent.name}/{model.name}@{self._digest}"
+        digest = "" if self.name else hashlib.sha256("".join(map(self._hash, self._files)).encode()).hexdigest()[:16]
+        return self.name or f"onnx/{model.parent.name}/{model.name}@{digest}"
 
     @property
     def languages(self) -> Collection[str] | None:
@@ -157,10 +158,6 @@ class SentenceModel:
             if (folder / "tokenizer.json").is_file():
                 return self.path, folder / "tokenizer.json"
         raise _error(f"no tokenizer.json next to {self.path}", "Copy the tokenizer.json of the model's page there.")
-
-    @cached_property
-    def _digest(self) -> str:
-        return hashlib.sha256("".join(map(self._hash, self._files)).encode()).hexdigest()[:16]
 
     def _hash(self, file: Path) -> str:
         try:

@@ -93,6 +93,7 @@ class OpenAIModel(RemoteModel):
     provider = "openai"
     path = "/chat/completions"
     reader: ClassVar[type[ChatReader]] = openai_chat.OpenAIReader
+    make_body = staticmethod(openai_chat.request_body)
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *(TOOLS_WITH_REASONING_REFUSAL, TEMPERATURE_REFUSAL, STREAM_OPTIONS_REFUSAL),
         *(MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL),
@@ -154,7 +155,7 @@ class OpenAIModel(RemoteModel):
             return len(self.server.fetch("/tokenize", text, COUNT_LIMITS, outside_v1=True)["tokens"])
 
     def full_body(self, request: Request) -> dict[str, Any]:
-        return openai_chat.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
+        return self.make_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/models", _window_in)
@@ -166,10 +167,8 @@ class OpenAIResponsesModel(OpenAIModel):
 
     path = "/responses"
     reader = openai_responses.ResponsesReader
+    make_body = staticmethod(openai_responses.request_body)
     refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, TEMPERATURE_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL)
-
-    def full_body(self, request: Request) -> dict[str, Any]:
-        return openai_responses.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
 
 
 def _window_in(row: Mapping[str, Any]) -> object:
