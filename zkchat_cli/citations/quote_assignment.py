@@ -1,7 +1,7 @@
 """Which quotations belong to which citation marks: those before a mark in its paragraph, around it, or introduced by it."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import QUOTE_SIGN, Quotation
@@ -35,32 +35,30 @@ def marks_outside_quotations(written: Iterable[CitationMark], quotations: Sequen
 
 
 def assign_quotes(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str, text: str) -> list[list[tuple[int, str]]]:
-    """The quotations of each mark, as their indexes and words: those around it, else those between it and the mark before, else those that
-    it introduces. Adjacent marks share quotations. `text` is the answer with spaces in place of its code.
+    """The quotations of each mark, as their indexes and words. A quotation with marks in it belongs to them, another one to the mark behind
+    it in its paragraph, and to those adjacent to that, or else to the one that introduces it. `text` is the answer with spaces in place of
+    its code.
     """
-    ends = [quotation.end for quotation in quotations]
-    quotes, inner = _inner_quotes(spans, quotations, answer)
-    taken = set(inner)
-    introduced = _introduced_quotations(spans, quotations, text)
+    quotes: list[list[tuple[int, str]]] = [[] for _ in spans]
+    starts = [start for start, _ in spans]
     borders = [found.start() for found in _BORDER.finditer(text)]
-    since = 0
-    for at, (start, end) in enumerate(spans):
-        paragraph = bisect_right(borders, start)
-        earliest = max(since, borders[paragraph - 1] if paragraph else 0)
-        for index in range(bisect_right(ends, earliest), bisect_right(ends, start)):
-            introduces = index in introduced and bool(_SENTENCE_ENDS.search(text, ends[index] - 2, start))
-            if not introduces and index not in inner and not quotations[index].block:
-                quotes[at].append((index, quotations[index].words))
-                taken.add(index)
-        index = bisect_right(ends, start) - 1
-        if index >= 0 and quotations[index].block and ends[index] >= since and _AFTER_BLOCK.fullmatch(text, ends[index], start):
-            quotes[at].append((index, quotations[index].words))
-            taken.add(index)
-        if not (quotes[at] and at + 1 < len(spans) and spans[at + 1][0] == end):
-            since = end
-    for index, at in introduced.items():
-        if index not in taken:
-            quotes[at].append((index, quotations[index].words))
+    introduced_by: int | None = None
+    for index, quotation in enumerate(quotations):
+        first, following = bisect_left(starts, quotation.start), bisect_left(starts, quotation.end)
+        continues = (
+            introduced_by == first - 1 and not quotation.block and _is_same_sentence(quotations[index - 1].end, quotation.start, text)
+        )
+        introduced_by = first - 1 if continues or (first and _introduces(spans[first - 1][1], quotation, text)) else None
+        if first < following:
+            for at, words in _inner_quotes(quotation, range(first, following), spans, answer):
+                quotes[at].append((index, words))
+        elif following < len(spans) and _is_followed(quotation, starts[following], text, borders, introduced=introduced_by is not None):
+            quotes[following].append((index, quotation.words))
+            while not quotation.block and following + 1 < len(spans) and starts[following + 1] == spans[following][1]:
+                following += 1
+                quotes[following].append((index, quotation.words))
+        elif introduced_by is not None:
+            quotes[introduced_by].append((index, quotation.words))
     return quotes
 
 
@@ -71,52 +69,40 @@ def is_beside(span: tuple[int, int], quotation: Quotation, text: str) -> bool:
     return not _SENTENCE_ENDS.search(text, first[1] - 2, last[0]) or not any(c.isalnum() for c in between)
 
 
-def _inner_quotes(
-    spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str
-) -> tuple[list[list[tuple[int, str]]], set[int]]:
-    """The words that each mark inside a quotation follows, without marks, with the quotation's index; and the indexes of all with marks."""
-    quotes: list[list[tuple[int, str]]] = [[] for _ in spans]
-    with_marks: set[int] = set()
-    starts = [start for start, _ in spans]
-    for index, quotation in enumerate(quotations):
-        inside = range(bisect_left(starts, quotation.start), bisect_left(starts, quotation.end))
-        begin = quotation.start + (not quotation.block)
-        words = ""
-        for at in inside:
-            start, end = spans[at]
-            following = spans[at + 1][0] if at + 1 in inside else quotation.end - (not quotation.block)
-            if answer[begin:start].strip() or not words:
-                words = answer[begin:start]
-                if at + 1 not in inside and any(c.isalnum() for c in answer[end:following]):
-                    words += answer[end:following]
-            bare = QUOTE_SIGN.sub("", words).strip().rstrip("—–-( \n")
-            if is_long_enough(bare):
-                quotes[at].append((index, bare))
-            with_marks.add(index)
-            begin = end
-    return quotes, with_marks
+def _is_same_sentence(end: int, start: int, text: str) -> bool:
+    """Whether a quotation that begins at `start` is in the sentence of the one before it, which ends at `end`."""
+    return not _SENTENCE_ENDS.search(text, end - 2, start) and not _BORDER.search(text, end - 2, start)
 
 
-def _introduced_quotations(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], text: str) -> dict[int, int]:
-    """The quotations that follow a mark after a few words, and the others in the same sentence; with the mark's index."""
-    starts = [quotation.start for quotation in quotations]
-    found: dict[int, int] = {}
-    for at, (_, end) in enumerate(spans):
-        index = bisect_left(starts, end)
-        if index == len(starts) or starts[index] - end > _LONGEST_INTRODUCTION:
-            continue
-        if quotations[index].block:
-            if _BEFORE_BLOCK.fullmatch(text, end, starts[index]):
-                found[index] = at
-            continue
-        if _BORDER.search(text, end, starts[index]) or not _INTRODUCTION.fullmatch(text, end, starts[index]):
-            continue
-        found[index] = at
-        limit = spans[at + 1][0] if at + 1 < len(spans) else len(text)
-        while index + 1 < len(starts) and starts[index + 1] < limit and not quotations[index + 1].block:
-            between = quotations[index].end - 2, starts[index + 1]
-            if _SENTENCE_ENDS.search(text, *between) or _BORDER.search(text, *between):
-                break
-            index += 1
-            found[index] = at
-    return found
+def _introduces(end: int, quotation: Quotation, text: str) -> bool:
+    """Whether a few words between a mark that ends at `end` and a quotation introduce it."""
+    if quotation.start - end > _LONGEST_INTRODUCTION:
+        return False
+    if quotation.block:
+        return bool(_BEFORE_BLOCK.fullmatch(text, end, quotation.start))
+    return not _BORDER.search(text, end, quotation.start) and bool(_INTRODUCTION.fullmatch(text, end, quotation.start))
+
+
+def _is_followed(quotation: Quotation, start: int, text: str, borders: Sequence[int], *, introduced: bool) -> bool:
+    """Whether a mark that begins at `start` is behind the quotation; behind an introduced one in the same sentence."""
+    if quotation.block:
+        return bool(_AFTER_BLOCK.fullmatch(text, quotation.end, start))
+    if introduced and _SENTENCE_ENDS.search(text, quotation.end - 2, start):
+        return False
+    return bisect_right(borders, start) == bisect_left(borders, quotation.end)
+
+
+def _inner_quotes(quotation: Quotation, inside: range, spans: Sequence[tuple[int, int]], answer: str) -> Iterator[tuple[int, str]]:
+    """The marks inside a quotation, each with the words before it, without marks; the last one also with those after it."""
+    begin, last = quotation.start + (not quotation.block), quotation.end - (not quotation.block)
+    words = ""
+    for at in inside:
+        start, end = spans[at]
+        if answer[begin:start].strip() or not words:
+            words = answer[begin:start]
+            if at + 1 not in inside and any(c.isalnum() for c in answer[end:last]):
+                words += answer[end:last]
+        bare = QUOTE_SIGN.sub("", words).strip().rstrip("—–-( \n")
+        if is_long_enough(bare):
+            yield at, bare
+        begin = end
