@@ -14,7 +14,6 @@ from zkchat_cli.models import ToolCall
 from zkchat_cli.vault import approval
 from zkchat_cli.vault.approval import ALLOWED, Decision
 from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.vault.vault import Vault
 
 WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.scope == "notes")
 
@@ -58,13 +57,6 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
     _, answers = turn(app, tool_reply(change_call("append_to_note", path="Filters", text="x")), reply("Oh."), approve=approve)
     assert "changed by another program" in answers[0]
     assert (vault / "Filters.md").read_text() == "mine\n"
-
-
-def test_an_ignored_path_is_reported(vault: Path, tmp_path: Path) -> None:
-    changes = Vault.open(vault, tmp_path / "cache", ignore=("Garden",)).editor
-    changes.refresh()
-    assert "vault.ignore leaves this place out" in changes.create("Garden/New", "x").note
-    assert "vault.ignore leaves this place out" in changes.rename("Filters.md", "Garden/").note
 
 
 @pytest.mark.parametrize(

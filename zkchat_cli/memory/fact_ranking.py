@@ -137,19 +137,14 @@ def rank_by_relevance(
     best = sorted(by_words, key=lambda number: -by_words[number])[:3]
     coverage = max((sum(rarity[term] for term in shared[number]) for number in best), default=0.0) / (sum(rarity.values()) or 1.0)
     near = {number: cosines[item] for number, item in enumerate(items) if item in cosines} if cosines else {}
-    similar = _find_similar(near)
+    usual = fmean(near.values()) + pstdev(near.values()) if len(near) >= MIN_FOR_AVERAGE else 0.0
+    similar = {number for number, cosine in near.items() if cosine >= max(SIMILAR, usual)}
     by_meaning = {n: fusion.DEVIATIONS * near[n] * _recency(items[n].date, now) for n in near if n in by_words or n in similar}
     least = MIN_SHARE_OF_BEST * max(by_words.values(), default=0.0)
     return tuple(
         RankedMemory(items[n], score, tuple(query[term] for term in shared[n]), n in similar or by_words[n] >= least)
         for n, score in fusion.fuse(by_words, by_meaning, coverage).items()
     )
-
-
-def _find_similar(cosines: Mapping[int, float]) -> set[int]:
-    """The numbers with a cosine that says that the meaning is similar."""
-    usual = fmean(cosines.values()) + pstdev(cosines.values()) if len(cosines) >= MIN_FOR_AVERAGE else 0.0
-    return {number for number, cosine in cosines.items() if cosine >= max(SIMILAR, usual)}
 
 
 @lru_cache(maxsize=2)

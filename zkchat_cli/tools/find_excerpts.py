@@ -18,9 +18,7 @@ def find_excerpts(
     found = vault.search(query, limit + 1)
     if not found:
         return ToolOutput(note="Nothing found. Try fewer or other words.")
-    more = ""
-    if len(found) > limit:
-        more = "There is more: ask again with " + (f"a limit up to {MOST}, or with other words." if limit < MOST else "other words.")
+    more = f"There is more: ask again with a limit up to {MOST}, or with other words." if len(found) > limit else ""
     return ToolOutput(tuple(found[:limit]), note=more)
 
 

@@ -104,12 +104,13 @@ def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> 
     if not root.is_dir():
         return None
     files = VaultFiles(only=frozenset(paths))
+    ignored = _ignore_pattern(ignore)
     for path in files.only or ():
         file = f"{root}/{path}"
         if replace_surrogates(path) != path or not path.lower().endswith(NOTE_SUFFIXES) or os.path.realpath(file) != file:
             return None
         is_hidden = any(part.startswith(".") for part in path.split("/"))
-        if os.path.isfile(file) and not is_hidden and not is_ignored(ignore, path):  # noqa: PTH113
+        if os.path.isfile(file) and not is_hidden and not (ignored and ignored.match(path)):  # noqa: PTH113
             files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116
     return files
 
@@ -149,12 +150,6 @@ def _ignore_pattern(globs: Sequence[str]) -> "re.Pattern[str] | None":
         if bare:
             alternatives.append(("" if "/" in glob else r"(?:.*/)?") + translate(bare).removesuffix(r"\Z").removesuffix(r"\z") + "(?:/.*)?")
     return re.compile("(?:" + "|".join(alternatives) + r")\Z", re.DOTALL) if alternatives else None
-
-
-def is_ignored(ignore: Sequence[str], path: str) -> bool:
-    """Whether these globs exclude a path or a folder above it."""
-    ignored = _ignore_pattern(ignore)
-    return ignored is not None and ignored.match(path) is not None
 
 
 def resolve_inside(root: Path, relative_path: str) -> Path:

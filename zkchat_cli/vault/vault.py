@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zkchat_cli.errors import IndexUnwritable, VaultError, ZkchatError
+from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates
@@ -108,11 +108,6 @@ class Vault:
                 part.close()
 
     @property
-    def index_problem(self) -> IndexUnwritable | None:
-        """Why the index is in memory for this run, if it is."""
-        return self._index.unwritable
-
-    @property
     def has_index(self) -> bool:
         """Whether there is an index, so that the next refresh is short."""
         return self._index.exists
@@ -125,9 +120,14 @@ class Vault:
         """
         return self._index.refresh(full=full, progress=progress, only=only)
 
-    def check_index(self) -> None:
-        """Read the whole index, and build it anew if it is damaged."""
-        self._ask(IndexDatabase.check_integrity)
+    def check_index(self) -> IndexReport:
+        """Read the whole index, if there is one, and bring it up to date. Raises IndexUnwritable if it must be in memory."""
+        if self.has_index:
+            self._ask(IndexDatabase.check_integrity)
+        report = self.refresh()
+        if self._index.unwritable:
+            raise self._index.unwritable
+        return report
 
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""

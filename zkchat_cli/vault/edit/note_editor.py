@@ -59,7 +59,7 @@ class NoteEditor:
         """A new note; `.md` is added to its name."""
         path = self._new_path(path)
         text = normalize_line_ends(replace_surrogates(text)).rstrip("\n") + "\n"
-        return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), self._warn_if_ignored(path))
+        return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),))
 
     def append(self, path: str, text: str, heading: str | None = None) -> Change:
         """Text at the end of a note, or of a section before its subsections."""
@@ -83,7 +83,7 @@ class NoteEditor:
         files, links = self._rewrite_links(move)
         rewritten = sum(each.before != each.after for each in files)
         and_links = f", {plural(links, 'link')} in {plural(rewritten, 'note')} rewritten" if links else ""
-        return Change(f"rename {path} to {move.new}{and_links}", files, self._warn_if_ignored(move.new))
+        return Change(f"rename {path} to {move.new}{and_links}", files)
 
     def trash(self, path: str) -> Change:
         """A note in the vault's trash folder, under its own name or the next free one."""
@@ -147,9 +147,6 @@ class NoteEditor:
         if os.path.lexists(file) and (old is None or path == old or not os.path.samefile(file, self.root / old)):  # noqa: PTH121
             raise path_taken(path)
         return path
-
-    def _warn_if_ignored(self, path: str) -> str:
-        return "vault.ignore leaves this place out: no search or link will find the note." if self.index.is_ignored(path) else ""
 
     def _require_no_link(self, path: str) -> None:
         """Moving a symbolic link would leave the note where it is."""

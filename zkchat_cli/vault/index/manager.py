@@ -72,10 +72,6 @@ class IndexManager:
     def exists(self) -> bool:
         return os.path.exists(self.file)  # noqa: PTH110 - False also where the folder cannot be read
 
-    def is_ignored(self, path: str) -> bool:
-        """Whether `vault.ignore` excludes this path from the index."""
-        return filesystem.is_ignored(self._ignore, path)
-
     def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
         """Bring the index up to date with all files, or with `only` those that are known to have changed."""
         begin = time.perf_counter()

@@ -72,11 +72,7 @@ def _check_vault(loaded: LoadedConfig) -> str:
 
 def _check_index(loaded: LoadedConfig) -> str:
     with closing(factory.open_vault(loaded)) as vault:
-        if vault.has_index:
-            vault.check_index()
-        report = vault.refresh()
-        if vault.index_problem:
-            raise vault.index_problem
+        report = vault.check_index()
     remarks = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
     remarks += f"; it was rebuilt: {report.rebuilt}" if report.rebuilt else ""
     links = plural(report.links, "link") + (f" ({report.broken_links:,} broken)" if report.links else "")
