@@ -303,7 +303,7 @@ class Vault:
 
     def _update_completer(self, index: IndexDatabase) -> tuple[tuple[object, ...], NoteCompleter]:
         stamp = index.stamp()
-        return self._completer if self._completer and self._completer[0] == stamp else (stamp, NoteCompleter.of(index))
+        return self._completer if self._completer and self._completer[0] == stamp else (stamp, NoteCompleter(index))
 
     def note_paths(self) -> list[str]:
         """The paths of all notes, sorted."""
