@@ -25,9 +25,6 @@ from zkchat_cli.references.document_summaries import DocumentSummaryService
 
 TURNS_FOR_FOLDERS = 2
 """Turns before this one whose notes still choose the folders whose memory is read."""
-MOST_MEMORIES = 2
-MOST_OFFERED = 32
-"""Turns whose tools are known; those of others are read from the store. During a turn, also the one before may be asked for."""
 
 
 class PromptBuilder:
@@ -53,8 +50,6 @@ class PromptBuilder:
         """Offer the tools of a prompt that is sent also in the next one; those of the turn's earlier call, if it has none."""
         if prompt.tools or question_id not in self._offered_tools:
             self._offered_tools[question_id] = frozenset(tool.name for tool in prompt.tools)
-            if len(self._offered_tools) > MOST_OFFERED:
-                del self._offered_tools[next(iter(self._offered_tools))]
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The same prompt for a reader: it names the messages that are left out, the documents that are in it and those deleted since."""
@@ -131,7 +126,7 @@ class PromptBuilder:
     # memory and document summaries
 
     def memory(self, runtime: Runtime) -> Memory:
-        """Memory as these settings and this agent have it; the last few are cached."""
+        """Memory as these settings and this agent have it; the last two are cached."""
         with self._memory_lock:  # another thread may look ahead
             for settings, agent, memory in self._memories:
                 if settings is runtime.settings and agent is runtime.agent:
@@ -148,7 +143,7 @@ class PromptBuilder:
                 semantic=services.semantic,
             )
             memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
-            self._memories = [*self._memories[1 - MOST_MEMORIES :], (runtime.settings, runtime.agent, memory)]
+            self._memories = [*self._memories[-1:], (runtime.settings, runtime.agent, memory)]
             return memory
 
     def pinned_memory(self, runtime: Runtime) -> tuple[MemoryItem, ...]:

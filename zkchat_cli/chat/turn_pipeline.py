@@ -50,8 +50,7 @@ class TurnPipeline:
             user = bare = self.messages.build_bare(turn.runtime, user_input)
         with turn.timer("store"):
             problems = self.recorder.begin(user)
-            memory = self.prompts.memory(turn.runtime)
-            memory.begin_turn(self.state.conversation.id, user.id)
+            self.prompts.memory(turn.runtime).begin_turn(self.state.conversation.id, user.id)
         turn.messages.append(user)
         try:
             with turn.timer("model"):  # before the documents: how much of them fits depends on the window
@@ -76,11 +75,6 @@ class TurnPipeline:
             user = turn.user
             yield events.MessageStored(user.id, user.references)
             yield from (*notices, *warnings, *problems)
-            with turn.timer("prepare"):
-                due = self.prompts.build(turn.runtime, (user,)).usage.compaction
-            if due.due:
-                yield from self.compactor.run_if_enabled(turn, due.reason or "")
-            yield from (events.Notice(*each) for each in memory.pop_notices())
             yield from self._answer(turn, decide_documents)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:

@@ -143,10 +143,9 @@ class TurnRunner:
                 refused = e
 
     def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
-        """The prompt of the next call; compacted before, if tool results have filled the window. Raises PromptTooLarge."""
-        turn, prompt = self.turn, self._build_prompt()
-        if len(turn.messages) > 1:
-            prompt = yield from self._compact_if_due(prompt)
+        """The prompt of the next call; the conversation is compacted before, if that is due. Raises PromptTooLarge."""
+        turn, ask = self.turn, not self.answered_refusals  # a model that has just refused a prompt is not asked for a summary
+        prompt = yield from self._compact_if_due(self._build_prompt(), ask=ask)
         for _ in range(MAX_COUNTS):
             counted = _count_by_server(turn, prompt)
             if counted is None or counted <= prompt.usage.effective_limit:
@@ -161,7 +160,7 @@ class TurnRunner:
             advise_on_size(prompt.messages, usage.tool_tokens, turn.user.id),
         )
 
-    def _compact_if_due(self, prompt: Prompt, *, ask: bool = True) -> Generator[events.Event, None, Prompt]:
+    def _compact_if_due(self, prompt: Prompt, *, ask: bool) -> Generator[events.Event, None, Prompt]:
         due = prompt.usage.compaction
         if not due.due:
             return prompt
@@ -219,6 +218,7 @@ class TurnRunner:
         name, usage = runtime.model.name, prompt.usage
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
         request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
+        yield from (events.Notice(*each) for each in self.prompts.memory(runtime).pop_notices())
         yield events.PromptBuilt(usage, runtime.speaker_label)
         reader = CitationMarkParser()
         frame = request_frame(runtime.model, request)

@@ -147,11 +147,9 @@ def is_prompt_context(text: str) -> bool:
     return text.startswith((*system_prompt.BEGINNINGS, NAMED_DOCUMENTS, FOUND_EXCERPTS)) or bool(_FENCED.fullmatch(text.strip()))
 
 
-def make_prompt_message(
-    role: str, kind: str, content: str, counter: TokenCounter, source_ids: tuple[str, ...] = (), raw_tokens: int | None = None
-) -> PromptMessage:
-    """A message with the tokens that it takes; the raw ones of its content are counted if they are not given."""
-    tokens = (counter.count(content) if raw_tokens is None else counter.scale(raw_tokens)) + MESSAGE_OVERHEAD
+def make_prompt_message(role: str, kind: str, content: str, counter: TokenCounter, source_ids: tuple[str, ...] = ()) -> PromptMessage:
+    """A message with the tokens that it takes."""
+    tokens = counter.count(content) + MESSAGE_OVERHEAD
     return PromptMessage.model_validate({"role": role, "content": content, "tokens": tokens, "kind": kind, "source_ids": source_ids})
 
 
