@@ -88,9 +88,7 @@ class TurnInProgress:
     counted: CountedPrompt | None = None
     """The prompt of the last call with reported usage."""
     sent: list[SentPrompt] = field(default_factory=list)
-    """The prompts of its model calls so far."""
-    refused: int = 0
-    """How many of them, from the first, were before the server accepted one, if it refused one as too long."""
+    """The prompts of its model calls so far, without those that the server refused and that were made anew."""
     closed: bool = False
     """Whether it has been added to the history; that happens once."""
 
@@ -117,14 +115,12 @@ class TurnInProgress:
     @property
     def documents_sent(self) -> bool:
         """Whether the model got the text of the user message's documents and passages."""
-        accepted = self.sent[self.refused :]
-        return any(m.kind == "documents" and self.user.id in m.source_ids for sent in accepted for m in sent.prompt.messages)
+        return any(m.kind == "documents" and self.user.id in m.source_ids for sent in self.sent for m in sent.prompt.messages)
 
     @property
     def memory_sent(self) -> tuple[str, ...]:
         """What memory the model got: paths, and `fact:KEY` or `agent:NAME`."""
-        accepted = self.sent[self.refused :]
-        messages = (m for sent in accepted for m in sent.prompt.messages if m.kind == "memory")
+        messages = (m for sent in self.sent for m in sent.prompt.messages if m.kind == "memory")
         return tuple(dict.fromkeys(source for message in messages for source in message.source_ids))
 
     @property

@@ -193,13 +193,13 @@ class TurnRunner:
         from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens  # the server's answer has loaded it
 
         turn = self.turn
+        turn.sent.pop()
         if refused.kind == "no_tools":
             yield events.Notice(refused.message, refused.hint)
             self.retrieval = "before"
             yield from self.decide_documents(self.retrieval)
             return
         assert turn.prompt is not None
-        turn.refused = len(turn.sent)
         used, usage = turn.runtime.window.tokens, turn.prompt.usage
         limit, counted = parse_context_limit(refused.message), parse_refused_tokens(refused.message)
         if counted is not None:
