@@ -351,7 +351,7 @@ def test_server_that_lists_no_models_answers(server: ModelServer, protocol: Prot
     server.gets[protocol.listing] = {"data": None, "models": None} if listing is None else protocol.models(listing)
     model: Any = open_model(protocol.name, protocol.address(server))
     model.prepare()
-    assert (model.window, model.check(), model.model_names()) == (None, None, ())
+    assert (model.window, model.check()) == (None, None)
     server.says(Reply(protocol.text("Yes.")))
     assert call_model(model).text == "Yes."
 

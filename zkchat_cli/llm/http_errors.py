@@ -156,9 +156,8 @@ class Endpoint:
             "content_filter", f"stopped the answer by its content filter{quoted}", "Ask it differently, or try another model."
         )
 
-    def unknown_model(self, model: str, models: Collection[str], quoted: str = "") -> ProviderError:
-        if not models or model in models:
-            return self.error("unknown_model", f"knows no such model or address (404){quoted}", self.check)
+    def unknown_model(self, model: str, models: Collection[str]) -> ProviderError:
+        """The error for a model that is not among those of the server, which it names, nearest first."""
         similar = get_close_matches(model, models, n=3, cutoff=0.5)
         names = [*similar, *(name for name in models if name not in similar)]
         rest = f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
@@ -173,15 +172,11 @@ class Endpoint:
         statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in _codes(error))
         return self._reported_error(next((status for status in statuses if 400 <= status < 600), 0), error)
 
-    def error_from_response(
-        self, status: int, body: bytes, *, model: str = "", models: Collection[str] = (), retry_after: float | None = None
-    ) -> ProviderError:
-        """The error for a response with an error status. `models`: the names that the server offers."""
-        return self._reported_error(status, _parse_error(body.decode("utf-8", "replace").strip()), model, models, retry_after)
+    def error_from_response(self, status: int, body: bytes, retry_after: float | None = None) -> ProviderError:
+        """The error for a response with an error status."""
+        return self._reported_error(status, _parse_error(body.decode("utf-8", "replace").strip()), retry_after)
 
-    def _reported_error(
-        self, status: int, error: object, model: str = "", models: Collection[str] = (), retry_after: float | None = None
-    ) -> ProviderError:
+    def _reported_error(self, status: int, error: object, retry_after: float | None = None) -> ProviderError:
         """The error for what a server reports with an HTTP status, or 0 if that is unknown."""
         message = _message(error)
         text = " ".join([message, *_codes(error)])
@@ -203,7 +198,7 @@ class Endpoint:
                 problem = "rejects the key" if self.key else "needs a key"
                 return self.error("auth", f"{problem}{code}{quoted if status == 403 else ''}", self.check_key)
             case 404:
-                return self.unknown_model(model, models, quoted)
+                return self.error("unknown_model", f"knows no such model or address (404){quoted}", self.check)
             case 402 | 429 if status == 402 or QUOTA in text:
                 return self.error("quota", f"says that the account's quota is used up{code}{quoted}", "Check its plan and billing.")
             case 429:

@@ -105,9 +105,10 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
                     raise
 
     def _error(self, attempt: Any, body: bytes) -> ProviderError:
-        model, delay = self._model, bounded_seconds(attempt.retry_after.delay, MAX_RETRY_AFTER)
-        models = model.model_names() if attempt.status == 404 else ()
-        return model.server.error_from_response(attempt.status, body, model=model.model, models=models, retry_after=delay)
+        delay = bounded_seconds(attempt.retry_after.delay, MAX_RETRY_AFTER)
+        error = self._model.server.error_from_response(attempt.status, body, delay)
+        better = self._model.check() if error.kind == "unknown_model" else None  # names the models that the server has
+        return better if better is not None and better.kind == "unknown_model" else error
 
 
 async def _read_body(response: httpx.Response) -> bytes:

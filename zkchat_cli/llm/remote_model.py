@@ -248,13 +248,6 @@ class RemoteModel(Model):
             return None
         return self.server.unknown_model(self.model, [model.name for model in listed])
 
-    def model_names(self) -> tuple[str, ...]:
-        """The names to suggest for an unknown model; empty if the server cannot list them."""
-        try:
-            return tuple(model.name for model in self.list_models())
-        except ProviderError:
-            return ()
-
 
 def remote_provider(name: str, open_model: Callable[[ModelConfig, Any], RemoteModel], settings: type[Section]) -> Provider:
     """The provider of models on a server. `open_model` gets the provider's own settings or their defaults."""
