@@ -68,10 +68,6 @@ _PROMPT_TOKENS = re.compile(
 _STATUS_BY_CODE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
-    "permission_error": 403,
-    "model_not_found": 404,
-    "not_found_error": 404,
-    "request_too_large": 413,
     "rate_limit_exceeded": 429,
     "rate_limit_error": 429,
     "insufficient_quota": 429,

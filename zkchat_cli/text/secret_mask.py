@@ -24,15 +24,11 @@ class SecretMask:
     def __init__(self, secrets: Iterable[str]) -> None:
         self._parts: dict[str, set[str]] = {}
         """Texts to mask, by their first `MIN_SECRET` characters."""
-        for written in {each for secret in secrets if len(secret) >= MIN_SECRET for each in _spellings(secret)}:
-            self._add(written)
-            for start in range(len(written) - _RUN + 1):
-                if _TELLING.search(run := written[start : start + _RUN]):
-                    self._add(run)
-
-    def _add(self, part: str) -> None:
-        if len(part) >= MIN_SECRET:
-            self._parts.setdefault(part[:MIN_SECRET], set()).add(part)
+        for secret in secrets:
+            for written in _spellings(secret):
+                runs = (written[start : start + _RUN] for start in range(len(written) - _RUN + 1))
+                for part in (written, *filter(_TELLING.search, runs)):
+                    self._parts.setdefault(part[:MIN_SECRET], set()).add(part)
 
     def __call__(self, text: str) -> str:
         """The text with `MASK` in place of each part of a secret."""
@@ -60,7 +56,8 @@ def _spellings(secret: str) -> Iterable[str]:
         code = code[(0, 2, 3)[offset] : (offset + len(raw)) * 8 // 6]  # the characters that hold nothing but bits of the secret
         if len(code) >= _RUN:
             texts += [code, code.replace("+", "-").replace("/", "_")]
-    return [_compact(text)[0] for text in texts]
+    compact = [_compact(text)[0] for text in texts] if len(secret) >= MIN_SECRET else []
+    return [text for text in compact if len(text) >= MIN_SECRET]
 
 
 def _compact(text: str) -> tuple[str, list[tuple[int, int]]]:
