@@ -186,22 +186,16 @@ def wire_name(tool: str) -> str:
 
 def with_wire_names(request: Request) -> Request:
     """The request with the names of its tools and calls as servers accept them."""
-    names = {*(tool.name for tool in request.tools), *(call.name for message in request.messages for call in message.tool_calls)}
-    if all(wire_name(name) == name for name in names):
-        return request
-    tools = tuple(
-        tool.model_copy(
-            update={"descriptor": {**tool.descriptor, "function": {**tool.descriptor["function"], "name": wire_name(tool.name)}}}
-        )
-        for tool in request.tools
-    )
-    messages = tuple(
-        message.model_copy(
-            update={"tool_calls": tuple(call.model_copy(update={"name": wire_name(call.name)}) for call in message.tool_calls)}
-        )
-        for message in request.messages
-    )
-    return request._replace(tools=tools, messages=messages)
+
+    def rename_tool(tool: PromptTool) -> PromptTool:
+        function = {**tool.descriptor["function"], "name": wire_name(tool.name)}
+        return tool.model_copy(update={"descriptor": {**tool.descriptor, "function": function}})
+
+    def rename_calls(message: PromptMessage) -> PromptMessage:
+        calls = tuple(call.model_copy(update={"name": wire_name(call.name)}) for call in message.tool_calls)
+        return message.model_copy(update={"tool_calls": calls}) if calls else message
+
+    return request._replace(tools=tuple(map(rename_tool, request.tools)), messages=tuple(map(rename_calls, request.messages)))
 
 
 def openai_message(message: PromptMessage) -> dict[str, Any]:

@@ -280,6 +280,4 @@ def root_cause(e: BaseException) -> str:
         return f"https failed ({problem.replace('_', ' ').lower()})"  # an SSLError, whose numbers are not those of the system
     if isinstance(e, OSError) and e.errno:
         return os.strerror(e.errno)
-    if "without sending complete message body" in str(e) or "Server disconnected" in str(e):
-        return "the connection was closed"
     return (str(e) or type(e).__name__).rstrip(".")
