@@ -36,11 +36,17 @@ class TurnRecorder:
 
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
+
+        def store() -> str | None:
+            self._state.store_conversation()
+            self.store_pending()
+            return self._store_question(question)
+
         self._pending_questions.add(question.id)
         known = (self._state.head, *self._state.undo_stack)
         self._state.undo_stack = []
         try:
-            head = self._store_again_if_deleted(lambda: self._begin(question))
+            head = self._store_again_if_deleted(store)
         except StoreError as e:
             return self.report_problem(e)
         if head is None or head in known:
@@ -55,11 +61,6 @@ class TurnRecorder:
         except StoreError as e:
             return self.report_problem(e)
         return self._report_recovery()
-
-    def _begin(self, question: ZkChatMessage) -> str | None:
-        self._state.store_conversation()
-        self.store_pending()
-        return self._store_question(question)
 
     def store_pending(self, *finished: CompletedTurn) -> None:
         """Store the turns that could not be stored when they ended, then these. Raises StoreError."""
@@ -102,13 +103,10 @@ class TurnRecorder:
         return head
 
     def _store_turn(self, turn: CompletedTurn) -> None:
-        title = default_title(turn.user.content)
-        now = self._now()
+        title, now, id_ = default_title(turn.user.content), self._now(), self._state.conversation.id
         self._state.store_conversation()
         self._store_question(turn.user)
-        self._store.commit(
-            self._state.conversation.id, turn.user, turn.answer, title=title, updated_at=now, sent=turn.sent, metrics=turn.metrics
-        )
+        self._store.commit(id_, turn.user, turn.answer, title=title, updated_at=now, sent=turn.sent, metrics=turn.metrics)
 
     def report_problem(self, problem: StoreError) -> list[Notice]:
         """Tell the user once, until the problem is another one or over. The hint names the cause, whatever it was that failed."""

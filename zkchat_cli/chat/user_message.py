@@ -22,14 +22,13 @@ from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, Injecti
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import find_mentions
 from zkchat_cli.summarization.learning_points import find_learning_points
-from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import estimate_tokens
 
 SIMILAR = 0.7
 """How similar to an agent's name a word must be to be taken for a misspelling of it: people are addressed by `@name`, too."""
 MOST_NAMED = 3
-"""Names that are no files of which the user is told one by one: a pasted text may have many."""
+"""Names that are no files of which the user is told: a pasted text may have many."""
 MAX_COUNTED = 20_000
 """Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
 _AGENT_MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
@@ -149,8 +148,6 @@ class UserMessageBuilder:
                 notices.append(Notice(f"no agent and no file is called {name}; the message is sent as it is", hint))
             else:
                 notices.append(Notice(f"no file is called {name}; it is sent as it is"))
-        if len(names) > MOST_NAMED:
-            notices.append(Notice(f"{plural(len(names) - MOST_NAMED, 'more word')} with @ named no file"))
         return notices
 
     def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
