@@ -149,11 +149,6 @@ def is_word_border(text: str, at: int) -> bool:
     """Whether no word of a normalized text goes on at this position."""
     if not 0 < at < len(text):
         return True
-    before, after = text[at - 1], text[at]
-    if before == " " and "a" <= after <= "z" and not text[at - 2 : at - 1].isdigit():
-        return True
-    if "a" <= before <= "z" and (after in " )" or (after in ".,;:!?" and text[at + 1 : at + 2] in ("", " "))):
-        return True
     words = _WORD.finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
     return not any(word.start() < at < word.end() for word in words)
 

@@ -1,6 +1,5 @@
 """Quotations in notes: whether a note contains the quoted words, where, and whether its sentence is cut so that it says something else."""
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,8 +28,6 @@ MIN_QUOTE = 10
 """Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice."""
 
 _ENDS = " \t\r\n.…,;:，。；：、"
-_HIDES_HEADINGS = lazy_pattern(r"```|~~~|<!--|%%|\$\$|^ {0,3}(?:=|--)", re.MULTILINE)
-_NO_HEADING = lazy_pattern(r"^(?![ \t>]*+#).++", re.MULTILINE)
 _BEGINS_BLOCK = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||$)")
 _ONE_LINE = lazy_pattern(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\||\[!|</?t[dhr]\b)")
 """A line that is a block of its own: a heading, a rule, a fence, a table row or cell, a callout's title."""
@@ -80,10 +77,7 @@ class QuotableChunk:
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
         """The headings in the chunk with their lines in the note."""
-        text, first = self.chunk.text, self.chunk.start_line
-        if not _HIDES_HEADINGS.search(text):
-            text = _NO_HEADING.sub("", text)  # other lines need not be read
-        return [(first + h.line - 1, h.text) for h in chunk_headings(text, self.chunk.heading)]
+        return [(self.chunk.start_line + h.line - 1, h.text) for h in chunk_headings(self.chunk.text, self.chunk.heading)]
 
     def place_at(self, verdict: QuotationVerdict, first: int, last: int, sentence: str | None = None) -> FoundQuotation:
         """A quotation on these lines of the text, from 0, under the last heading at or above them."""
