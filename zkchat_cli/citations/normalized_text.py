@@ -82,29 +82,20 @@ class NormalizedText(NamedTuple):
 
 def normalize_source(text: str) -> NormalizedText:
     """The text as it is written."""
-    return _normalize(_QUOTED_LINE.sub("", text) if ">" in text else text)
+    return _normalize(_QUOTED_LINE.sub("", text))
 
 
 def normalize_rendered(text: str) -> NormalizedText:
     """The text of a note as a reader sees it."""
-    if "<" in text:
-        text = _TAG.sub(_tag_text, text)
-    return normalize_quoted(ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text)
+    return normalize_quoted(ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(_tag_text, text)))
 
 
 def normalize_quoted(text: str) -> NormalizedText:
     """A quotation of what a reader sees, which is without HTML; it may have the Markdown of the note."""
-    rendered = _BLOCK.sub(_without_block_marks, text)
-    if "|" in rendered:
-        rendered = _WIKILINK.sub(_wikilink_text, rendered)
-        rendered = _ROW.sub(" ", rendered)
-    if "•" in rendered:
-        rendered = _BULLET.sub(" ", rendered)
-    if "[" in rendered:
-        rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(_wikilink_text, rendered)))
-    if "*" in rendered:
-        rendered = _EMPHASIS.sub(r"\2", rendered)
-    return _normalize(_HIGHLIGHT.sub("", rendered) if "==" in rendered else rendered)
+    rendered = _WIKILINK.sub(_wikilink_text, _BLOCK.sub(_without_block_marks, text))
+    rendered = _BULLET.sub(" ", _ROW.sub(" ", rendered))
+    rendered = _EMPHASIS.sub(r"\2", _FOOTNOTE.sub("", _LINK.sub(r"\1", rendered)))
+    return _normalize(_HIGHLIGHT.sub("", rendered))
 
 
 def task_states(text: str) -> list[str]:
