@@ -63,9 +63,7 @@ class SearchQuery(NamedTuple):
     @property
     def characters(self) -> tuple[str, ...]:
         """The CJK characters of its words that mean something by themselves."""
-        return tuple(
-            dict.fromkeys(c for word in self.words if is_cjk(word) and not is_part(word) for c in word if c not in FUNCTION_CHARACTERS)
-        )
+        return tuple(dict.fromkeys(c for word in self.words if is_cjk(word) for c in word if c not in FUNCTION_CHARACTERS))
 
     @property
     def without_phrases(self) -> "SearchQuery":

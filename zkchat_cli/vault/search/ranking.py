@@ -158,8 +158,6 @@ def _weighted_counts(
             counted[words_by_form[form]] += weighted
             if form in written:
                 exact[words_by_form[form]] += weighted
-    for part in filter(is_part, counted):
-        counted[part] = exact[part] = sum(weight for weight, terms in fields for at in range(len(terms)) if _counts_for(part, terms, at))
     return counted, exact
 
 
@@ -167,12 +165,6 @@ def _count_characters(c: RankingCandidate, characters: Iterable[str]) -> dict[st
     """The weighted frequency of CJK characters in the fields of a chunk. In names they count half: names are short."""
     fields = ((TITLE / 2, c.title), (ALIASES / 2, c.aliases), (HEADINGS, c.headings), (1.0, c.body))
     return {character: sum(weight * text.count(character) for weight, text in fields) for character in characters}
-
-
-def _counts_for(part: str, terms: list[str], at: int) -> bool:
-    """Whether the term at `at` counts for that character: bigrams overlap, so only the one that begins with it, or the last of a run."""
-    term = terms[at]
-    return term[0] == part or (term[-1] == part and (at + 1 == len(terms) or terms[at + 1][0] != part))
 
 
 def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float) -> float:

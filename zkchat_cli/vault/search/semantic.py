@@ -110,7 +110,6 @@ class SemanticSearch:
         """What has been computed; a missing chunk counts for as many windows as the others have on average. Loads no model and contacts no
         server."""
         provider = model = ""
-        provider = model = ""
         try:
             provider, _, model = self._embedder.id.partition("/")
             wanted = set(self._ask(lambda index: index.chunk_keys()))
@@ -210,14 +209,24 @@ class SemanticSearch:
         while True:
             wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
             missing = self._store.missing_keys(wanted)
+            if progress:
+                progress(len(wanted) - len(missing), len(wanted))
             if not missing:
                 self._store.prune(set(wanted))
                 self._retry_after = float("-inf")
-                if progress:
-                    progress(len(wanted), len(wanted))
                 return True
-            if not self._compute(missing, len(wanted), progress, stopped):
-                return False
+            stamp = self.index_stamp()
+            while missing and self.index_stamp() == stamp:
+                if stopped():
+                    return False
+                with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as claim:
+                    if claim is not None:
+                        self._embed(claim)
+                        del missing[:CHUNKS_OF_CLAIM]
+                if claim is None:
+                    time.sleep(WAIT_SECONDS)
+                elif progress and missing:
+                    progress(len(wanted) - len(missing), len(wanted))
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
         """Compute the vectors that these chunks lack, in their order, if the query can be compared with them; whether any was computed.
@@ -240,29 +249,14 @@ class SemanticSearch:
             self.seconds_waited += self._clock() - begin
         return computed
 
-    def _compute(self, missing: list[int], total: int, progress: Progress | None, stopped: Callable[[], bool]) -> bool:
-        """Compute vectors until all are there, the index changes or another process writes; False if stopped before."""
-        stamp = self.index_stamp()
-        for start in range(0, len(missing), CHUNKS_OF_CLAIM):
-            if stopped():
-                return False
-            if progress:
-                progress(total - len(missing) + start, total)
-            with self._store.claim(missing[start : start + CHUNKS_OF_CLAIM]) as claim:
-                if claim is not None:
-                    self._embed(claim)
-            if claim is None:
-                time.sleep(WAIT_SECONDS)
-                return True
-            if self.index_stamp() != stamp:
-                return True
-        return True
-
     def _embed(self, claim: VectorClaim) -> None:
-        """Store the vectors of the claimed chunks."""
+        """Store the vectors of the claimed chunks. Among notes in languages that the model does not know, a text that is too short to tell
+        its language is likely in one of them."""
         texts = self._ask(lambda index: index.texts_by_key(claim.missing))
-        knows = self._knows if self._knows_vault() else self._recognizes
-        windows = {key: windows_of_chunk(*text) if knows(text[2]) else [] for key, text in texts.items()}
+        known, written = self._embedder.languages or (), self._ask(lambda index: index.languages())
+        knows_vault = not known or not written or not set(known).isdisjoint(written)
+        read = [key for key, (_, _, text) in texts.items() if self._knows(text) and (knows_vault or detect_language(text) in known)]
+        windows = {key: windows_of_chunk(*text) if key in read else [] for key, text in texts.items()}
         vectors = iter(self._vectors([window for some in windows.values() for window in some]))
         for key, some in windows.items():
             claim.add(key, [next(vectors) for _ in some])
@@ -290,15 +284,6 @@ class SemanticSearch:
         """Whether the model knows the language of a text. Too short a text counts as English."""
         languages = self._embedder.languages
         return languages is None or (is_latin(text) and language_of(terms(text)) in languages)
-
-    def _knows_vault(self) -> bool:
-        """Whether the model knows one of the languages that the notes are written in."""
-        known, written = self._embedder.languages, self._ask(lambda index: index.languages())
-        return known is None or not written or not set(known).isdisjoint(written)
-
-    def _recognizes(self, text: str) -> bool:
-        """Like `_knows` among notes in languages that the model does not know: a text that is too short is likely in one of them."""
-        return self._knows(text) and detect_language(text) in (self._embedder.languages or ())
 
     def _can_read(self, query: str) -> bool:
         """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""
