@@ -182,9 +182,7 @@ class Chat:
         """An orderly end. SIGHUP comes as closing the window brings it: the terminal is gone as well."""
         if how == signal.SIGHUP:
             self._child.close_terminal()
-        else:
-            self.kill(how)
-        assert self.wait_for_end() == 128 + how
+        assert self.wait_for_end(lambda: None if how == signal.SIGHUP else self.kill(how)) == 128 + how
 
     # what a person sees
 

@@ -4,6 +4,7 @@ It is drawn before the session exists; `update` and `call_soon` pass in what bec
 """
 
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -88,7 +89,7 @@ class InputLine:
         )
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line
         self._session.app.after_render += self._on_render
-        self._session.default_buffer.on_text_changed += lambda buffer: self._on_text_changed(buffer.text)
+        self._session.default_buffer.on_text_changed += self._on_text_changed
 
     def ask(self, default: str = "") -> str:
         """The next line, pastes in full. Raises EOFError at the end of the input or after `end_input`, KeyboardInterrupt on SIGINT."""
@@ -100,10 +101,6 @@ class InputLine:
     @property
     def text(self) -> str:
         return self._pastes.unfold(self._session.default_buffer.text)
-
-    def size(self) -> tuple[int, int]:
-        size = self._session.output.get_size()
-        return size.columns, size.rows
 
     def use_vi_keys(self) -> None:
         self._session.editing_mode = EditingMode.VI
@@ -162,9 +159,9 @@ class InputLine:
         """Not shown once the line is done, so that an empty line stays empty on the screen."""
         return FormattedText([] if self._session.app.is_done else [(self._placeholder_style, PLACEHOLDER)])
 
-    def _on_text_changed(self, text: str) -> None:
+    def _on_text_changed(self, _: object) -> None:
         self._hint = ""
-        self._on_line_changed(self._pastes.unfold(text))
+        self._on_line_changed(self.text)
 
     def _show_hint(self, hint: str) -> None:
         """Show a hint instead of the toolbar; an empty one brings the toolbar back."""
@@ -172,10 +169,8 @@ class InputLine:
         self._session.app.invalidate()
 
     def _draw_toolbar(self) -> FormattedText:
-        width, _ = self.size()
-        if self._hint:
-            return FormattedText([("", f" {self._hint}"[:width])])
-        return FormattedText(self.toolbar.fragments(width))
+        width = self._session.output.get_size().columns
+        return FormattedText([("", f" {self._hint}"[:width])] if self._hint else self.toolbar.fragments(width))
 
     def _on_render(self, app: "Application[str]") -> None:
         """The toolbar is in the second drawing, as soon as the terminal has reported the cursor's position; some terminals never do."""
@@ -213,13 +208,8 @@ class _FoldedPastes(Processor):
             shown.append((f"{fragment[0]} class:pasted", label) if label is not None else fragment)
             offsets.append(offsets[-1] + fragment_list_len([shown[-1]]))
 
-        def to_display(source: int) -> int:
-            return offsets[min(source, len(offsets) - 1)] + max(0, source - len(offsets) + 1)
-
-        def to_source(display: int) -> int:
-            return next((i - 1 for i, offset in enumerate(offsets) if offset > display), len(offsets) - 1 + max(0, display - offsets[-1]))
-
-        return Transformation(shown, to_display, to_source)
+        last = len(offsets) - 1
+        return Transformation(shown, lambda source: offsets[min(source, last)], lambda display: bisect_right(offsets, display) - 1)
 
 
 def _continuation(width: int, _line: int, wrapped: int) -> str:
