@@ -9,11 +9,14 @@ from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QPlainTextEdit, QTabWidget, QVBoxLayout
 
 from zkchat_cli import exporters, slash
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.gui import tasks
 from zkchat_cli.gui.panels import YES
 from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
 from zkchat_cli.models import Compaction
+from zkchat_cli.slash.context import usage_lines
 from zkchat_cli.views.compaction import describe_compaction
+from zkchat_cli.views.prompts import prompt_text
 from zkchat_cli.views.text import StyledLine, styled_line
 
 if TYPE_CHECKING:
@@ -82,8 +85,12 @@ def show_context(window: "ChatWindow") -> None:
     """The prompt with the message that is being typed; while an answer is written, the prompt that was sent for it."""
     typed, sent = window.input.toPlainText(), window.sent_prompt
     message = None if slash.is_command(typed) else typed or None
-    ask = window.look_up if sent is not None else window.run
-    ask(lambda session: tasks.explain_prompt(session, sent or session.prompt(message)), lambda found: ContextDialog(window, *found))
+
+    def explain(session: ZkChatSession) -> tuple[Sequence[StyledLine], str]:
+        prompt = sent or session.prompt(message)
+        return usage_lines(session, prompt), prompt_text(prompt)
+
+    (window.look_up if sent is not None else window.run)(explain, lambda found: ContextDialog(window, *found))
 
 
 def _compact(window: "ChatWindow") -> None:

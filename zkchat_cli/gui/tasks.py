@@ -1,21 +1,19 @@
 """What the window's workers do with a session, each on its thread: values in, values out, and events on the way."""
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import NamedTuple
 
 from zkchat_cli import events, slash
-from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.gui.transcript import PAGE, TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.models import ConversationOverview, Prompt
+from zkchat_cli.models import ConversationOverview
 from zkchat_cli.models.messages import split_into_exchanges
 from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS
-from zkchat_cli.slash.context import usage_lines
-from zkchat_cli.views import conversation_list, prompts
+from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, styled_line
 from zkchat_cli.views.tool_calls import tool_line
 
@@ -96,17 +94,3 @@ def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
         return list(slash.run(f"/sources {key}", session).lines)
     lines = session.vault.read(key).split("\n")
     return [styled_line(key, "bold"), *(styled_line(line) for line in lines[:NOTE_LINES])]
-
-
-def explain_prompt(session: ZkChatSession, prompt: Prompt) -> tuple[Sequence[StyledLine], str]:
-    """The table of a prompt's tokens, and its exact text."""
-    return usage_lines(session, prompt), prompts.prompt_text(prompt)
-
-
-def close_session(session: ZkChatSession | None, app: App | None) -> None:
-    """Store what could not be stored before, and close everything."""
-    if session is not None:
-        with suppress(ZkchatError):
-            session.flush()
-    if app is not None:
-        app.close()

@@ -7,6 +7,7 @@ passages, other pages) run on `_side` meanwhile. The window's own thread waits f
 import signal
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -374,8 +375,15 @@ class ChatWindow(QtWidgets.QMainWindow):
         """Stop the answer, and store what came of it."""
         self.hide()
         self._side.close()
-        self._work.close(lambda: tasks.close_session(self.session, self.app))
+        self._work.close(self._close_app)
         super().closeEvent(event)
+
+    def _close_app(self) -> None:
+        if self.session is not None:
+            with suppress(ZkchatError):
+                self.session.flush()
+        if self.app is not None:
+            self.app.close()
 
 
 def run_window(open_app: Callable[[], App], resume: str | None) -> int:
