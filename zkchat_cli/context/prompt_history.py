@@ -3,7 +3,6 @@
 The store keeps what was sent; dropped messages and named documents follow from the log, which is append-only.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -89,16 +88,10 @@ def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
 
 
 def _subtract(messages: Sequence[PromptMessage], others: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """The messages without the others; equal ones are removed as often as they occur there."""
-    counts = Counter(map(_identity, others))
-    rest = []
-    for message in messages:
-        if counts[_identity(message)]:
-            counts[_identity(message)] -= 1
-        else:
-            rest.append(message)
-    return tuple(rest)
+    """The messages without the others."""
+    there = set(map(_identity, others))
+    return tuple(message for message in messages if _identity(message) not in there)
 
 
 def _identity(message: PromptMessage) -> str:
-    return message.model_dump_json(include={"role", "content", "tool_calls", "tool_call_id", "kind"})
+    return message.model_dump_json(include={"role", "content", "tool_calls", "tool_call_id", "kind", "source_ids"})
