@@ -29,6 +29,7 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.views.approval import call_question
 from zkchat_cli.views.text import plain_text
 
 MAX_LISTED = 200
@@ -287,7 +288,8 @@ class NoteAgent:
         return ALLOWED if self._permission(wanted, YES, NO) == YES else DECLINED
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        answer = self._permission(updates.permission_for_call(call), YES, ALWAYS, NO)
+        wanted = schema.ToolCallUpdate(tool_call_id=call.id, title=call_question(call), kind="other", raw_input=call.arguments)
+        answer = self._permission(wanted, YES, ALWAYS, NO)
         return Decision(True, always=answer == ALWAYS) if answer != NO else DECLINED_CALL
 
     def _confirm(self, question: str) -> bool:

@@ -17,7 +17,6 @@ from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.views.approval import call_question
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import plain_text
 
@@ -123,11 +122,6 @@ def permission_for_change(call_id: str, change: Change, root: Path) -> schema.To
     note = [schema.ContentToolCallContent(type="content", content=text_block(change.note))] if change.note else []
     locations = [schema.ToolCallLocation(path=str(root / file.new_path)) for file in change.files]
     return schema.ToolCallUpdate(tool_call_id=call_id, title=change.summary, kind="edit", content=[*note, *diffs], locations=locations)
-
-
-def permission_for_call(call: ToolCall) -> schema.ToolCallUpdate:
-    """A call of another program's tool, to be accepted or declined."""
-    return schema.ToolCallUpdate(tool_call_id=call.id, title=call_question(call), kind="other", raw_input=call.arguments)
 
 
 def tool_title(call: ToolCall) -> str:

@@ -26,7 +26,6 @@ from zkchat_cli.text.truncate import truncate, truncate_to_minute
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-QUESTION_LENGTH = 80
 PIECES = 1000
 """Pieces of the page that are cleaned at once: all of a long page would keep Python's lock, and a window still, for 0.15 s."""
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
@@ -86,10 +85,6 @@ class Article(NamedTuple):
     html: Markup
     calls: list[tuple[ToolCall | None, ZkChatMessage | None]]
     sources: list[sources.Source]
-
-    @property
-    def summary(self) -> str:
-        return truncate(self.message.content, QUESTION_LENGTH)
 
 
 class TurnSection(NamedTuple):
@@ -157,6 +152,7 @@ def _templates() -> "Environment":
         describe_reference=base.describe_reference,
         compaction_figures=base.compaction_figures,
         format_location=base.format_location,
+        truncate=truncate,
         truncate_to_minute=truncate_to_minute,
     )
     return environment
