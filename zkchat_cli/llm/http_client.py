@@ -106,11 +106,27 @@ class JsonClient(Endpoint):
         if error := self.config_error():
             raise error
         address = self.address.rstrip("/")
-        url, deadline = (address.removesuffix("/v1") if outside_v1 else address) + path, time.monotonic() + limits.seconds
-        status, answer = self._send(url, limits, body, deadline)
-        if limits.retry and (status == 429 or status >= 500):
-            self.sleep(limits.retry)
-            status, answer = self._send(url, limits, body, deadline)
+        url = (address.removesuffix("/v1") if outside_v1 else address) + path
+        answered: Future[tuple[int, bytes]] = Future()
+
+        def run() -> None:
+            try:
+                status, answer = self._exchange(url, limits, body)
+                if limits.retry and (status == 429 or status >= 500):
+                    self.sleep(limits.retry)
+                    status, answer = self._exchange(url, limits, body)
+                answered.set_result((status, answer))
+            except BaseException as e:  # noqa: BLE001  the caller gets it
+                answered.set_exception(e)
+
+        threading.Thread(target=run, name="look-up", daemon=True).start()
+        try:
+            status, answer = wait_for(answered, limits.seconds)
+        except TimeoutError:
+            raise self.answer_timeout(limits.seconds, started=False) from None
+        finally:
+            if not answered.done():
+                self.close()  # which ends the other thread, too
         if status != 200:
             raise self.error_from_response(status, answer)
         try:
@@ -118,26 +134,8 @@ class JsonClient(Endpoint):
         except (ValueError, RecursionError) as e:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
 
-    def _send(self, url: str, limits: LookupLimits, body: Mapping[str, Any] | None, deadline: float) -> tuple[int, bytes]:
-        """Status and body of a response."""
-        answer: Future[tuple[int, bytes]] = Future()
-
-        def run() -> None:
-            try:
-                answer.set_result(self._exchange(url, limits, body))
-            except BaseException as e:  # noqa: BLE001  the caller gets it
-                answer.set_exception(e)
-
-        threading.Thread(target=run, name="look-up", daemon=True).start()
-        try:
-            return wait_for(answer, deadline - time.monotonic())
-        except TimeoutError:
-            raise self.answer_timeout(limits.seconds, started=False) from None
-        finally:
-            if not answer.done():
-                self.close()  # which ends the other thread, too
-
     def _exchange(self, url: str, limits: LookupLimits, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
+        """Status and body of a response."""
         import httpx  # as above
 
         if self._client is None:
