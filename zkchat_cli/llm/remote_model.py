@@ -68,22 +68,21 @@ def leave_out(*names: str) -> Callable[[dict[str, Any]], object]:
 
 def merge_roles(body: dict[str, Any]) -> None:
     """For a template that knows only user and assistant, in turn: instructions begin the first message."""
-    for message in body.get("input") or body["messages"]:
-        if message.get("role") == "system":
+    for message in body["messages"]:
+        if message["role"] == "system":
             message["role"] = "user"
     merge_messages(body)
 
 
 def merge_messages(body: dict[str, Any]) -> None:
     """Make one message of several in a row of the system or the user."""
-    name = "input" if "input" in body else "messages"
     merged: list[dict[str, Any]] = []
-    for message in body[name]:
-        if merged and message.get("role") in ("system", "user") and merged[-1].get("role") == message["role"]:
+    for message in body["messages"]:
+        if merged and message["role"] in ("system", "user") and merged[-1]["role"] == message["role"]:
             merged[-1]["content"] += f"\n\n{message['content']}"
         else:
             merged.append(message)
-    body[name] = merged
+    body["messages"] = merged
 
 
 ONE_SYSTEM_MESSAGE = Refusal(re.compile("system message must be at the beginning", re.IGNORECASE), merge_messages)

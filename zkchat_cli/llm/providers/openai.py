@@ -168,7 +168,7 @@ class OpenAIResponsesModel(OpenAIModel):
     path = "/responses"
     reader = openai_responses.ResponsesReader
     make_body = staticmethod(openai_responses.request_body)
-    refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, TEMPERATURE_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL)
+    refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, TEMPERATURE_REFUSAL)
 
 
 def _window_in(row: Mapping[str, Any]) -> object:
