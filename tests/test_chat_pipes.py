@@ -22,7 +22,7 @@ def test_in_a_pipe_each_line_is_a_message_and_nothing_is_an_escape(zkchat: Progr
 def test_in_a_pipe_verbose_details_go_to_stderr(zkchat: Program, script: Script) -> None:
     done = zkchat("chat", "--model", script({"text": "One"}), stdin="/verbose\nfirst\n/verbose\nsecond\n")
     assert done.out.count("One") == 2
-    assert done.err.count(" tokens in, ") == done.err.count("  prompt: ") == 1
+    assert done.err.count(" tokens in, ") == done.err.count("; prompt: ") == 1
 
 
 def test_in_a_pipe_the_first_failure_decides_the_exit_code(zkchat: Program, script: Script) -> None:
