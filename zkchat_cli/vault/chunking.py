@@ -101,17 +101,15 @@ def _split_section(section: _Section, lines: list[str], sizes: list[int], code: 
     pieces: list[tuple[int, int, int]] = []
     start, size = section.start, 0
     for first, last in _paragraphs(section, lines, code):
-        more = sum(sizes[first - 1 : last])
-        if size >= MIN_TOKENS and size + more > MAX_TOKENS:
+        whole = sum(sizes[first - 1 : last])
+        if size >= MIN_TOKENS and size + whole > MAX_TOKENS:
             pieces.append((start, first - 1, size))
             start, size = first, 0
-        if size + more > MAX_TOKENS:
-            for line in range(first, last + 1):
-                if size + sizes[line - 1] > MAX_TOKENS and (size >= MIN_TOKENS or (size and sizes[line - 1] > MAX_LINE_TOKENS)):
-                    pieces.append((start, line - 1, size))
-                    start, size = line, 0
-                size += sizes[line - 1]
-        else:
+        for line in range(first, last + 1):
+            more = sizes[line - 1]
+            if size + more > MAX_TOKENS and (size >= MIN_TOKENS or (size and more > MAX_LINE_TOKENS)):
+                pieces.append((start, line - 1, size))
+                start, size = line, 0
             size += more
     if pieces and size < MIN_TOKENS and pieces[-1][2] <= MAX_LINE_TOKENS:
         start = pieces.pop()[0]
