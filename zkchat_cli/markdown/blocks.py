@@ -140,7 +140,8 @@ class _BlockReader:
                 yield from self._close()
 
     def _open_paragraph(self, text: str, scanned: ScannedLine, number: int) -> Iterator[MarkdownBlock]:
-        yield from self._open("item" if scanned.in_list and self._kind is None else "paragraph", number, scanned)
+        continues_item = scanned.in_list and self._kind in (None, "heading", "definition")
+        yield from self._open("item" if continues_item else "paragraph", number, scanned)
         if scanned.quotes and (callout := _CALLOUT.match(text)):
             if callout[1]:
                 yield MarkdownBlock("callout", (callout[1],), number, quoted=True)
