@@ -90,10 +90,11 @@ def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float) -> _Queued
 
 def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[_Queued]") -> Generator[RetryDelay, None, None]:
     """The delay, repeated each second with the seconds that are left."""
-    deadline = time.monotonic() + delay.seconds
-    while deltas.empty() and (left := deadline - time.monotonic()) > 0:
+    deadline, left = time.monotonic() + delay.seconds, delay.seconds
+    while left > 0:
         yield RetryDelay(left, delay.reason)
         time.sleep(min(1.0, left))
+        left = deadline - time.monotonic() if deltas.empty() else 0.0
 
 
 def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Callable[[_Queued], None], endpoint: Endpoint) -> None:
