@@ -1,6 +1,7 @@
 """Show, compact, export and import what the model sees."""
 
 import shutil
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,11 +16,14 @@ from zkchat_cli.terminal.screen import json_text
 from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
+    from zkchat_cli.app.factory import App
     from zkchat_cli.context.prompt_history import SentPrompts
     from zkchat_cli.models import Conversation, ConversationArchive
     from zkchat_cli.vault.vault import Vault
 
 COMMAND = command_group("What the model sees: the exact prompt, its token usage and summaries; compact, export and import.")
+MOST_EMBEDDED = 2_000
+"""Messages of an import that are embedded at once, in half a minute."""
 MAX_IMPORT = 500_000_000
 """Bytes; an export of 10,000 turns with their prompts is smaller."""
 
@@ -246,6 +250,7 @@ def _import_file(ctx: CommandContext, file: Path) -> None:
         imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
         archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
         stored = app.store.restore_all(archives, factory.new_id)
+        _embed_messages(ctx, app, sum(len(archive.messages) for archive in archives))
     documents = [
         _import_document(conversation, len(archive.messages), copy=imported.is_own and conversation.id != archive.conversation.id)
         for archive, conversation in zip(archives, stored, strict=True)
@@ -277,6 +282,7 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
                 if len(files) == 1:
                     raise
                 ctx.screen.warn(f"left out: {e.message}")
+        _embed_messages(ctx, app, sum(document["messages"] for document in documents))
     if not documents:
         raise UsageError(
             f"{path} has no .jsonl file that can be read", "Name a session's file, or the folder where the program keeps them."
@@ -298,6 +304,17 @@ def _print_imported(ctx: CommandContext, documents: list[dict[str, Any]], kind: 
             lines.append(f"{each['conversation_id']}  {plural(each['messages'], 'message')}  {each['title'] or ''}{copy}")
     text = "\n".join(lines) or "Nothing new: all of it was imported before."
     ctx.print_result({**documents[-1], "format": kind, "conversations": documents}, text)
+
+
+def _embed_messages(ctx: CommandContext, app: "App", count: int) -> None:
+    """Compute the vectors of the newest messages, for recall; a chat computes the others. Ctrl-C ends it, and what was imported stays."""
+    embedder = app.message_embedder()
+    if embedder is None:
+        return
+    most = min(count, MOST_EMBEDDED)
+    with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
+        embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
+    ctx.print_warnings(app.vault)
 
 
 def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
