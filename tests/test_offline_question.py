@@ -11,6 +11,10 @@ def asked(*questions: str) -> AnalyzedQuestion:
     return analyze_question([prompt_message("user", text) for text in questions], len(questions) - 1)
 
 
+def test_what_is_no_date_is_searched_as_words() -> None:
+    assert asked("who was on:call after:2024-05?").searches == ("who was on call after:2024-05?",)
+
+
 @pytest.mark.parametrize(
     ("text", "refers"),
     [

@@ -88,6 +88,8 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
     [
         ("See ![[Filters|the filters]] and [limits](Limiting.md).", "See the filters and limits."),
         ("Write `[[Note|alias]]` in [[Filters#Dates]].", "Write `[[Note|alias]]` in Filters › Dates."),
+        ("See [`run()`](run.md) and [[Api#`run`]].", "See `run()` and Api › `run`."),
+        ("Use [[Run#`run (a) => b;`|the API]] now.", "Use the API now."),
         ('A <span class="x">red</span> heap<br>grows.', "A red heap grows."),
         ("If $a<b$ and $c>d$ then `run`.", "If $a<b$ and $c>d$ then `run`."),
         ("A ==marked== word &amp; more[^1].", "A marked word & more."),
@@ -105,3 +107,10 @@ def test_passage_is_shown_as_a_reader_sees_it_and_can_be_verified(written: str, 
 def test_every_piece_is_verbatim(text: str) -> None:
     for piece in quotable_passages(text, "H"):
         assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(" \n.…*`"), json.dumps(text)
+
+
+def test_a_command_over_several_lines_is_one_piece_of_code() -> None:
+    text = "```sh\ngroups \\\n  --describe \\\n  --group tea\nls\n```\n\n````md\n```tasks\nnot done\n```\n````"
+    [command, ls, query] = quotable_passages(text)
+    assert render_passage(command, quotable_chunk(text)) == "groups --describe --group tea"
+    assert (ls.text, query.text) == ("ls", "not done"), "a fence within code is no code"

@@ -4,7 +4,8 @@ A quote must occur word for word in the note, so a piece never joins lines that 
 pieces below them are about.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -37,6 +38,7 @@ _NUMBERED = lazy_pattern(r"\[\s*\d")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
 _INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
+_LINK_WITH_CODE = lazy_pattern(r"(?P<code>`+(?:(?!`).)+`+)|\[\[(?P<target>[^\[\]]*`[^\[\]]*)\]\]|\[(?P<text>[^\[\]]*`[^\[\]]*)\]\([^()]*\)")
 _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
@@ -138,11 +140,18 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     """
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
-        parts = _INLINE_CODE.split(written.replace("![[", "[["))
+        parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(_link_text, written.replace("![[", "[[")))
         rendered = " ".join("".join(part if i % 2 else _render(part) for i, part in enumerate(parts)).split())
         if rendered and _is_verified(rendered, excerpt):
             return rendered
     return written if _is_verified(written, excerpt) else None
+
+
+def _link_text(found: re.Match[str]) -> str:
+    """The visible text of a link with code in it, with the backticks; code that contains a link stays as it is."""
+    if found["code"]:
+        return found[0]
+    return found["text"] or found["target"].rpartition("|")[2].replace("#", " › ").strip()
 
 
 def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:
@@ -167,10 +176,28 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Passage
                 if not is_delimiter_row(row) and not is_delimiter_row(below) and GAP not in row:
                     yield row, "row"
         case "code" | "indented":
-            yield from ((line.strip(), "code") for line in block.lines if any(c.isalnum() for c in line))
+            yield from ((line, "code") for line in _join_continued(block.lines) if any(c.isalnum() for c in line) and not _is_fence(line))
         case "paragraph" | "item" | "callout":
             for each in _split_lines(block):
                 yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(each, max_group))
+
+
+def _join_continued(lines: Sequence[str]) -> Iterator[str]:
+    """The lines of code; those that end in a backslash with the next one."""
+    begun = ""
+    for line in lines:
+        begun = f"{begun} {line.strip()}".strip()
+        if begun.endswith("\\"):
+            begun = begun[:-1].rstrip()
+        else:
+            yield begun
+            begun = ""
+    yield begun
+
+
+def _is_fence(line: str) -> bool:
+    """Whether it begins or ends a block of code that is shown in another one."""
+    return line.startswith(("```", "~~~"))
 
 
 def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.dates import find_period, is_all_stopwords
+from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
 from zkchat_cli.text.truncate import truncate
@@ -66,6 +66,7 @@ _ANY_DAY = date(1950, 1, 1)
 _YEAR = lazy_pattern(r"\b\d{4}\b")
 _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
+_DATE_OPERATOR = lazy_pattern(r"(?<!\S)(after|before|on):(\S+)", re.IGNORECASE)
 _SUMMARIZED_QUESTION = lazy_pattern(r"\buser: (.*)$", re.MULTILINE)
 
 
@@ -101,7 +102,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
     weights = dict.fromkeys(_YEAR.findall(dates), FILLER_WEIGHT) | weights  # in the text, not only the date of a note
     own = _subject_words(rest)
-    plain = " ".join(_OPERATORS.sub(" ", named).split())
+    plain = " ".join(_DATE_OPERATOR.sub(_keep_date, _OPERATORS.sub(" ", named)).split())
     about_document = not _without(_subject_words(text, fillers=True), _DOCUMENT_WORDS, language)
     topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
     topic = _remove_links(topic) if names else _replace_links(topic)
@@ -125,6 +126,11 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
 
 def _queries(*texts: str) -> tuple[str, ...]:
     return tuple(truncate(text, MAX_QUERY) for text in texts if text)
+
+
+def _keep_date(operator: re.Match[str]) -> str:
+    """`on:2024-05-01` as it is, but `on:call` as words: a search would refuse it."""
+    return operator[0] if parse_period(operator[2], _ANY_DAY) else f"{operator[1]} {operator[2]}"
 
 
 def asks_for_summary(text: str) -> bool:
