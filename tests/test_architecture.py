@@ -1,6 +1,7 @@
 """What a command imports, what each registry contains, and what the files beside the code say."""
 
 import re
+import signal
 import subprocess
 import sys
 import tomllib
@@ -87,6 +88,20 @@ def test_the_help_of_every_command_loads_nothing_heavy() -> None:
     """
     done = subprocess.run([sys.executable, "-c", every_help], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert not set(done.stdout.split()) & {*HEAVY, "tomlkit", "zkchat_cli.app.factory", "zkchat_cli.models"}
+
+
+def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word() -> None:
+    pressed_meanwhile = """if True:
+        import os, signal, sys
+        class Pressed:
+            def find_spec(self, name, path=None, target=None):
+                if name == "typer.core":
+                    os.kill(os.getpid(), signal.SIGINT)
+        sys.meta_path.insert(0, Pressed())
+        import zkchat_cli.cli.app
+    """
+    done = subprocess.run([sys.executable, "-c", pressed_meanwhile], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:

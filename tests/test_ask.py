@@ -74,7 +74,7 @@ def test_a_reader_that_leaves_early_is_no_error_and_what_came_is_stored(zkchat: 
 def test_output_without_room_is_an_error_that_says_so_and_the_answer_is_stored(zkchat: Program) -> None:
     command = f"{sys.executable} -m zkchat_cli ask 'What is due?' > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
-    assert (done.returncode, done.stderr.splitlines()[-2]) == (1, "zkchat: unexpected OSError: [Errno 28] No space left on device")
+    assert (done.returncode, done.stderr.splitlines()[-2]) == (1, "zkchat: the result cannot be written: no space left on device")
     assert len(zkchat("context", "export", "--format", "json").json["messages"]) > 1
 
 

@@ -4,12 +4,15 @@ Commands are listed by the first line of their file's docstring and imported whe
 importing Typer.
 """
 
+import errno
 import gc
 import json
 import logging
 import os
 import shlex
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterable
 from contextlib import suppress
@@ -17,11 +20,18 @@ from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any
 
-import typer
+_handles_sigint = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+if _handles_sigint:  # Ctrl-C during the imports ends the program like any other, without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from zkchat_cli import __version__, registry
-from zkchat_cli.cli import commands, typer_classes
-from zkchat_cli.errors import UsageError, ZkchatError
+import typer  # noqa: E402
+
+from zkchat_cli import __version__, registry  # noqa: E402
+from zkchat_cli.cli import commands, typer_classes  # noqa: E402
+from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
+
+if _handles_sigint:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 COMMAND_ORDER = "chat ask context sessions vault verify semantic memory agent config keys mcp acp gui tokens doctor".split()
 """Most used first."""
@@ -184,9 +194,10 @@ def run_command(arguments: list[str]) -> int:
     except Exception as e:  # noqa: BLE001  the last resort: a clear message and an exit code instead of a traceback
         if getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message"):
             return _print_usage_error(e, arguments)
-        if isinstance(e, OSError):  # such as a full disk, on which the rest cannot be written either
-            _detach_stdout()
         error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
+        if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT):
+            _detach_stdout()
+            error = ZkchatError(f"the result cannot be written: {reason(e)}", "Free some space, or write it elsewhere.")
         error.__cause__ = e
         return _print_error(error, arguments)
     return result if isinstance(result, int) else 0
