@@ -71,6 +71,12 @@ def test_text_arrives_in_pieces_with_its_usage(server: ModelServer) -> None:
     assert call(server, Reply(anthropic_text("Hello", input_tokens=0))).end == StreamFinished("stop", None)
 
 
+def test_an_answer_without_its_first_event_is_read(server: ModelServer) -> None:
+    """As llama.cpp begins one with a character of several tokens."""
+    block = anthropic_block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "να"})
+    assert ANTHROPIC.ask(server, Reply([anthropic_events(*block, *anthropic_end())])).text == "να"
+
+
 def test_tool_calls(server: ModelServer) -> None:
     calls = [("a", "find", '{"query": "filters"}'), ("a", "find", ""), ("b", "list", '{"cut": ')]
     found = [ToolCall(id="a", name="find", arguments={"query": "filters"}), ToolCall(id="a", name="find")]

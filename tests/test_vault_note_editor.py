@@ -202,14 +202,15 @@ def test_a_change_that_fails_in_the_middle_is_undone(
     assert set(everything(vault)) == {"A.md", "B.md", "F/New.md"}
 
 
-def test_a_change_is_made_when_the_index_is_busy(notes: Callable[..., Vault]) -> None:
+@pytest.mark.parametrize("problem", [VaultError("the index is busy", "Wait."), KeyboardInterrupt()])
+def test_a_change_is_made_when_the_index_cannot_take_it_in(notes: Callable[..., Vault], problem: BaseException) -> None:
     vault = notes(A="a")
     change = vault.editor.append("A.md", "b")
 
-    def busy(**_: object) -> IndexReport:
-        raise VaultError("the index is busy", "Wait.")
+    def stopped(**_: object) -> IndexReport:
+        raise problem
 
-    assert replace(vault.editor, refresh=busy).apply(change) is None
+    assert replace(vault.editor, refresh=stopped).apply(change) is None
     assert everything(vault)["A.md"] == b"a\n\nb\n"
 
 

@@ -47,6 +47,7 @@ _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
 
 Block = dict[str, Any]
+_EMPTY_MESSAGE: Block = {"id": "", "type": "message", "role": "assistant", "model": "", "content": [], "usage": {}}
 
 
 class AnthropicReader(ChatReader):
@@ -98,6 +99,8 @@ class AnthropicReader(ChatReader):
         return "".join(text for text, _ in texts), "".join(thought for _, thought in texts)
 
     def _start_block(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        if self._message is None:  # llama.cpp forgets the first event if the first token is a part of a character
+            self.read_event({"type": "message_start", "message": _EMPTY_MESSAGE})
         self._accumulate(event=event, current_snapshot=self._message)
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")

@@ -50,7 +50,7 @@ class NoteEditor:
         apply_files(self.root, change.files, self.journal)
         try:
             return self.refresh(only=change.paths)
-        except VaultError:  # the change is made; the next scan of the vault takes it in
+        except (VaultError, KeyboardInterrupt):  # the change is made: it must be recorded, and the next scan of the vault takes it in
             return None
 
     # proposals; each raises VaultError for what cannot be done
