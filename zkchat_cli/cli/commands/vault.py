@@ -157,7 +157,7 @@ def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
 @command(COMMAND, *options.NOTES)
 def mentions(
     ctx: CommandContext,
-    top: Annotated[bool, typer.Option("--top", help="Those that answers used most: the only list so far.")] = True,  # noqa: ARG001
+    top: Annotated[bool, typer.Option("--top", help="The only list so far, so it may be left out.")] = True,  # noqa: ARG001
     limit: options.LimitOption = 20,
 ) -> None:
     """The notes that answers used most, over all conversations."""
