@@ -136,6 +136,6 @@ def a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed(
         assert not report.context.compaction.due
         turns += 1
         if report.compaction is not None:
-            assert turns > freed // max(turn.tokens for turn in session.stored_state().turns(session.runtime.counter))
+            assert turns > freed // max(turn.tokens for turn in session.stored_state().turns(session.runtime.counter).turns)
             assert report.compaction.tokens_after == total
             freed, turns = at - total, 0

@@ -19,7 +19,7 @@ from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.recall.index import RecallIndex, recall_passages
-from zkchat_cli.context.turns import Turn, make_turns
+from zkchat_cli.context.turns import Turn, TurnHistory, make_turns
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
@@ -184,7 +184,7 @@ def prompt_of(
     history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
 ) -> Prompt:
     current = (message("user", question, "now", status="pending"),) if question else ()
-    inputs = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
+    inputs = PromptInputs(**{"instructions": "Cite.", "history": make_history(history, COUNTER), "current": current, **more})
     return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
 
 
@@ -273,8 +273,13 @@ def exchanges(*pairs: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage
     return tuple(messages)
 
 
-def split_into_turns(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> tuple[Turn, ...]:
+def make_history(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> TurnHistory:
     return make_turns(map(LoadableExchange, split_into_exchanges(messages)), counter)
+
+
+def split_into_turns(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> tuple[Turn, ...]:
+    """The turns that can be sent."""
+    return make_history(messages, counter).turns
 
 
 def turns(*pairs: tuple[str, str]) -> tuple[Turn, ...]:
@@ -285,7 +290,8 @@ def recall_texts(question: str, among: Sequence[Turn], room: int = 1000) -> list
     """The passages that recall finds in some turns, with their speakers."""
     index = RecallIndex()
     index.update(among)
-    return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER).passages]
+    fixed = [id_ for turn in among for id_ in turn.fixed_ids]
+    return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER, fixed).passages]
 
 
 def store_conversation(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes", **more: Any) -> None:

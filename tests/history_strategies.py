@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from factories import COUNTER, NOON, chunk, make_compaction, message, split_into_turns
+from factories import COUNTER, NOON, chunk, make_compaction, make_history, message, split_into_turns
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,7 +155,7 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
     budget = Budget.from_settings(ContextSettings(), window)
     material = PromptInputs(
         instructions="Cite.",
-        history=split_into_turns(history, counter),
+        history=make_history(history, counter),
         current=current,
         memory=(MemoryItem("ZKCHAT.md", "Be brief.", 3, "why"),),
         compaction=make_compaction(summary, f"m{last}"),

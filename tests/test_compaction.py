@@ -83,7 +83,7 @@ def test_a_summary_is_clearly_smaller_than_what_it_replaces() -> None:
 def test_a_second_extractive_summary_is_made_from_quoted_and_new_turns(app: AppFixture) -> None:
     app.max_context = 2000
     session = resume(app, exchanges(*((f"On day {i} I moved thing{i} to shelf {i * 7}.", f"Noted, thing{i}.") for i in range(48))))
-    turns = [turn.id for turn in session.stored_state().turns(session.runtime.counter)]
+    turns = [turn.id for turn in session.stored_state().turns(session.runtime.counter).turns]
     first = session.compact(keep=24)
     assert 0 < len(first.quoted) < 36
     done = app.reopen(session).compact(keep=4)

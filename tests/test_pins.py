@@ -3,7 +3,20 @@
 from collections.abc import Sequence
 
 import pytest
-from factories import COUNTER, AppFixture, DeltaModel, chunk, exchanges, make_compaction, message, prompt_of, reply, report_of, resume
+from factories import (
+    COUNTER,
+    AppFixture,
+    DeltaModel,
+    chunk,
+    exchanges,
+    make_compaction,
+    make_history,
+    message,
+    prompt_of,
+    reply,
+    report_of,
+    resume,
+)
 from factories import split_into_turns as split
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
@@ -73,7 +86,7 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
     strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject
 ) -> None:
     compaction = data.draw(st.none() | st.sampled_from([make_compaction("They spoke.", m.id) for m in history]))
-    turns = split(history, COUNTER)
+    turns = make_history(history, COUNTER).in_order
     fixed = [m.content for turn in turns for m in turn.messages if (m.pinned if turn.failed else is_fixed(m))]
     try:
         prompt = prompt_of(history, ASKED, window, strategy, compaction=compaction)

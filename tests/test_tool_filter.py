@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, message, reply, report_of, split_into_turns, tool_reply
+from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, make_history, message, reply, report_of, tool_reply
 
 from zkchat_cli import tools
 from zkchat_cli.chat import branch_navigation
@@ -12,6 +12,7 @@ from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_filter import CORE, LARGEST_FILTERED_WINDOW, FilteredTools, ToolRelevanceInput, select_tools
+from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.models import PromptTool, ToolCall
 from zkchat_cli.views import context_usage
 from zkchat_cli.views.text import plain_text
@@ -75,7 +76,7 @@ def material(question: str, **more: Any) -> PromptInputs:
     asked = message("user", question, "now", status="pending")
     values: dict[str, Any] = {
         "instructions": "Cite.",
-        "history": (),
+        "history": TurnHistory(),
         "current": (asked,),
         "tool_descriptors": descriptors,
         "filter_tools": True,
@@ -100,7 +101,7 @@ def test_a_prompt_offers_what_was_called_in_the_conversation_or_in_the_turn_itse
     call = ToolCall(id="1", name="find_link_path")
     called = (message("assistant", "", "c", tool_calls=(call,)), message("tool", "None.", "r", tool_call_id="1"))
     asked = material("Hello!")
-    earlier = split_into_turns((*exchanges(("Hm?", "So.")), message("user", "?", "q"), *called), COUNTER)
+    earlier = make_history((*exchanges(("Hm?", "So.")), message("user", "?", "q"), *called), COUNTER)
     for made_of in (material("Hello!", history=earlier), material("Hello!", current=(*asked.current, *called))):
         assert {t.name for t in small(made_of).tools} == {*CORE, "find_link_path"}
 

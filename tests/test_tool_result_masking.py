@@ -1,9 +1,9 @@
 """Masking: old tool results and documents lose their middles; the log keeps every word."""
 
-from factories import COUNTER, chunk, message, split_into_turns, turns
+from factories import COUNTER, chunk, make_history, message, split_into_turns, turns
 
 from zkchat_cli.context.tool_result_masking import find_maskable, mask_messages
-from zkchat_cli.context.turns import Turn
+from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.models import DocumentReference, ToolCall, ZkChatMessage
 
 LONG = "The beginning. " + "All the words that stand between. " * 200 + "The end."
@@ -25,7 +25,7 @@ def split_turns(*messages: ZkChatMessage) -> tuple[Turn, ...]:
 
 
 def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
-    (turn,) = mask_messages(split_turns(*tool_turn("anvil")), ["anvil-r"], COUNTER)
+    (turn,) = mask_messages(make_history(tool_turn("anvil"), COUNTER), ["anvil-r"], COUNTER).turns
     (result,) = (m for m in turn.prompt if m.kind == "tool_results")
     assert result.content.startswith("The beginning.")
     assert result.content.endswith("The end.")
@@ -40,7 +40,7 @@ def test_injected_documents_are_masked_too() -> None:
     asked = message("user", "What of [[Filters]]?", "u", references=(reference,), chunks=tuple(chunk(i, LONG) for i in range(1, 13)))
     whole = split_turns(asked, message("assistant", "So [1].", "a"))
     assert find_maskable(whole, COUNTER) == ("u",)
-    (turn,) = mask_messages(whole, ["u"], COUNTER)
+    (turn,) = mask_messages(TurnHistory(whole), ["u"], COUNTER).turns
     documents, question, _ = turn.prompt
     assert documents.kind == "documents"
     assert "[[Filters]] (Filters.md)" in documents.content
@@ -58,7 +58,7 @@ def test_only_large_savings_are_masked() -> None:
 
 
 def test_masking_twice_changes_nothing_more() -> None:
-    once = mask_messages(split_turns(*tool_turn("anvil")), ["anvil-r"], COUNTER)
+    once = mask_messages(make_history(tool_turn("anvil"), COUNTER), ["anvil-r"], COUNTER).turns
     assert find_maskable(once, COUNTER) == ()
-    short = split_turns(*tool_turn("anvil", "Short."))
-    assert [turn.prompt for turn in mask_messages(short, ["anvil-r"], COUNTER)] == [turn.prompt for turn in short]
+    short = make_history(tool_turn("anvil", "Short."), COUNTER)
+    assert [turn.prompt for turn in mask_messages(short, ["anvil-r"], COUNTER).turns] == [turn.prompt for turn in short.turns]

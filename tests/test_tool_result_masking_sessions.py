@@ -44,7 +44,7 @@ def test_the_front_of_the_prompt_stays_the_same_between_compactions(app: AppFixt
 def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(app: AppFixture) -> None:
     app.max_context = 8000
     session = resume(app, search_turns(12), model=SummaryModel())
-    before = session.stored_state().turns(session.runtime.counter)
+    before = session.stored_state().turns(session.runtime.counter).turns
     list(session.send("And now?"))
     assert prompt(app.reopen(session)) == prompt(session)
     assert "left out" not in prompt(app.reopen(session, strategy="discard"))
@@ -52,7 +52,7 @@ def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(a
     assert undone is not None
     assert undone.mode == "masked"
     assert session.compaction is None
-    assert session.stored_state().turns(session.runtime.counter)[: len(before)] == before
+    assert session.stored_state().turns(session.runtime.counter).turns[: len(before)] == before
 
 
 def test_what_masking_reports_is_the_prompt_that_is_then_sent_with_the_earlier_summary(app: AppFixture) -> None:

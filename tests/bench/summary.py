@@ -43,7 +43,7 @@ def figures(ground: Ground) -> Iterator[Row]:
             date = f"2025-{1 + len(turns) // 28 % 12:02d}-{1 + len(turns) % 28:02d}"
             pair = zip(("user", "assistant"), texts, strict=True)
             said = [ZkChatMessage(id=f"{next(ids)}", role=role, content=text, timestamp=date) for role, text in pair]
-            turns += make_turns([LoadableExchange(said)], counter)
+            turns += make_turns([LoadableExchange(said)], counter).turns
         return tuple(turns)
 
     talks = [told() for _ in ground.times(20)]

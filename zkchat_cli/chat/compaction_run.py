@@ -27,7 +27,7 @@ from zkchat_cli.context.budget import history_budget, remaining_message_budget, 
 from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
 from zkchat_cli.context.prompt_assembly import PromptInputs
 from zkchat_cli.context.tool_result_masking import find_maskable
-from zkchat_cli.context.turns import Turn, count_covered_turns
+from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage
 from zkchat_cli.summarization.extractive import extract_summary
@@ -87,7 +87,7 @@ class CompactionRun:
     def _digest(self) -> str:
         """A digest of all that the result depends on: the conversation, the request, the model and the settings."""
         request, runtime, counter = self.request, self.runtime, self.runtime.counter
-        fixed = [id_ for turn in self.state.turns(counter) for m in turn.fixed for id_ in m.source_ids]
+        fixed = [id_ for turn in self.state.turns(counter).in_order for m in turn.fixed for id_ in m.source_ids]
         made_from = (
             self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
             request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.estimated,
@@ -130,11 +130,8 @@ class CompactionRun:
             return self._inputs
         return self.prompts.inputs(self.runtime, request.current, self._previous, offer_tools=request.offer_tools)
 
-    def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
-        return tuple(turn for turn in self.prompts.masked_turns(self.runtime, compaction) if not turn.failed)
-
-    def _count_covered(self, turns: Sequence[Turn]) -> int:
-        return count_covered_turns(self._previous, turns) if self._previous_summary else 0
+    def _count_covered(self, history: TurnHistory) -> int:
+        return history.count_covered(self._previous) if self._previous_summary else 0
 
     def _measured(self, **changes: object) -> Compaction | None:
         """A compaction with its figures; None when it would not make the prompt smaller."""
@@ -174,8 +171,8 @@ class CompactionRun:
         request, previous = self.request, self._previous
         if not request.reason and previous is not None and previous.made_after == self.state.head:
             return None
-        turns = self._turns(previous)
-        recent = turns[self._count_covered(turns) :]
+        history = self.prompts.masked_turns(self.runtime, previous)
+        recent = history.turns[self._count_covered(history) :]
         last = max(0, len(recent) - 1)
         keep = self.runtime.settings.context.recent_messages_to_keep if request.keep is None else request.keep
         borders = [min(policy.first_kept_turn(recent, keep), last)]
@@ -207,12 +204,12 @@ class CompactionRun:
     # folding
 
     def _plan_fold(self, masking: Compaction | None) -> FoldPlan | None:
-        turns = self._turns(masking or self._previous)
-        covered = self._count_covered(turns)
+        history = self.prompts.masked_turns(self.runtime, masking or self._previous)
+        turns, covered = history.turns, self._count_covered(history)
         if self.request.keep is not None:
             return policy.plan_fold(turns, covered, self.request.keep)
         cost, budget = self._fixed_cost, self.runtime.budget
-        other = self.runtime.largest_summary + sum(turn.fixed_tokens for turn in self.state.turns(self.runtime.counter))
+        other = self.runtime.largest_summary + history.fixed_tokens_since(0) + sum(turn.fixed_tokens for turn in history.failed)
         room = turn_budget_after_compaction(cost, budget, other)
         recent = self.runtime.settings.context.recent_messages_to_keep
         return policy.plan_fold(turns, covered, recent, budget=room, largest=history_budget(cost, budget) - other)
@@ -227,7 +224,7 @@ class CompactionRun:
         model = writer.model.name if answer.calls else None
         cost = {"model": model, "model_calls": answer.calls, "usage": answer.usage, "problem": answer.problem}
         base = masking or previous
-        kept = {id_ for turn in self._turns(base)[len(fold.turns) :] for id_ in turn.ids}
+        kept = {id_ for turn in self.prompts.masked_turns(self.runtime, base).turns[len(fold.turns) :] for id_ in turn.ids}
         masked = tuple(id_ for id_ in base.masked if id_ in kept) if base is not None else ()
         new = set(masked) - set(previous.masked if previous is not None else ())
         fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
@@ -248,7 +245,7 @@ class CompactionRun:
         request, counter = self.request, self.runtime.counter
         quoted: list[Turn] = []
         if self._previous is not None and self._previous_summary and not request.instructions and request.target is None:
-            quoted = [turn for turn in self.state.turns(counter) if turn.id in self._previous.quoted]
+            quoted = [turn for turn in self.state.turns(counter).turns if turn.id in self._previous.quoted]
         extracted = extract_summary(fold, self._summary_limit, counter, request.instructions, quoted)
         if extracted is not None:
             yield "extractive", extracted.text, extracted.quoted

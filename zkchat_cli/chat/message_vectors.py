@@ -36,6 +36,9 @@ class MessageVectors:
         self._last_read = 0
         self._row_of: dict[tuple[str, int], int] = {}
         """The row of each passage, by its message's id and its part."""
+        self._rows: NDArray[np.intp] | Sequence[int] = ()
+        """The row of each passage that was compared last, -1 for one without a vector; and the last of them."""
+        self._last_passage: Sequence[RecallPassage] = ()
         self._embedded: set[str] = set()
         """The ids of messages with vectors, or in a language that the model does not know."""
         self._table: tuple[NDArray[np.int8], NDArray[np.float32]] | None = None
@@ -47,24 +50,29 @@ class MessageVectors:
         if not self._semantic.has_failed:
             with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
                 new = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
-        known = self._embedded.union(id_ for _, id_, _ in new)
-        missing = [passage for passage in passages if passage.message.id not in known]
-        if not known and len(missing) > MOST_EMBEDDED_AT_ONCE:
+        if not new and not self._embedded and len(passages) > MOST_EMBEDDED_AT_ONCE:
             return None  # there is nothing to compare: embedding the question would take 10 ms
         vector = self._semantic.embed_query(question)
         if vector is None:
             return None
         import numpy as np  # as in RecallIndex
 
+        rows = self._rows
+        if passages[len(rows) - 1 : len(rows)] != self._last_passage:  # another branch, or the first question
+            rows = np.empty(0, np.intp)
+        rows = np.concatenate([rows, np.full(len(passages) - len(rows), -1)])
         with self._semantic.failures_reported(), suppress(StoreError):
             if new:
                 self._add([(id_, packed) for _, id_, packed in new], len(vector))
                 self._last_read = new[-1][0]
+            missing = [passages[i] for i in np.flatnonzero(rows < 0).tolist() if passages[i].message.id not in self._embedded]
             if 0 < len(missing) <= MOST_EMBEDDED_AT_ONCE:
                 self._embed(missing, len(vector))
         if self._table is None:
             return None
-        rows = np.array([self._row_of.get((passage.message.id, passage.part), -1) for passage in passages], np.intp)
+        for i in np.flatnonzero(rows < 0).tolist():
+            rows[i] = self._row_of.get((passages[i].message.id, passages[i].part), -1)
+        self._rows, self._last_passage = rows, passages[-1:]
         vectors, lengths = self._table
         cosines = vectors.astype(np.float32) @ vector / lengths
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])

@@ -16,7 +16,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_uncompacted_tokens
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.tool_result_masking import mask_messages
-from zkchat_cli.context.turns import Turn
+from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
@@ -32,8 +32,8 @@ class PromptBuilder:
         self._services, self._state = services, state
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
-        self._offered_tools: dict[str, frozenset[str]] = {}
-        """The names of the tools that each of the last turns offered last, by the id of its question."""
+        self._offered_tools: tuple[str, frozenset[str]] = "", frozenset()
+        """The id of the last question, and the names of the tools that its turn offered last."""
         self._last_prompt: tuple[tuple[object, ...], Prompt] | None = None
         self._prompt_lock = threading.Lock()
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
@@ -48,8 +48,8 @@ class PromptBuilder:
 
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
         """Offer the tools of a prompt that is sent also in the next one; those of the turn's earlier call, if it has none."""
-        if prompt.tools or question_id not in self._offered_tools:
-            self._offered_tools[question_id] = frozenset(tool.name for tool in prompt.tools)
+        if prompt.tools or question_id != self._offered_tools[0]:
+            self._offered_tools = question_id, frozenset(tool.name for tool in prompt.tools)
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The same prompt for a reader: it names the messages that are left out, the documents that are in it and those deleted since."""
@@ -78,14 +78,13 @@ class PromptBuilder:
 
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
         """The tools that the last turn on this branch offered, as remembered or as the store has them."""
-        known = self._offered_tools
-        if current and current[0].id in known:
-            return known[current[0].id]
+        known, tools = self._offered_tools
         last = next((m.id for m in reversed(self._state.history) if m.role == "user"), "")
-        if last and last not in known:
+        if known != last and not (current and current[0].id == known):
             sent = (frozenset(tool.name for tool in each.prompt.tools) for each in reversed(self._services.store.prompts(last)))
-            known[last] = next(filter(None, sent), frozenset())
-        return known.get(last, frozenset())
+            tools = next(filter(None, sent), frozenset())
+            self._offered_tools = last, tools
+        return tools
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""
@@ -108,7 +107,7 @@ class PromptBuilder:
 
     # figures for compaction
 
-    def masked_turns(self, runtime: Runtime, compaction: Compaction | None) -> tuple[Turn, ...]:
+    def masked_turns(self, runtime: Runtime, compaction: Compaction | None) -> TurnHistory:
         """The branch's turns as a prompt has them under this compaction: with old tool results masked."""
         turns = self._state.turns(runtime.counter)
         masked = compaction.masked if compaction is not None and runtime.strategy.summarizes else ()
@@ -121,7 +120,7 @@ class PromptBuilder:
 
     def fixed_cost(self, runtime: Runtime, inputs: PromptInputs) -> ContextUsage:
         """The figures of a prompt of these inputs without any history. Raises PromptTooLarge."""
-        return self.assemble(runtime, inputs._replace(history=(), compaction=None)).usage
+        return self.assemble(runtime, inputs._replace(history=TurnHistory(), compaction=None)).usage
 
     # memory and document summaries
 
@@ -154,8 +153,7 @@ class PromptBuilder:
         """The memory that goes into the prompt with the messages of this turn alone."""
         if not current:
             return ()
-        turns = self._state.turns(runtime.counter)[-TURNS_FOR_FOLDERS:]
-        recent = [message for turn in turns for message in turn.messages]
+        recent = [message for exchange in self._state.history.exchanges[-TURNS_FOR_FOLDERS:] for message in exchange.messages]
         return self.memory(runtime).contextual_items(current, recent, runtime.budget.messages, runtime.counter)
 
     def forget_summaries(self) -> None:

@@ -62,8 +62,8 @@ def reads_plain_excerpts(model: Model, window: int) -> bool:
 class Retriever:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._vault, self._state = services.vault, state
-        self._answers: dict[tuple[str, LoadableExchange], _FirstAnswer] = {}
-        """What the first answers of each model have shown."""
+        self._judged: dict[str, tuple[int, LoadableExchange | None, int, str | None]] = {}
+        """By model: how many exchanges were judged, the last of them, the answers without a call, and the verdict if that is known."""
 
     def warm_up(self) -> None:
         """Load in advance what the first search for a question needs."""
@@ -77,20 +77,24 @@ class Retriever:
 
     def _tool_problem(self, runtime: Runtime) -> str:
         """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or nothing shows it."""
-        name, without = runtime.model.name, 0
-        for exchange in self._state.history.exchanges:
-            if (name, exchange) not in self._answers:
-                self._answers[name, exchange] = self._judge_answer(name, exchange.messages)
-            match self._answers[name, exchange]:
+        name, exchanges = runtime.model.name, self._state.history.exchanges
+        count, last, without, problem = self._judged.get(name, (0, None, 0, None))
+        if exchanges[count - 1 : count] != (last,):  # another branch, or nothing was judged yet
+            count, without, problem = 0, 0, None
+        while problem is None and count < len(exchanges):
+            last = exchanges[count]
+            count += 1
+            match self._judge_answer(name, last.messages):
                 case "called":
-                    return ""
+                    problem = ""
                 case "unreadable":
-                    return f"{name} called tools with unreadable arguments"
+                    problem = f"{name} called tools with unreadable arguments"
                 case "without":
                     without += 1
             if without == FIRST_ANSWERS:
-                return f"{name} called no tool in its first {FIRST_ANSWERS} answers"
-        return ""
+                problem = f"{name} called no tool in its first {FIRST_ANSWERS} answers"
+        self._judged[name] = count, last, without, problem
+        return problem or ""
 
     def _judge_answer(self, name: str, messages: Sequence[ZkChatMessage]) -> _FirstAnswer:
         """How the model has called tools in an answer; `without`, if it needed a call and had none."""

@@ -12,7 +12,7 @@ from functools import partial
 
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
-from zkchat_cli.context.turns import Turn, make_turns
+from zkchat_cli.context.turns import TurnHistory, make_turns
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import (
     Compaction,
@@ -45,9 +45,11 @@ class ConversationState:
         self._history = MessageHistory()
         self._exchange_of: dict[str, LoadableExchange] = {}
         """By the ids of its messages."""
-        self._turns: tuple[Turn, ...] = ()
+        self._turns = TurnHistory()
         """The turns of the history, or the first ones of them, as the counter used last counts."""
+        self._turns_counter: TokenCounter | None = None
         self._turns_lock = threading.RLock()
+        self._read_messages = partial(self._store.messages, self.conversation.id)
         self._unloaded = 0
         """How many turns, from the first, have their messages in the store only."""
         self.undo_stack: list[str] = []
@@ -106,7 +108,7 @@ class ConversationState:
         """Add a finished turn to the branch."""
         exchange = LoadableExchange(turn)
         self._exchange_of |= dict.fromkeys(exchange.ids, exchange)
-        self._history = MessageHistory((*self._history.exchanges, exchange))
+        self._history = MessageHistory((exchange,), self._history)
 
     def checkout(self, head: str | None) -> None:
         """Continue from another message of the log (None: from the beginning), here and in the store. Raises StoreError."""
@@ -147,21 +149,22 @@ class ConversationState:
         with self._turns_lock:
             self._history = MessageHistory(exchanges)
             self._exchange_of = {id_: exchange for exchange in self._history.exchanges for id_ in exchange.ids}
-            self._turns, self._unloaded = (), 0
+            self._turns, self._turns_counter, self._unloaded = TurnHistory(), None, 0
 
-    def turns(self, counter: TokenCounter) -> tuple[Turn, ...]:
+    def turns(self, counter: TokenCounter) -> TurnHistory:
         """The branch cut into turns, as `counter` counts them; cached, since rendering them is what a long conversation costs."""
         with self._turns_lock, _long_lived_allocation():
-            known = self._turns if self._turns and self._turns[0].counter is counter else ()
-            new = self._history.exchanges[len(known) :]
-            self._turns = (*known, *make_turns(new, counter, known)) if new else known
+            if self._turns_counter is not counter:
+                self._turns, self._turns_counter = TurnHistory(), counter
+            if new := self._history.exchanges[len(self._turns.turns) + len(self._turns.failed) :]:
+                self._turns = make_turns(new, counter, self._turns)
             return self._turns
 
     def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
         """Leave the messages of turns before the newest ones, which take so many tokens, to the store."""
         if not self.is_stored or len(self._history.exchanges) == 1:  # `zkchat ask` ends with one, and rendering takes 10 ms
             return
-        turns = self.turns(counter)
+        turns = self.turns(counter).turns
         first = len(turns)
         while first and tokens > 0:
             first -= 1
@@ -169,7 +172,7 @@ class ConversationState:
         end = min(first, len(turns) - NEVER_UNLOADED, self._unloaded + MOST_UNLOADED_AT_ONCE)
         for turn in turns[self._unloaded : max(end, 0)]:
             self.references.leave_to_store(turn.messages)
-            turn.unload(partial(self._store.messages, self.conversation.id))
+            turn.unload(self._read_messages)
             self._unloaded += 1
 
     def make_call_id_unique(self, given: str) -> str:

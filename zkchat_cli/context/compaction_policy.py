@@ -6,7 +6,7 @@ Nothing is deleted: a compaction is a row that says which messages its summary c
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from zkchat_cli.context.turns import Turn, count_covered_turns
+from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.models import Compaction, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -114,8 +114,8 @@ class SummaryCoverage(NamedTuple):
     last_date: str | None
 
 
-def summary_coverage(compaction: Compaction, turns: Sequence[Turn]) -> SummaryCoverage:
-    folded = turns[: count_covered_turns(compaction, turns)]
-    messages = [message for turn in folded if not turn.failed for message in turn.messages]
+def summary_coverage(compaction: Compaction, history: TurnHistory) -> SummaryCoverage:
+    folded = history.turns[: history.count_covered(compaction)]
+    messages = [message for turn in folded for message in turn.messages]
     days = [message.timestamp[:10] for message in messages if message.timestamp]
-    return SummaryCoverage(sum(not turn.failed for turn in folded), len(messages), min(days, default=None), max(days, default=None))
+    return SummaryCoverage(len(folded), len(messages), min(days, default=None), max(days, default=None))

@@ -4,9 +4,10 @@ The messages of old exchanges stay in the store and are read from there when som
 results would take 200 MB. What was said in them stays, for recall and summaries.
 """
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import islice
 from typing import overload
 
 from zkchat_cli.models import SpokenMessage, ZkChatMessage
@@ -56,10 +57,14 @@ class LoadableExchange:
 class MessageHistory(Sequence[ZkChatMessage]):
     """The messages of a branch, oldest first; a slice is a tuple. Only those that are asked for are read from the store."""
 
-    def __init__(self, exchanges: Iterable[LoadableExchange] = ()) -> None:
-        self.exchanges = tuple(exchanges)
-        self._starts = tuple(accumulate((len(exchange.ids) for exchange in self.exchanges), initial=0))
+    def __init__(self, exchanges: Iterable[LoadableExchange] = (), before: "MessageHistory | None" = None) -> None:
+        """With `before`, the exchanges that come after it."""
+        new = tuple(exchanges)
+        self.exchanges: tuple[LoadableExchange, ...] = (*before.exchanges, *new) if before is not None else new
+        self._starts: array[int] = array("L", before._starts if before is not None else (0,))
         """The number of each exchange's first message, and of the next exchange's."""
+        for exchange in new:
+            self._starts.append(self._starts[-1] + len(exchange.ids))
 
     def __len__(self) -> int:
         return self._starts[-1]

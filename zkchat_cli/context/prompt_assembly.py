@@ -20,7 +20,7 @@ from zkchat_cli.context.turns import (
     RECALLED_TAG,
     SUMMARY_TAG,
     Turn,
-    count_covered_turns,
+    TurnHistory,
     failure_reason,
     fence,
     make_prompt_message,
@@ -58,7 +58,7 @@ class PromptInputs(NamedTuple):
     """Everything a prompt is made of. `history` are the finished turns, `current` the messages of the turn in progress."""
 
     instructions: str
-    history: Sequence[Turn]
+    history: TurnHistory
     current: tuple[ZkChatMessage, ...] = ()
     memory: tuple[MemoryItem, ...] = ()
     """For every prompt."""
@@ -94,14 +94,14 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     question = inputs.question
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
         needed = usage.total_tokens + layout.fixed_recent_tokens
-        unavoidable = (*layout.without_turns, *(m for turn in layout.recent for m in turn.fixed))
+        unavoidable = (*layout.without_turns, *layout.fixed_of_first(len(layout.recent)))
         raise PromptTooLarge(
             f"the prompt needs at least {needed:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
             advise_on_size(unavoidable, usage.tool_tokens, question.id if question else ""),
         )
     compaction = compaction_due(full_usage, budget, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
     window = HistoryWindow(
-        turns=layout.turns,
+        turns=inputs.history.turns,
         folded_count=layout.folded_count,
         recent=layout.recent,
         question=question.prompt_text if question else "",
@@ -110,14 +110,14 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         recall_index=inputs.recall_index or RecallIndex(),
         recent_tokens=layout.recent_tokens,
         fixed_tokens=layout.fixed_recent_tokens,
+        fixed_ids=frozenset(id_ for m in (*layout.fixed, *layout.fixed_of_first(len(layout.recent))) for id_ in m.source_ids),
         compaction_room=(compaction.at or budget.effective_limit) - usage.total_tokens,
         drop_batch=budget.drop_batch,
     )
     selection, recalled = _fit_passages(strategy.choose(window), window)
-    fixed = (m for turn in layout.recent[: len(layout.recent) - len(selection.turns)] for m in turn.fixed)
+    fixed = layout.fixed_of_first(len(layout.recent) - len(selection.turns))
     sent = (m for turn in selection.turns for m in turn.prompt)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
-    turns = ((turn.ids, failure_reason(turn.messages) if turn.failed else "") for turn in inputs.history)
     covered = inputs.compaction.last_id if inputs.compaction and layout.summary else None
     return Prompt(
         messages=messages,
@@ -125,7 +125,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         usage=measure_usage(
             messages, layout.tools.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction
         ),
-        dropped=(*(dropped_messages(turns, messages, covered) if explain else ()), *_dropped_tools_and_memory(inputs, layout)),
+        dropped=(*(_dropped_turns(inputs, messages, covered) if explain else ()), *_dropped_tools_and_memory(inputs, layout)),
         documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
@@ -148,10 +148,9 @@ class _Layout(NamedTuple):
     """The fixed messages of turns that failed or are in the summary."""
     contextual_memory: tuple[PromptMessage, ...]
     current: tuple[PromptMessage, ...]
-    turns: tuple[Turn, ...]
-    """Those that can be sent: they have not failed."""
+    history: TurnHistory
     folded_count: int
-    """How many of them, from the first, the summary covers."""
+    """How many turns, from the first, the summary covers."""
     recent: tuple[Turn, ...]
     """The others."""
     recent_tokens: int
@@ -161,6 +160,10 @@ class _Layout(NamedTuple):
     @property
     def without_turns(self) -> tuple[PromptMessage, ...]:
         return (*self.front, *self.summary, *self.fixed, *self.contextual_memory, *self.current)
+
+    def fixed_of_first(self, count: int) -> tuple[PromptMessage, ...]:
+        """The fixed messages of the first recent turns."""
+        return tuple(m for turn in self.history.with_fixed(self.folded_count, self.folded_count + count) for m in turn.fixed)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         """The usage without any turns."""
@@ -177,9 +180,7 @@ _OMISSIONS: tuple[Callable[[_Layout, PromptInputs, TokenCounter], _Layout], ...]
 
 def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> _Layout:
     history, compaction = inputs.history, inputs.compaction if strategy.summarizes else None
-    border = count_covered_turns(compaction, history)
-    recent = tuple(turn for turn in history[border:] if not turn.failed)
-    turns = (*(turn for turn in history[:border] if not turn.failed), *recent)
+    border = history.count_covered(compaction)
     summary: tuple[PromptMessage, ...] = ()
     if compaction is not None and compaction.summary:
         text = fence(SUMMARY_TAG, compaction.summary)
@@ -189,14 +190,14 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
         tools=_filter_tools(inputs, budget, counter),
         front=(system_prompt, *(_render_memory(item, "system", counter) for item in inputs.memory)),
         summary=summary,
-        fixed=tuple(m for position, turn in enumerate(history) if turn.fixed and (position < border or turn.failed) for m in turn.fixed),
+        fixed=tuple(m for turn in TurnHistory(tuple(history.with_fixed(0, border)), history.failed).in_order for m in turn.fixed),
         contextual_memory=_render_contextual_memory(inputs.contextual_memory, counter),
         current=_render_current(inputs, counter),
-        turns=turns,
-        folded_count=len(turns) - len(recent),
-        recent=recent,
-        recent_tokens=sum(turn.tokens for turn in recent),
-        fixed_recent_tokens=sum(turn.fixed_tokens for turn in recent),
+        history=history,
+        folded_count=border,
+        recent=history.turns[border:],
+        recent_tokens=history.tokens_since(border),
+        fixed_recent_tokens=history.fixed_tokens_since(border),
     )
 
 
@@ -229,9 +230,10 @@ def _filter_tools(inputs: PromptInputs, budget: Budget, counter: TokenCounter) -
     )
     if not inputs.filter_tools or tool_filter.all_fit(tools, budget.tools, budget.max_context):
         return tool_filter.FilteredTools(tools)
-    called = {name for turn in inputs.history for name in turn.called_tools}
-    called |= {call.name for message in inputs.current for call in message.tool_calls}
-    recent = ["\n".join(m.content for m in turn.messages if m.role != "tool") for turn in inputs.history[-tool_filter.RECENT_TURNS :]]
+    turns, newest = inputs.history.turns, slice(-tool_filter.RECENT_TURNS, None)
+    called = {call.name for message in inputs.current for call in message.tool_calls} | (turns[-1].tools_so_far if turns else set())
+    before = TurnHistory(turns[newest], inputs.history.failed[newest]).in_order[newest]
+    recent = ["\n".join(m.content for m in turn.messages if m.role != "tool") for turn in before]
     question = inputs.question.prompt_text if inputs.question else ""
     relevance = tool_filter.ToolRelevanceInput(question, recent, frozenset(called), inputs.previous_tools)
     return tool_filter.select_tools(tools, relevance, budget.tools, budget.max_context)
@@ -303,6 +305,11 @@ def dropped_messages(
         dropped += [DroppedItem(id=id_, reason=f"{reason}{quotation if id_ in quoted else ''}") for id_ in ids if id_ not in sent]
         in_summary = in_summary and last_covered not in ids
     return dropped
+
+
+def _dropped_turns(inputs: PromptInputs, messages: Iterable[PromptMessage], last_covered: str | None) -> list[DroppedItem]:
+    turns = ((turn.ids, failure_reason(turn.messages) if turn.failed else "") for turn in inputs.history.in_order)
+    return dropped_messages(turns, messages, last_covered)
 
 
 def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[DroppedItem]:

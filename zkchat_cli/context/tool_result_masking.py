@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.fixed_messages import is_fixed
-from zkchat_cli.context.turns import Turn
+from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.models import ContentChunk, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
@@ -40,16 +40,19 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
     return tuple(found)
 
 
-def mask_messages(turns: Sequence[Turn], ids: Collection[str], counter: TokenCounter) -> tuple[Turn, ...]:
+def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCounter) -> TurnHistory:
     """The turns with the results and documents of these messages masked."""
-    masked, left = [*turns], {*ids}
-    for position in range(len(masked) - 1, -1, -1):  # from the end, where they are
-        if not left:
-            break
-        if own := left.intersection(masked[position].ids):
-            masked[position] = _mask_turn(masked[position], frozenset(own), counter)
+    if not ids:
+        return history
+    turns, masked, left = [*history.turns], [], {*ids}
+    for position in range(len(turns) - 1, -1, -1):  # from the end, where they are
+        if own := left.intersection(turns[position].ids):
+            turns[position] = _mask_turn(turns[position], frozenset(own), counter)
+            masked.append(turns[position])
             left -= own
-    return tuple(masked)
+            if not left:
+                break
+    return history._replace(turns=tuple(turns), masked=tuple(masked))
 
 
 def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:

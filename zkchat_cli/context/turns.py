@@ -5,8 +5,11 @@ A prompt keeps, drops or folds whole turns, never single messages, so that a too
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from copy import copy
+from itertools import chain
+from typing import NamedTuple
 
 from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
@@ -30,12 +33,15 @@ _MAX_TOKEN_LENGTH = 128
 class Turn:
     """The messages of a turn, also in the form in which they are sent. `number` counts the user's messages, from 1.
 
-    Its figures are computed once: a long conversation needs them with every message. An unloaded turn reads its messages when they are
-    needed."""
+    Its figures are computed once, those of all turns up to it by continuing those of the turn `before`: a long conversation needs them with
+    every message. An unloaded turn reads its messages when they are needed."""
 
-    __slots__ = ("_rendered", "called_tools", "counter", "exchange", "failed", "fixed", "fixed_tokens", "number", "tokens")
+    __slots__ = (
+        "_rendered", "counter", "exchange", "failed", "fixed", "fixed_before", "fixed_tokens", "fixed_tokens_so_far", "masking_saves",
+        "number", "tokens", "tokens_so_far", "tools_so_far",
+    )  # fmt: skip
 
-    def __init__(self, exchange: LoadableExchange, number: int, counter: TokenCounter) -> None:
+    def __init__(self, exchange: LoadableExchange, number: int, counter: TokenCounter, before: "Turn | None" = None) -> None:
         messages = exchange.messages
         self.exchange, self.number, self.counter = exchange, number, counter
         self._rendered: tuple[PromptMessage, ...] | None = _render_whole(messages, counter)
@@ -43,9 +49,19 @@ class Turn:
         """Its pinned messages and standing instructions, as they are sent without the turn."""
         self.tokens = sum(m.tokens for m in self._rendered)
         self.fixed_tokens = sum(m.tokens for m in self.fixed)
-        self.called_tools = frozenset(call.name for message in messages for call in message.tool_calls)
         self.failed = is_failed(messages)
         """Then the turn never goes into a prompt."""
+        self.masking_saves = 0
+        """Tokens that the form without masking has more."""
+        self.tokens_so_far: int = self.tokens + (before.tokens_so_far if before else 0)
+        """Of all turns up to this one, without masking."""
+        self.fixed_tokens_so_far: int = self.fixed_tokens + (before.fixed_tokens_so_far if before else 0)
+        self.fixed_before: Turn | None = before if before is None or before.fixed else before.fixed_before
+        """The nearest turn before this one that has fixed messages."""
+        called = {call.name for message in messages for call in message.tool_calls}
+        self.tools_so_far: frozenset[str] = before.tools_so_far if before else frozenset()
+        if not called <= self.tools_so_far:
+            self.tools_so_far |= called
 
     @property
     def messages(self) -> tuple[ZkChatMessage, ...]:
@@ -79,6 +95,7 @@ class Turn:
         """The turn as it is sent in another form."""
         turn = copy(self)
         turn._rendered, turn.tokens = rendered, sum(m.tokens for m in rendered)
+        turn.masking_saves = self.tokens - turn.tokens
         return turn
 
     def unload(self, read: ReadMessages) -> None:
@@ -98,21 +115,67 @@ def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
     return "a message is damaged on disk" if any(m.status == "damaged" for m in messages) else "the model call failed"
 
 
-def make_turns(exchanges: Iterable[LoadableExchange], counter: TokenCounter, before: Sequence[Turn] = ()) -> tuple[Turn, ...]:
-    """The turns of these exchanges, which come after those `before`. The first question is turn 1; messages before it, as in some imports,
-    are a turn of their own, 0."""
-    exchanges = list(exchanges)
-    first = before[-1].number + 1 if before else 1 if exchanges and exchanges[0].messages[0].role == "user" else 0
-    return tuple(Turn(exchange, number, counter) for number, exchange in enumerate(exchanges, first))
+class TurnHistory(NamedTuple):
+    """The finished turns of a branch, oldest first: those that can be sent, and those that failed. `masked` are those of `turns` that are
+    sent with masked results. What a prompt asks of it takes as long with 10,000 turns as with 100."""
+
+    turns: tuple[Turn, ...] = ()
+    failed: tuple[Turn, ...] = ()
+    masked: tuple[Turn, ...] = ()
+
+    @property
+    def in_order(self) -> list[Turn]:
+        """All turns."""
+        return sorted((*self.turns, *self.failed), key=lambda turn: turn.number)
+
+    def tokens_since(self, position: int) -> int:
+        """Tokens of the turns from this position on."""
+        if position >= len(self.turns):
+            return 0
+        saved = sum(turn.masking_saves for turn in self.masked if turn.number >= self.turns[position].number)
+        return self.turns[-1].tokens_so_far - (self.turns[position - 1].tokens_so_far if position else 0) - saved
+
+    def fixed_tokens_since(self, position: int) -> int:
+        """Tokens of the fixed messages in the turns from this position on."""
+        if position >= len(self.turns):
+            return 0
+        return self.turns[-1].fixed_tokens_so_far - (self.turns[position - 1].fixed_tokens_so_far if position else 0)
+
+    def with_fixed(self, first: int, end: int) -> list[Turn]:
+        """The turns from one position to before another that have fixed messages."""
+        found = []
+        turn = self.turns[end - 1] if end > first else None
+        while turn is not None and turn.number >= self.turns[first].number:
+            if turn.fixed:
+                found.append(turn)
+            turn = turn.fixed_before
+        return found[::-1]
+
+    def count_covered(self, compaction: Compaction | None) -> int:
+        """How many of `turns`, from the first, a compaction's summary covers. Searched from the end, where its border is."""
+        if compaction is not None and compaction.summary:
+            for turn in chain(reversed(self.turns), self.failed):
+                if compaction.last_id in turn.ids:
+                    return bisect_right(self.turns, turn.number, key=lambda each: each.number)
+        return 0
 
 
-def count_covered_turns(compaction: Compaction | None, turns: Sequence[Turn]) -> int:
-    """How many turns, from the first, a compaction's summary covers. Searched from the end, where its border is."""
-    if compaction is not None and compaction.summary:
-        for border in range(len(turns), 0, -1):
-            if compaction.last_id in turns[border - 1].ids:
-                return border
-    return 0
+def make_turns(exchanges: Iterable[LoadableExchange], counter: TokenCounter, before: TurnHistory = TurnHistory()) -> TurnHistory:  # noqa: B008
+    """The turns `before` and those of these exchanges after them. The first question is turn 1; messages before it, as in some imports, are
+    a turn of their own, 0."""
+    turns: list[Turn] = []
+    failed: list[Turn] = []
+    last = before.turns[-1] if before.turns else None
+    number = max((turn.number for turn in (*before.turns[-1:], *before.failed[-1:])), default=None)
+    for exchange in exchanges:
+        number = number + 1 if number is not None else int(exchange.messages[0].role == "user")
+        turn = Turn(exchange, number, counter, last)
+        if turn.failed:
+            failed.append(turn)
+        else:
+            turns.append(turn)
+            last = turn
+    return TurnHistory((*before.turns, *turns), (*before.failed, *failed))
 
 
 def _render_whole(messages: Sequence[ZkChatMessage], counter: TokenCounter) -> tuple[PromptMessage, ...]:

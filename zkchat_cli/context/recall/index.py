@@ -11,7 +11,7 @@ all passages .864 / .979 / .914. Chosen by score for size, they find .851 / .977
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
@@ -68,7 +68,7 @@ class RecallIndex:
 
     def __init__(self, cosines: Cosines = lambda _question, _passages: None) -> None:
         self._cosines = cosines
-        self._turns: list[Turn] = []
+        self._turn_ids: list[str] = []
         self._turn_languages: list[str | None] = []
         self._language_counts: Counter[str] = Counter()
         self._languages: tuple[str, ...] = (ENGLISH,)
@@ -84,19 +84,17 @@ class RecallIndex:
         self._date_numbers: dict[str, int] = {}
         self._date_groups = array("I")
         """The number of each passage's day."""
-        self._ends_with_question, self._is_fixed = array("B"), array("B")
+        self._ends_with_question = array("B")
         self._last_scores: tuple[str, NDArray[np.float64]] | None = None
         """All prompts of a turn ask the same question."""
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Index exactly these turns, keeping what is indexed already. A turn may only be rendered differently."""
-        same = 0
-        for known, turn in zip(self._turns, turns, strict=False):
-            if known is not turn and (known.ids, known.fixed_ids) != (turn.ids, turn.fixed_ids):
-                break
-            same += 1
-        self._truncate(same)
-        self._turns[:] = turns[:same]
+        """Index exactly these turns, keeping what is indexed already: up to the newest turn that is the same, all are."""
+        known = self._turn_ids
+        same = len(known)
+        if same > len(turns) or (same and known[-1] != turns[same - 1].id):  # another branch
+            same = next((i for i, (id_, turn) in enumerate(zip(known, turns, strict=False)) if id_ != turn.id), min(same, len(turns)))
+            self._truncate(same)
         for turn in turns[same:]:
             self._add(turn)
         languages = main_languages(self._language_counts)
@@ -107,16 +105,15 @@ class RecallIndex:
                 self._add(turn)
 
     def _add(self, turn: Turn) -> None:
-        position = len(self._turns)
+        position = len(self._turn_ids)
         self._last_scores = None
-        self._turns.append(turn)
+        self._turn_ids.append(turn.id)
         spoken = turn.exchange.spoken
         language = detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken))
         self._turn_languages.append(language)
         if language is not None:
             self._language_counts[language] += 1
         self._starts.append(len(self.passages))
-        fixed = turn.fixed_ids
         for message in spoken:
             for passage in split_into_passages(message, position, turn.counter):
                 words = Counter(content_stems(passage.text, self._languages))
@@ -129,12 +126,11 @@ class RecallIndex:
                 self._lengths.append(words.total())
                 self._date_groups.append(self._date_numbers.setdefault(passage.day, len(self._date_numbers)))
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
-                self._is_fixed.append(message.id in fixed)
                 self.passages.append(passage)
 
     def _truncate(self, turns: int) -> None:
         """Keep only the first `turns` turns: another branch continues from there."""
-        if turns == len(self._turns):
+        if turns == len(self._turn_ids):
             return
         self._last_scores = None
         start = self._starts[turns]
@@ -142,8 +138,8 @@ class RecallIndex:
             end = bisect_left(holders, start)
             del holders[end:], counts[end:]
         self._language_counts.subtract(filter(None, self._turn_languages[turns:]))
-        del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
-        for values in (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed):
+        del self._turn_ids[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
+        for values in (self._lengths, self._date_groups, self._ends_with_question):
             del values[start:]
 
     def search(self, question: str, before: int) -> Sequence[int]:
@@ -155,7 +151,7 @@ class RecallIndex:
         scores = self._last_scores[1]
         relevant = np.flatnonzero((scores > 0) & (scores >= MIN_SHARE_OF_BEST * scores.max(initial=0.0)))
         end = self._starts[before] if before < len(self._starts) else len(self.passages)
-        relevant = relevant[(relevant < end) & (np.array(self._is_fixed, np.uint8)[relevant] == 0)]
+        relevant = relevant[relevant < end]
         if len(relevant) > MAX_SORTED:  # sorting 20 000 takes 4 ms
             relevant = np.sort(relevant[np.argpartition(-scores[relevant], MAX_SORTED)[:MAX_SORTED]])
         order: list[int] = relevant[np.argsort(-scores[relevant], kind="stable")].tolist()
@@ -225,14 +221,18 @@ class Recalled(NamedTuple):
     tokens: int
 
 
-def recall_passages(index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter) -> Recalled:
-    """The most relevant passages of the first `before` turns that fit into `budget` tokens."""
+def recall_passages(
+    index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter, without: Collection[str] = ()
+) -> Recalled:
+    """The most relevant passages of the first `before` turns that fit into `budget` tokens, `without` these messages."""
     left = budget - FRAME_TOKENS
     chosen: list[int] = []
     days: set[str] = set()
     misfits = 0
     for number in index.search(question, before) if left > 0 else ():
         passage = index.passages[number]
+        if passage.message.id in without:
+            continue
         # one too many: a prompt that is filled to the last token is over the limit by another count
         tokens = counter.scale(passage.raw_tokens + 1) + (0 if passage.day in days else DATE_TOKENS)
         if tokens <= left:

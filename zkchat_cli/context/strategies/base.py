@@ -24,6 +24,8 @@ class HistoryWindow(NamedTuple):
     recent_tokens: int
     fixed_tokens: int
     """Of the recent turns' fixed messages."""
+    fixed_ids: frozenset[str]
+    """All fixed messages in the prompt, which need not be recalled."""
     compaction_room: int
     """Tokens that the history may take before a compaction is due."""
     drop_batch: int
