@@ -10,7 +10,7 @@ import pytest
 from conftest import Program
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.importers import claude_code, codex
+from zkchat_cli.importers.agent_logs import read_claude_code, read_codex
 from zkchat_cli.models import ConversationArchive, ZkChatMessage
 
 NOW = "2026-03-01T12:00:00+00:00"
@@ -70,7 +70,7 @@ def lines(records: list[dict[str, Any]]) -> bytes:
 
 
 def read_claude(records: list[dict[str, Any]]) -> ConversationArchive:
-    return claude_code.read_session(lines(records), "s1.jsonl", vault="/notes", now=NOW)
+    return read_claude_code(lines(records), "s1.jsonl", vault="/notes", now=NOW)
 
 
 def outline(messages: tuple[ZkChatMessage, ...]) -> list[tuple[str, str]]:
@@ -100,7 +100,7 @@ def test_records_that_are_no_message_are_kept() -> None:
     messages = read_claude(CLAUDE).messages
     assert [record["type"] for record in messages[0].other_records] == ["file-history-snapshot"]
     assert [record["uuid"] for record in messages[3].other_records] == ["u6"]
-    [event] = codex.read_session(lines(CODEX), "r.jsonl", vault="/notes", now=NOW).messages[-1].other_records
+    [event] = read_codex(lines(CODEX), "r.jsonl", vault="/notes", now=NOW).messages[-1].other_records
     assert event["payload"] == {"type": "moon_phase", "value": 0.4}
 
 
@@ -121,7 +121,7 @@ def test_calls_at_once_and_subagents_keep_their_order() -> None:
 
 
 def test_a_session_of_codex_becomes_a_conversation() -> None:
-    archive = codex.read_session(lines(CODEX), "rollout.jsonl", vault="/notes", now=NOW)
+    archive = read_codex(lines(CODEX), "rollout.jsonl", vault="/notes", now=NOW)
     assert outline(archive.messages) == [
         ("user", "How warm is the buffer?"),
         ("assistant", ""),
@@ -137,7 +137,7 @@ def test_a_session_of_codex_becomes_a_conversation() -> None:
     ("data", "problem"), [(b'{"type": 1}\n[]\n{}', "line 2 is not a JSON record but \\[\\]"), (b"", "it has no messages")]
 )
 def test_a_wrong_log_is_refused(data: bytes, problem: str) -> None:
-    for read in (claude_code.read_session, codex.read_session):
+    for read in (read_claude_code, read_codex):
         with pytest.raises(UsageError, match=problem):
             read(data, "s.jsonl", vault="/notes", now=NOW)
 
@@ -156,7 +156,7 @@ def test_odd_values_do_not_stop_an_import(odd: object) -> None:
         codex_item("reasoning", summary=odd),
     ]
     outputs = [codex_item("function_call_output", output=odd), {"type": "response_item", "payload": odd}]
-    assert codex.read_session(lines([CODEX[0], CODEX[3], *items, *outputs]), "r", vault="/notes", now=NOW).messages
+    assert read_codex(lines([CODEX[0], CODEX[3], *items, *outputs]), "r", vault="/notes", now=NOW).messages
 
 
 def test_a_folder_is_imported_and_a_session_that_grew_adds_only_what_is_new(zkchat: Program, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.citations.verify_text import verify_text
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import UsageError
-from zkchat_cli.importers import claude_code, codex
+from zkchat_cli.importers.agent_logs import read_claude_code, read_codex
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tools.base import ToolArgumentError
@@ -76,7 +76,7 @@ LOGS: dict[str, tuple[list[object], int]] = {
 @pytest.mark.parametrize("log", LOGS)
 def test_a_log_whose_records_contradict_each_other_is_stored_as_a_tree(vault: Path, tmp_path: Path, log: str) -> None:
     records, messages = LOGS[log]
-    archive = claude_code.read_session("\n".join(map(json.dumps, records)).encode(), "log.jsonl", vault=str(vault), now=NOW)
+    archive = read_claude_code("\n".join(map(json.dumps, records)).encode(), "log.jsonl", vault=str(vault), now=NOW)
     with closing(make_app(vault, tmp_path / "cache").store) as store:
         assert [store.merge(archive), store.merge(archive)] == [messages, 0]
         assert len(list(store.history(archive.conversation.id))) == messages
@@ -84,9 +84,9 @@ def test_a_log_whose_records_contradict_each_other_is_stored_as_a_tree(vault: Pa
 
 @pytest.mark.parametrize("line", [b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000, b'{"uuid": "\xff"}', b"\x00" * 100_000])
 def test_a_line_that_is_no_record_is_named(line: bytes) -> None:
-    for reader in (claude_code, codex):
+    for reader in (read_claude_code, read_codex):
         with pytest.raises(UsageError, match="line 1 is not a JSON record"):
-            reader.read_session(line + b"\n{}\n", "log.jsonl", vault="v", now=NOW)
+            reader(line + b"\n{}\n", "log.jsonl", vault="v", now=NOW)
 
 
 # editors

@@ -10,8 +10,7 @@ from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.gui.transcript import PAGE, TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.models import ConversationOverview
-from zkchat_cli.models.messages import split_into_exchanges
+from zkchat_cli.models import ConversationOverview, split_into_exchanges
 from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, styled_line

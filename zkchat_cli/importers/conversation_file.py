@@ -23,7 +23,6 @@ from zkchat_cli.text.truncate import truncate
 
 _VERSION = ConversationArchive.model_fields["version"].default
 _EXPECTED = 'Expected: a JSON export of zkchat, a list of {"role", "content"} or a chat_sessions.json. Nothing was imported.'
-_NO_TIME = "it must be a time such as 2025-05-08T12:00:00Z"
 T = TypeVar("T")
 
 
@@ -58,18 +57,17 @@ def _tool_call(call: Any) -> Any:
 
 def _iso_time(time: Any, info: ValidationInfo) -> str:
     """A time as text with its zone; the validation's context is that of times without one."""
-    if not isinstance(time, str) or not _is_time(time):
-        raise ValueError(_NO_TIME)
-    read = datetime.fromisoformat(time)
+    read = _parse_time(time)
+    if read is None:
+        raise ValueError("it must be a time such as 2025-05-08T12:00:00Z")
     return (read if read.tzinfo else read.replace(tzinfo=info.context)).isoformat()
 
 
-def _is_time(text: str) -> bool:
+def _parse_time(text: object) -> datetime | None:
     try:
-        datetime.fromisoformat(text)
+        return datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
-        return False
-    return True
+        return None
 
 
 Time = Annotated[str, BeforeValidator(_iso_time)]
@@ -134,16 +132,15 @@ def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], no
 
 def _session(messages: list[Any], zone: tzinfo | None) -> ImportedSession:
     """The messages of a list. Of a prompt's, what zkchat puts around the conversation is left out."""
-    kept = (_without_context(m) if isinstance(m, dict) and m.get("role") in ("system", "user") else m for m in messages)
-    return ImportedSession(messages=_validate(list[ImportedMessage], [m for m in kept if m is not None], zone))
-
-
-def _without_context(message: dict[str, Any]) -> dict[str, Any] | None:
-    content = message.get("content")
-    if isinstance(content, list):
-        parts = [p for p in content if not (isinstance(p, dict) and isinstance(p.get("text"), str) and is_prompt_context(p["text"]))]
-        return {**message, "content": parts} if parts or not content else None
-    return None if isinstance(content, str) and is_prompt_context(content) else message
+    kept = []
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) and message.get("role") in ("system", "user") else None
+        if isinstance(content, list) and content:
+            parts = [p for p in content if not (isinstance(p, dict) and isinstance(p.get("text"), str) and is_prompt_context(p["text"]))]
+            kept += [{**message, "content": parts}] if parts else []
+        elif not (isinstance(content, str) and is_prompt_context(content)):
+            kept.append(message)
+    return ImportedSession(messages=_validate(list[ImportedMessage], kept, zone))
 
 
 def _validate(type_: type[T], value: Any, zone: tzinfo | None = None) -> T:
@@ -165,17 +162,15 @@ def _archive(session: ImportedSession, vault: str, new_id: Callable[[], str], no
         values = {"id": new_id(), "parent_id": parent_id, "timestamp": time, **each.model_dump(exclude_none=True)}
         messages.append(ZkChatMessage.model_validate(values))
         parent_id, time = messages[-1].id, messages[-1].timestamp
-    return ConversationArchive(
-        conversation=Conversation(
-            id=new_id(),
-            vault=vault,
-            title=default_title(next((message.content for message in messages if message.role == "user"), "")) or None,
-            created_at=session.created_at or (messages[0].timestamp if messages else now),
-            updated_at=session.last_updated or time,
-            head_id=parent_id,
-        ),
-        messages=tuple(messages),
+    conversation = Conversation(
+        id=new_id(),
+        vault=vault,
+        title=default_title(next((message.content for message in messages if message.role == "user"), "")) or None,
+        created_at=session.created_at or (messages[0].timestamp if messages else now),
+        updated_at=session.last_updated or time,
+        head_id=parent_id,
     )
+    return ConversationArchive(conversation=conversation, messages=tuple(messages))
 
 
 def _read_own_export(document: dict[str, Any]) -> ConversationArchive:
@@ -186,18 +181,15 @@ def _read_own_export(document: dict[str, Any]) -> ConversationArchive:
             "Export it again with this version of zkchat, or update zkchat. Nothing was imported.",
         )
     archive = _validate(ConversationArchive, document)
-    if problem := _inconsistency(archive):
-        raise UsageError(f"The export is inconsistent: {problem}", "Export it again. Nothing was imported.")
-    return archive
-
-
-def _inconsistency(archive: ConversationArchive) -> str | None:
-    """An index in the prompts without an entry, or a text that is no time. The store's tables refuse wrong ids."""
-    for number, call in enumerate(archive.prompts.calls if archive.prompts else ()):
-        for name in ("messages", "tools"):
-            if max(getattr(call, name), default=-1) >= len(getattr(archive.prompts, name)):
-                return f"prompts.calls[{number}].{name} has an index without an entry"
+    problems = []
+    if prompts := archive.prompts:  # the store's tables refuse wrong ids, but not wrong indexes
+        for number, call in enumerate(prompts.calls):
+            for name, indexes, entries in (("messages", call.messages, prompts.messages), ("tools", call.tools, prompts.tools)):
+                if max(indexes, default=-1) >= len(entries):
+                    problems.append(f"prompts.calls[{number}].{name} has an index without an entry")
     times = [archive.conversation.created_at, archive.conversation.updated_at]
-    times += [message.timestamp for message in archive.messages]
-    times += [compaction.created_at for compaction in archive.compactions]
-    return next((f"{time!r} is no time such as 2025-05-08T12:00:00Z" for time in times if not _is_time(time)), None)
+    times += [each.timestamp for each in archive.messages] + [each.created_at for each in archive.compactions]
+    problems += [f"{time!r} is no time such as 2025-05-08T12:00:00Z" for time in times if _parse_time(time) is None]
+    if problems:
+        raise UsageError(f"The export is inconsistent: {problems[0]}", "Export it again. Nothing was imported.")
+    return archive

@@ -261,11 +261,10 @@ def _import_file(ctx: CommandContext, file: Path) -> None:
 def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
     """Import the sessions in a file, or in all `.jsonl` files of a folder; a file of the folder that cannot be read is left out."""
     from zkchat_cli.app import factory
-    from zkchat_cli.importers import claude_code, codex
+    from zkchat_cli.importers.agent_logs import READERS
 
-    readers = {"claude-code": claude_code.read_session, "codex": codex.read_session}
-    if program not in readers:
-        raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(readers)}", "Correct the name.")
+    if program not in READERS:
+        raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(READERS)}", "Correct the name.")
     path = path.expanduser()
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     documents = []
@@ -273,7 +272,7 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
         for file in files:
             data = read_input(str(file), MAX_IMPORT, "a session's file")
             try:
-                archive = readers[program](data, file.name, vault=str(app.vault.root), now=factory.now())
+                archive = READERS[program](data, file.name, vault=str(app.vault.root), now=factory.now())
                 documents.append(_import_document(archive.conversation, app.store.merge(_with_references(archive, app.vault))))
             except StoreUnwritable:
                 raise
