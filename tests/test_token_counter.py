@@ -11,8 +11,7 @@ import tiktoken
 from factories import COUNTER
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, TokenCounter, load_vocabulary, open_encoder
-from zkchat_cli.tokens.token_table import MAX_TEXT, token_hash
+from zkchat_cli.tokens.counter import ENCODINGS, MAX_TEXT, VOCABULARY, TokenCounter, load_vocabulary, open_encoder, token_hash
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {

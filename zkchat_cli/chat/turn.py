@@ -28,7 +28,7 @@ from zkchat_cli.models import (
     sum_usage,
 )
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.tokens.calibration import CountedPrompt
+from zkchat_cli.tokens.counter import CountedPrompt
 
 M = TypeVar("M", ZkChatMessage, PromptMessage)
 MAX_JSON_DEPTH = 50

@@ -36,7 +36,7 @@ from zkchat_cli.llm.base import (
 )
 from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, TokenUsage, ToolCall
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
+from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
 
 _log = logging.getLogger(__name__)
 RETRY_SHARE = 0.7

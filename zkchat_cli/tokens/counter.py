@@ -1,23 +1,25 @@
-"""Counting tokens exactly and offline, each text once.
+"""Counting tokens exactly and offline, each text once, and learning how a model counts them.
 
 The vocabularies of `o200k_base` and `cl100k_base` are shipped under the names tiktoken's cache expects (sha1 of their address), because
 tiktoken would otherwise download them, without a time-out. They are read here, in less than half of tiktoken's time. Loading one still
-takes about 0.2 s, so short texts are counted by a table, and a chat loads the vocabulary on a background thread.
+takes 0.2 s and 80 MB, so short texts are counted by a table, and a chat loads the vocabulary on a background thread.
 """
 
 import hashlib
 import math
 import re
 from binascii import a2b_base64
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from copy import copy
-from functools import cache, partial
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from unicodedata import category
 
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.fileio import read_file
-from zkchat_cli.tokens.token_table import TableEncoder
 
 if TYPE_CHECKING:  # pydantic, which `zkchat tokens --help` must not load
     from zkchat_cli.models import Calibration
@@ -37,7 +39,7 @@ _SPLIT = {
     ),
 }
 """Where a text is split before tokens are looked up, as tiktoken has it."""
-_MAX_SIZE = 10_000_000
+_MAX_FILE = 10_000_000
 _MAX_CACHED = 10_000
 _SHORT = 300
 """Characters of a text that is cached itself: hashing it would take longer than all else, and 10,000 of them take 4 MB."""
@@ -50,6 +52,34 @@ _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 _SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
 """The same, or before a space between letters."""
 
+MAX_TEXT = 20_000
+"""Characters of a text for the table; it is slower than the vocabulary."""
+_MAX_RUN = 1000
+"""Bytes of a run without spaces, such as Chinese text, or of a table's spaces: the time to merge it grows with its square, to 12 ms."""
+_MAX_LOOKUPS = 40_000
+"""Looking up more different tokens takes longer than loading the vocabulary."""
+_NO_TOKEN = 1 << 32
+"""Greater than all ranks."""
+_CLASSES = {
+    r"\p{Lu}\p{Lt}": "A-Z",
+    r"\p{Ll}": "a-zſ",
+    r"\p{Lm}\p{Lo}": "ª",
+    r"\p{L}": "A-Za-zſª",
+    r"\p{M}": "\u0300",
+    r"\p{N}": r"\d",
+    "'s": "'[sſ]",
+}
+"""The character classes of a pattern, and the characters that are left of them after the replacement."""
+_REPLACEMENTS = {"Lu": "A", "Lt": "A", "Ll": "a", "Lm": "ª", "Lo": "ª", "M": "\u0300", "N": "0", "Z": "\t"}
+"""A category of characters beyond ASCII, or its first letter, and what replaces them; all others become punctuation."""
+
+CALLS = 10
+"""A factor of a calibration sinks to the mean of about this many measurements."""
+MIN_TEXT = 100
+"""Tokens of text that show how a model counts: with fewer, what its template adds would matter too much."""
+MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
+"""A factor beyond these is taken for a mistake."""
+
 
 class Encoder(Protocol):
     def encode_ordinary(self, text: str) -> list[int]: ...
@@ -60,15 +90,14 @@ def open_encoder(encoding: str) -> Encoder:
     """An encoding from the shipped files, with a table if it has one. Raises UsageError for one that is not shipped."""
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
-    table = VOCABULARY / f"{encoding}.table"
-    return TableEncoder(table, _SPLIT[encoding], partial(load_vocabulary, encoding)) if table.is_file() else load_vocabulary(encoding)
+    return TableEncoder(encoding) if (VOCABULARY / f"{encoding}.table").is_file() else load_vocabulary(encoding)
 
 
 @cache
 def load_vocabulary(encoding: str) -> Encoder:
     """tiktoken's encoding from the shipped files. Raises ZkchatError if they are missing or damaged."""
     try:
-        words = read_file(VOCABULARY / _FILES[encoding], _MAX_SIZE).split()  # a token in base64, and its rank, which is its line
+        words = read_file(VOCABULARY / _FILES[encoding], _MAX_FILE).split()  # a token in base64, and its rank, which is its line
         tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))
         if len(tokens) != _TOKENS[encoding]:
             raise ValueError("it is not complete")
@@ -148,3 +177,119 @@ def _pieces(text: str) -> Iterator[str]:
 def estimate_tokens(text: str) -> int:
     """A third of the UTF-8 bytes, rounded up: rather too many than too few."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 3)
+
+
+def token_hash(token: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(token, digest_size=8).digest(), "little")
+
+
+class _ReplacementTable(dict[int, str]):
+    """Characters and what replaces them, for `str.translate`."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        kind = category(char)
+        kept = code < 128 or char == "ſ"  # which ends a contraction, like an s
+        self[code] = found = char if kept else "\t" if char == "\x85" else _REPLACEMENTS.get(kind) or _REPLACEMENTS.get(kind[0], "!")
+        return found
+
+
+class TableEncoder:
+    """An encoding by a table while that is faster, then by the vocabulary.
+
+    The table is read in 1 ms. It has the hashes of all tokens in ascending order (8 bytes each, little-endian) and their ranks (4 bytes
+    each); `python tests/test_token_counter.py` writes it from the vocabulary. A lookup takes 2 µs (20 µs by the tokens themselves, sorted):
+    one question needs 4,000, half of them of bytes that are no token, and one of those has the hash of a token once in 10^14 lookups.
+
+    Texts are split by `re`, which does not know \\p{L}: a character beyond ASCII is replaced by one that has its place in the pattern.
+    Importing `regex` and compiling its pattern would take 25 ms.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+        data = memoryview(read_file(VOCABULARY / f"{encoding}.table", _MAX_FILE))
+        end = len(data) // 12 * 8
+        self._hashes, self._ranks = data[:end].cast("Q"), data[end:].cast("I")
+        pattern = _SPLIT[encoding]
+        for name, members in _CLASSES.items():
+            pattern = pattern.replace(name, members)
+        self._pattern = re.compile(pattern, re.ASCII)
+        self._replacements = _ReplacementTable()
+        self._rank = cache(self._find_rank)
+        self._encode_run = cache(self._merge)
+        self._vocabulary: Encoder | None = None
+
+    def load_vocabulary(self) -> Encoder:
+        self._vocabulary = load_vocabulary(self._encoding)
+        return self._vocabulary
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        if self._vocabulary is None and len(text) <= MAX_TEXT and self._rank.cache_info().currsize <= _MAX_LOOKUPS:
+            plain = text if text.isascii() else text.translate(self._replacements)
+            runs = [text[found.start() : found.end()].encode("utf-8", "replace") for found in self._pattern.finditer(plain)]
+            if max(map(len, runs), default=0) <= _MAX_RUN:
+                return [token for run in runs for token in self._encode_run(run)]
+        return self.load_vocabulary().encode_ordinary(text)
+
+    def _find_rank(self, token: bytes) -> int:
+        """The rank of a token; _NO_TOKEN if the vocabulary has no such token."""
+        wanted = token_hash(token)
+        i = bisect_left(self._hashes, wanted)
+        return self._ranks[i] if i < len(self._hashes) and self._hashes[i] == wanted else _NO_TOKEN
+
+    def _merge(self, run: bytes) -> tuple[int, ...]:
+        """Byte pair encoding: the two neighbours that are the most frequent token become one, until none are."""
+        rank = self._rank
+        if (whole := rank(run)) != _NO_TOKEN:
+            return (whole,)
+        parts = [run[i : i + 1] for i in range(len(run))]
+        pairs = [rank(one + next_) for one, next_ in pairwise(parts)]
+        while pairs and (lowest := min(pairs)) != _NO_TOKEN:
+            i = pairs.index(lowest)
+            parts[i : i + 2] = [parts[i] + parts[i + 1]]
+            del pairs[i]
+            if i:
+                pairs[i - 1] = rank(parts[i - 1] + parts[i])
+            if i < len(pairs):
+                pairs[i] = rank(parts[i] + parts[i + 1])
+        return tuple(map(rank, parts))
+
+
+class CountedPrompt(NamedTuple):
+    """A prompt's tokens as zkchat counts them without calibration, of texts and of descriptions of tools, and the model's tokens for both.
+    None includes the fixed cost of a message."""
+
+    text: float
+    tools: float
+    counted: float
+
+
+def learn_calibration(known: "Calibration", prompt: CountedPrompt, before: CountedPrompt | None = None) -> "Calibration":
+    """The calibration after another prompt has been counted; `before` is the prompt of the turn's previous call.
+
+    If a count is too small, the prompt does not fit; if it is too large, room is wasted. So a factor rises at once and sinks slowly, and
+    only after calls that show it: the factor of texts after calls without tools, or by what the next call of a turn adds; that of
+    descriptions of tools once the factor of texts is known. A template that leaves tools out, or a server that counts only what was not in
+    its cache, must not make texts look smaller than they are.
+    """
+    if prompt.text < MIN_TEXT or not MIN_FACTOR <= prompt.counted / (prompt.text + prompt.tools) <= MAX_FACTOR:
+        return known
+    if not prompt.tools:
+        return _with_text(known, prompt.counted / prompt.text)
+    if before is not None and before.tools == prompt.tools and prompt.text - before.text >= MIN_TEXT:
+        known = _with_text(known, (prompt.counted - before.counted) / (prompt.text - before.text))
+    expected = known.text * prompt.text + known.tool_factor * prompt.tools
+    if prompt.counted > expected:
+        share = prompt.counted / expected
+        return known.model_copy(update={"text": known.text * share, "tools": known.tool_factor * share})
+    if not known.calls:
+        return known
+    return known.model_copy(update={"tools": max(0.0, (prompt.counted - known.text * prompt.text) / prompt.tools)})
+
+
+def _with_text(known: "Calibration", factor: float) -> "Calibration":
+    if not MIN_FACTOR <= factor <= MAX_FACTOR:
+        return known
+    weight = min(known.calls, CALLS - 1)
+    mean = (known.text * weight + factor) / (weight + 1)
+    return known.model_copy(update={"text": max(factor, mean), "calls": known.calls + 1})
