@@ -203,7 +203,7 @@ def test_result_without_excerpts_is_no_answer(result: str, answer: str) -> None:
 def test_every_quote_is_in_the_note(text: str, question: str) -> None:
     source = QuoteSource(1, "T.md", "T", None, text)
     for asked in (question, text, "T"):
-        said = quote_answer(analyze_question([prompt_message("user", asked)], 0), [source]).text
+        said = quote_answer(analyze_question([prompt_message("user", asked)], 0), [source])[0]
         verdict = verify_citations(said, CitableSources([chunk(text=text)]))
         assert all(c.valid for c in verdict.citations)
 
@@ -212,7 +212,7 @@ def test_a_follow_up_gets_the_answer_again_rather_than_an_unrelated_sentence() -
     note = "- A compost heap needs air and water.\n- A heap of papers is on the table in the room, and nobody knows why it is there."
     question = analyze_question([prompt_message("user", "What does a compost heap need?")], 0)
     answer = quote_answer(question, [QuoteSource(1, "T.md", "T", None, note)], earlier_answers="“A compost heap needs air and water.” [1]")
-    assert answer.text == "From your notes:\n\n“A compost heap needs air and water.” [1]\n"
+    assert answer[0] == "From your notes:\n\n“A compost heap needs air and water.” [1]\n"
 
 
 def test_offline_has_no_models() -> None:

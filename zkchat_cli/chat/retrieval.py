@@ -120,8 +120,7 @@ class Retriever:
     def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":
         """What a question asks for, of a follow-up with what was asked before; None for small talk."""
         # only a turn that searches needs this, and it would delay the start
-        from zkchat_cli.llm.offline.question import analyze_question
-        from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+        from zkchat_cli.llm.offline.question import analyze_question, reply_to_small_talk
 
         if reply_to_small_talk(text, (), ()) is not None:
             return None

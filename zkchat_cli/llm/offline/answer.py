@@ -6,23 +6,19 @@ Loaded with the first message (see providers/offline.py): it would take a tenth 
 import json
 import re
 from collections.abc import Generator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from zkchat_cli.llm.base import Delta, Request, Similarities, StreamFinished, TextPart, ToolCallsPart
-from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, asks_for_summary, user_messages
-from zkchat_cli.llm.offline.ranking import (
-    MAX_QUOTES,
-    MIN_SHARE,
-    QuoteSource,
-    RankedQuote,
-    add_code,
-    excerpts_about,
-    rank_passages,
-    select_quotes,
-    select_sections,
-    summarize_excerpts,
+from zkchat_cli.llm.offline import ranking
+from zkchat_cli.llm.offline.question import (
+    QUOTE_MARKS,
+    AnalyzedQuestion,
+    analyze_question,
+    asks_for_summary,
+    reply_to_small_talk,
+    user_messages,
 )
-from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS, reply_to_small_talk
+from zkchat_cli.llm.offline.ranking import MAX_QUOTES, QuoteSource, RankedQuote, rank_passages, summarize_excerpts
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
 from zkchat_cli.references.chunk_format import NO_ROOM, parse_tool_result
@@ -42,10 +38,7 @@ NO_PASSAGES = (
 )
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 
-
-class Answer(NamedTuple):
-    text: str
-    level: AnswerLevel | None = None
+Answer = tuple[str, AnswerLevel | None]
 
 
 def answer_request(request: Request, similarities: Similarities | None = None) -> Generator[Delta, None, None]:
@@ -54,61 +47,26 @@ def answer_request(request: Request, similarities: Similarities | None = None) -
     A request for a summary of the message itself and small talk are answered without notes.
     """
     messages = request.messages
-    question_at = max((i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"), default=-1)
-    before, turn = messages[: max(question_at, 0)], messages[question_at + 1 :]
-    documents = [m for m in messages[max(question_at - 1, 0) : max(question_at, 0)] if m.kind == "documents"]
-    text: str | None = summarize_message(messages)
-    if not text and question_at >= 0 and not documents:
+    asked = [i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"]
+    position = max(asked, default=-1)
+    before, turn = messages[: max(position, 0)], messages[position + 1 :]
+    documents = [m for m in before[-1:] if m.kind == "documents"]
+    text, level = summarize_message(messages[position].content if asked else ""), None
+    if asked and not text and not documents:
         answers = [m.content for m in before if m.role == "assistant" and not m.tool_calls and m.content]
-        text = reply_to_small_talk(messages[question_at].content, user_messages(before), answers)
-    answer = Answer(text or "")
+        text = reply_to_small_talk(messages[position].content, user_messages(before), answers) or ""
     if not text:
-        question = analyze_question(messages, question_at)
+        question = analyze_question(messages, position)
         tools = {tool.name for tool in request.tools}
         wanted = [] if turn else _first_calls(question, documents)
-        calls = [ToolCall(id=f"offline-{question_at}-{i}", name=name, arguments=a) for i, (name, a) in enumerate(wanted) if name in tools]
+        calls = [ToolCall(id=f"offline-{position}-{i}", name=name, arguments=a) for i, (name, a) in enumerate(wanted) if name in tools]
         if calls:
             yield ToolCallsPart(tuple(calls))
             yield StreamFinished("tool_calls")
             return
-        answer = _answer_from_notes(question, before, documents, turn, similarities)
-    yield from (TextPart(word) for word in re.findall(r"[^ \n]*[ \n]?", answer.text) if word)
-    yield StreamFinished("stop", level=answer.level)
-
-
-def _answer_from_notes(
-    question: AnalyzedQuestion,
-    before: Sequence[PromptMessage],
-    documents: Sequence[PromptMessage],
-    turn: Sequence[PromptMessage],
-    similarities: Similarities | None,
-) -> Answer:
-    results = [m for m in turn if m.role == "tool"]
-    excerpts = _read_excerpts([*documents, *results])
-    facts = remembered_facts(question, before)
-    if not excerpts and any(NO_ROOM in m.content for m in results):
-        return Answer(facts + NO_PASSAGES)
-    if results and not excerpts and all(errors := [_tool_error(m) for m in results]):
-        return Answer(f"{facts}Your notes could not be searched: {errors[-1]}\n", None if facts else "nothing")
-    reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document"}
-    paths = {excerpt.path for excerpt in _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])}
-    named = [excerpt for excerpt in excerpts if excerpt.path in paths]
-    others = [excerpt for excerpt in excerpts if excerpt.path not in paths]
-    others = excerpts_about(question.names, others) if named else others  # only they can answer in place of the named documents
-    if question.alone and not excerpts_about(question.alone.subject, excerpts, any):  # "what about penguins?" has a subject of its own
-        question = question.alone
-    earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
-    answer = quote_answer(question, others, named, "\n".join(earlier), similarities)
-    return Answer(facts + answer.text, "answer" if facts else answer.level)
-
-
-def _tool_error(result: PromptMessage) -> str | None:
-    """Why a call has failed; None if it has not."""
-    try:
-        document = json.loads(result.content)
-    except (ValueError, RecursionError):
-        return None
-    return str(document["error"]) if isinstance(document, dict) and "error" in document else None
+        text, level = _answer_from_notes(question, before, documents, turn, similarities)
+    yield from (TextPart(word) for word in re.findall(r"[^ \n]*[ \n]?", text) if word)
+    yield StreamFinished("stop", level=level)
 
 
 def _first_calls(question: AnalyzedQuestion, documents: Sequence[PromptMessage]) -> list[tuple[str, dict[str, Any]]]:
@@ -122,25 +80,51 @@ def _first_calls(question: AnalyzedQuestion, documents: Sequence[PromptMessage])
     return [*reads, *(("find_excerpts", {"query": query, "limit": EXCERPTS}) for query in question.searches)]
 
 
-def remembered_facts(question: AnalyzedQuestion, before: Sequence[PromptMessage]) -> str:
-    """The facts of smart memory that answer the question, word for word."""
+def _answer_from_notes(
+    question: AnalyzedQuestion,
+    before: Sequence[PromptMessage],
+    documents: Sequence[PromptMessage],
+    turn: Sequence[PromptMessage],
+    similarities: Similarities | None,
+) -> Answer:
+    results = [m for m in turn if m.role == "tool"]
+    excerpts = _read_excerpts([*documents, *results])
     memories = [m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")]
-    facts = [line[2:] for content in memories for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
-    relevant = [fact for fact in facts if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer]
-    return "".join(f"From memory: {QUOTE_MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS])
+    remembered = [line[2:] for content in memories for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
+    relevant = [fact for fact in remembered if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer]
+    facts = "".join(f"From memory: {QUOTE_MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS])
+    if not excerpts and any(NO_ROOM in m.content for m in results):
+        return facts + NO_PASSAGES, None
+    if results and not excerpts and all(errors := [_tool_error(m) for m in results]):
+        return f"{facts}Your notes could not be searched: {errors[-1]}\n", None if facts else "nothing"
+    reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document"}
+    paths = {excerpt.path for excerpt in _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])}
+    named = [excerpt for excerpt in excerpts if excerpt.path in paths]
+    others = [excerpt for excerpt in excerpts if excerpt.path not in paths]
+    if named:  # only excerpts with the words of their names can answer in place of the named documents
+        others = ranking.excerpts_about(question.names, others)
+    if question.alone and not ranking.excerpts_about(question.alone.subject, excerpts, any):
+        question = question.alone  # "what about penguins?" has a subject of its own
+    earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
+    text, level = quote_answer(question, others, named, "\n".join(earlier), similarities)
+    return facts + text, "answer" if facts else level
 
 
-def summarize_message(messages: Sequence[PromptMessage]) -> str:
+def _tool_error(result: PromptMessage) -> str | None:
+    """Why a call has failed; None if it has not."""
+    try:
+        document = json.loads(result.content)
+    except (ValueError, RecursionError):
+        return None
+    return str(document["error"]) if isinstance(document, dict) and "error" in document else None
+
+
+def summarize_message(content: str) -> str:
     """The most important sentences of the text in a message that asks for a summary of it; empty for any other message."""
-    users = [m.content for m in messages if m.role == "user" and m.kind == "conversation"]
-    content = users[-1] if users else ""
     lines = [line for line in content.split("\n") if line.strip()]
-    request = next((line for line in (*lines[:1], *lines[-1:]) if asks_for_summary(line)), "")
-    if not request:
-        return ""
-    text = content.replace(request, "", 1) if len(lines) > 1 else content
-    sentences = len(split_sentences(text))
-    if sentences < MIN_SENTENCES:
+    request = next((line for line in (*lines[:1], *lines[-1:]) if asks_for_summary(line)), None)
+    text = content.replace(request, "", 1) if request and len(lines) > 1 else content
+    if not request or (sentences := len(split_sentences(text))) < MIN_SENTENCES:
         return ""
     limit = max(3, min(MAX_DIGEST, sentences // 4))
     return "".join(f"- {quote.text}\n" for quote in summarize_excerpts([QuoteSource(0, "", "", None, text)], limit))
@@ -165,28 +149,24 @@ def quote_answer(
         documents = [[excerpt for excerpt in whole if excerpt.path == path] for path in paths]
         summaries = [(own[0].title, summarize_excerpts(own, limit)) for own in documents]
         if parts := [f"[[{title}]]:\n\n{_format_quotes(quotes)}" for title, quotes in summaries if quotes]:
-            return Answer("\n".join(parts), "answer")
+            return "\n".join(parts), "answer"
     limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
-    for searched in (named, excerpts):
-        ranked = rank_passages(question, searched, similarities)
-        if ranked.is_answer:
-            least = MIN_SHARE * ranked.on_topic[0].value
-            new = [quote for quote in ranked.on_topic if quote.text not in earlier_answers and quote.value >= least]
-            quotes = add_code(select_quotes(new or ranked.on_topic, limit), ranked.all)
-            return Answer(f"From your notes:\n\n{_format_quotes(quotes)}", "answer")
-    if named:
-        ranked = rank_passages(question, named, similarities)
-    elif not ranked.matches:
-        return Answer(NOTHING_IN_PERIOD if question.about_period else NOTHING_FOUND, "nothing")
-    sections = select_sections(ranked)
+    ranked = of_named = rank_passages(question, named, similarities)
+    if not ranked.is_answer:
+        ranked = rank_passages(question, excerpts, similarities)
+    if ranked.is_answer:
+        least = ranking.MIN_SHARE * ranked.on_topic[0].value
+        new = [quote for quote in ranked.on_topic if quote.text not in earlier_answers and quote.value >= least]
+        quotes = ranking.add_code(ranking.select_quotes(new or ranked.on_topic, limit), ranked.all)
+        return f"From your notes:\n\n{_format_quotes(quotes)}", "answer"
+    if not named and not ranked.matches:
+        return NOTHING_IN_PERIOD if question.about_period else NOTHING_FOUND, "nothing"
+    sections = ranking.select_sections(of_named if named else ranked)
     if not sections:
-        return Answer(NOTHING_FOUND, "nothing")
-    shown = [f"{_section_name(quotes[0])}\n\n{_format_quotes(quotes)}" for quotes in sections]
-    return Answer(NO_SENTENCE + "\nOr: ".join(shown), "most_likely")
-
-
-def _section_name(quote: RankedQuote) -> str:
-    return " › ".join(" ".join(QUOTE_MARKS.sub("", name).split()) for name in quote.section)
+        return NOTHING_FOUND, "nothing"
+    names = [" › ".join(" ".join(QUOTE_MARKS.sub("", name).split()) for name in quotes[0].section) for quotes in sections]
+    shown = [f"{name}\n\n{_format_quotes(quotes)}" for name, quotes in zip(names, sections, strict=True)]
+    return NO_SENTENCE + "\nOr: ".join(shown), "most_likely"
 
 
 def _format_quotes(quotes: Sequence[RankedQuote]) -> str:

@@ -53,45 +53,36 @@ class QuotablePassage(NamedTuple):
     """What it is, besides the headings: the header of the table for a row, the short line above for code."""
 
 
-class _LeadIn(NamedTuple):
-    """A passage that ends with a colon and continues with the list items below it, by its position; items of its own `level` end it."""
-
-    position: int
-    level: int
-
-
 def quotable_passages(text: str, heading: str | None = None, *, max_group: int = MAX_GROUP) -> list[QuotablePassage]:
     """The pieces of an excerpt in its order. `heading` is the one above its first line, unless that is a heading itself."""
     found: list[QuotablePassage] = []
     headings: list[tuple[int, str]] = [(0, heading)] if heading else []
     position = 0
-    lead: _LeadIn | None = None
+    lead: tuple[int, int] | None = None
     above = ""
-    for block in chain.from_iterable(map(_split_properties, blocks(_dedent_list(text)))):
+    if begin := _NESTED_ITEM.match(text):  # the text begins in the middle of a list, and its indentation would make code of it
+        text = "\n".join(line.removeprefix(begin[0]) for line in text.split("\n"))
+    for block in chain.from_iterable(map(_split_properties, blocks(text))):
         if block.kind == "heading":
             above, lead = "", None
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
             position = 0
             continue
-        before = len(found)
+        before, label = len(found), above if block.kind in ("code", "indented") else ""
+        if block.kind == "table" and any(map(is_delimiter_row, block.lines[1:2])):
+            label = block.lines[0]
         for piece, kind in _pieces(block, max_group):
             has_words = kind == "code" or (_WORD_OR_NUMBER if kind == "row" else _WORD).search(_LINK.sub("", piece))
             if not has_words or (len(piece) < 10 and _NUMBERED.search(piece)):
                 continue  # only links; or too short to be checked as a quotation, so its number would be taken for a citation
             piece = truncate(piece, LONGEST) if len(piece) > LONGEST else " ".join(piece.split())
-            found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), position, _label(block, above)))
+            found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), position, label))
             position += 1
         lead = _extend_lead(found, lead, block)
         last = found[-1].text if len(found) > before else ""
         is_label = block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
         above = last if is_label or (block.kind in ("paragraph", "item") and last.endswith(COLONS)) else ""
     return found
-
-
-def _dedent_list(text: str) -> str:
-    """A text that begins in the middle of a list, without the indentation of its first line, which would make code of it."""
-    begin = _NESTED_ITEM.match(text)
-    return "\n".join(line.removeprefix(begin[0]) for line in text.split("\n")) if begin else text
 
 
 def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
@@ -105,27 +96,18 @@ def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
     yield from (block._replace(kind="table", lines=(row,), line=block.line + i) for i, row in enumerate(rows, first))
 
 
-def _label(block: MarkdownBlock, above: str) -> str:
-    """The label of the passages of a block; `above` is the short line or the sentence with a colon above it."""
-    match block.kind:
-        case "table":
-            return block.lines[0] if any(map(is_delimiter_row, block.lines[1:2])) else ""
-        case "code" | "indented":
-            return above
-    return ""
-
-
-def _extend_lead(found: list[QuotablePassage], lead: _LeadIn | None, block: MarkdownBlock) -> _LeadIn | None:
-    """Quote the items of a list with the sentence that leads in to it, as far as they fit."""
-    if lead is None or block.kind != "item" or block.level <= lead.level:
-        return _LeadIn(len(found) - 1, block.level) if found and found[-1].text.endswith(COLONS) else None
-    above = found[lead.position].text
+def _extend_lead(found: list[QuotablePassage], lead: tuple[int, int] | None, block: MarkdownBlock) -> tuple[int, int] | None:
+    """Quote the items of a list with the passage that leads in to it, which ends with a colon, as far as they fit. A lead is the index of
+    that passage and its level: items of the same level end it."""
+    if lead is None or block.kind != "item" or block.level <= lead[1]:
+        return (len(found) - 1, block.level) if found and found[-1].text.endswith(COLONS) else None
+    above = found[lead[0]].text
     is_bare = above.endswith(COLONS)
     longer = f"{above}{' ' if is_bare else ITEM_SEPARATOR}{' '.join(block.text.split())}"
     if len(longer) > LONGEST:
-        found[lead.position] = found[lead.position]._replace(text=above if is_bare else f"{above} …")
+        found[lead[0]] = found[lead[0]]._replace(text=above if is_bare else f"{above} …")
         return None
-    found[lead.position] = found[lead.position]._replace(text=longer)
+    found[lead[0]] = found[lead[0]]._replace(text=longer)
     return lead
 
 
@@ -138,35 +120,29 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
 
     As it is written, if the rendered words could not be verified as a quotation of the excerpt; None if neither could.
     """
+
+    def link_text(found: re.Match[str]) -> str:  # of a link with code in it; code that contains a link stays as it is
+        return found["code"] or found["text"] or found["target"].rpartition("|")[2].replace("#", " › ").strip()
+
+    def render(text: str) -> str:  # with the spaces at its ends, which separate it from the code around it
+        return " " * text[:1].isspace() + to_plain_text(text) + " " * text[-1:].isspace()
+
+    def is_verified(quote: str) -> bool:
+        place = excerpt.locate(quote)
+        return place is not None and place.verdict == "verified"
+
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
-        parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(_link_text, written.replace("![[", "[[")))
-        rendered = " ".join("".join(part if i % 2 else _render(part) for i, part in enumerate(parts)).split())
-        if rendered and _is_verified(rendered, excerpt):
+        parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(link_text, written.replace("![[", "[[")))
+        rendered = " ".join("".join(part if i % 2 else render(part) for i, part in enumerate(parts)).split())
+        if rendered and is_verified(rendered):
             return rendered
-    return written if _is_verified(written, excerpt) else None
-
-
-def _link_text(found: re.Match[str]) -> str:
-    """The visible text of a link with code in it, with the backticks; code that contains a link stays as it is."""
-    if found["code"]:
-        return found[0]
-    return found["text"] or found["target"].rpartition("|")[2].replace("#", " › ").strip()
-
-
-def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:
-    place = excerpt.locate(quote)
-    return place is not None and place.verdict == "verified"
+    return written if is_verified(written) else None
 
 
 def quotable_chunk(text: str) -> QuotableChunk:
     """An excerpt's text, to look up quotations in it."""
     return QuotableChunk(ContentChunk(id="", relative_path="", title="", start_line=1, end_line=1 + text.count("\n"), text=text))
-
-
-def _render(text: str) -> str:
-    """Plain text with the spaces at its ends, which separate it from the code around it."""
-    return " " * text[:1].isspace() + to_plain_text(text) + " " * text[-1:].isspace()
 
 
 def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, PassageKind]]:
@@ -176,7 +152,9 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Passage
                 if not is_delimiter_row(row) and not is_delimiter_row(below) and GAP not in row:
                     yield row, "row"
         case "code" | "indented":
-            yield from ((line, "code") for line in _join_continued(block.lines) if any(c.isalnum() for c in line) and not _is_fence(line))
+            for line in _join_continued(block.lines):
+                if any(map(str.isalnum, line)) and not line.startswith(("```", "~~~")):  # a fence of code that is shown in other code
+                    yield line, "code"
         case "paragraph" | "item" | "callout":
             for each in _split_lines(block):
                 yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(each, max_group))
@@ -193,11 +171,6 @@ def _join_continued(lines: Sequence[str]) -> Iterator[str]:
             yield begun
             begun = ""
     yield begun
-
-
-def _is_fence(line: str) -> bool:
-    """Whether it begins or ends a block of code that is shown in another one."""
-    return line.startswith(("```", "~~~"))
 
 
 def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:

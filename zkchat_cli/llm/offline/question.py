@@ -1,4 +1,4 @@
-"""What a message asks for: the searches it needs, and the words an answer should contain with their weights. Pure.
+"""What a message asks for: small talk needs no search; a question the searches, and the words of an answer with their weights. Pure.
 
 The core uses words and their rarity, whatever the language. English gets a little help, and so do Chinese and Japanese question words,
 which would otherwise stick to the other words, because there are no spaces.
@@ -10,11 +10,10 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
+from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, is_stopword, language_of, stopwords
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
 
@@ -69,6 +68,84 @@ _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 _DATE_OPERATOR = lazy_pattern(r"(?<!\S)(after|before|on):(\S+)", re.IGNORECASE)
 _SUMMARIZED_QUESTION = lazy_pattern(r"\buser: (.*)$", re.MULTILINE)
 
+MAX_SMALL_TALK = 12
+"""Words of a message of small talk."""
+INTRODUCTION = (
+    "I search your notes and quote the sentences that answer; I am not a language model. Ask me about anything in your notes, "
+    "or type /help to see what else zkchat can do.\n"
+)
+_REPLIES = {
+    frozenset("hi hello hey greetings hallo moin servus bonjour salut hola ciao".split()): "Hello! Ask me about anything in your notes.\n",
+    frozenset("bye goodbye tschuss adios adieu".split()): "Goodbye!\n",
+    frozenset("thanks thank thx ty cheers danke merci gracias grazie obrigado".split()): "You're welcome.\n",
+    frozenset(
+        """ok okay cool great good nice perfect awesome wonderful excellent super fine understood alright sure yes yeah yep no nope right
+        wow lol haha helpful interesting brilliant amazing sense klar gut vale bien genau prima toll sorry nevermind""".split()
+    ): "All right.\n",
+}
+_COMPANIONS = frozenset(
+    """again morning evening night day days today now later see know got it's makes make made works work worked helps helped help lot lots
+    so much very really never mind please always one time job bit fur alles sehr viel vielen dank beaucoup mucho muchas buenos dias tag
+    guten evening then well that's oh ah hmm haha everything you're dear friend""".split()
+)
+_CJK_REPLIES = (
+    (re.compile("(?:非常|太)?(?:谢谢|謝謝|多谢|多謝|感谢|感謝|ありがとう|감사합니다)(?:你|您|啦|了|ございます)?"), "不客气。\n"),
+    (re.compile("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"), "你好！请问关于笔记的任何问题。\n"),
+    (re.compile("(?:好的|好吧|好|明白|知道|了解|懂|再见|再見)(?:了|啦|吧)?"), "好的。\n"),
+)
+_ABOUT_ME = lazy_pattern(
+    r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)|how are you|are you (?:\w+ )?there)\b"
+    r"|你是谁|你能做什么",
+    re.I,
+)
+_ASKED = lazy_pattern(
+    r"\bwhat (?:did|have|had) (?:i|we)\b|\bwhat (?:was|were) (?:my|our)\b|我(?:之前|刚才|一开始|先前).*(?:问|說|说)"
+    r"|\bwas (?:habe?|hatte) ich\b|\bqu['’](?:ai[- ]je|est[- ]ce que j['’]ai)\b|\bqué (?:te )?(?:pregunté|he preguntado)\b",
+    re.I,
+)
+_REPEAT = lazy_pattern(r"\brepeat\b|\b(?:say|tell|show)\b.*\bagain\b|\bwhat did you (?:say|answer)\b|再说一遍|重复一遍", re.I)
+_CONVERSATION_WORDS = frozenset(
+    """ask asked asking question questions first last say said tell told talk talked talking discuss discussed answer answers answered
+    repeat again conversation chat far earlier previously start beginning begin please you me kindly just one show
+    gefragt gesagt zuerst zuletzt frage demande dit d'abord pregunte preguntado primero""".split()
+)
+_FIRST = lazy_pattern(r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I)
+QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
+"""Would turn a question of the user, or a fact, into a quotation or a citation."""
+_LONGEST_QUESTION = 200
+
+
+def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[str]) -> str | None:
+    """The reply to thanks, a greeting or a question about the conversation; None for a message with any other word, which needs a search.
+
+    "thanks!" is small talk, "thanks, and how do I undo it?" is not. `questions` and `answers` are the earlier ones, in order.
+    """
+    words = terms(text)
+    if not words or len(words) > MAX_SMALL_TALK:
+        return None
+    if _ABOUT_ME.search(text):
+        return INTRODUCTION
+
+    def has_only(allowed: frozenset[str]) -> bool:
+        return all(word in allowed or is_stopword(word) or not word.isascii() for word in words)
+
+    if _REPEAT.search(text) and has_only(_CONVERSATION_WORDS):
+        return answers[0 if _FIRST.search(text) else -1] if answers else "I have not answered anything yet.\n"
+    if _ASKED.search(text) and has_only(_CONVERSATION_WORDS):
+        if not questions:
+            return "This is your first message.\n"
+        plain = [" ".join(QUOTE_MARKS.sub("", question).split())[:_LONGEST_QUESTION] for question in questions]
+        if _FIRST.search(text):
+            return f"Your first question was: {plain[0]}\n"
+        return "You asked:\n\n" + "".join(f"- {question}\n" for question in plain)
+    bare = re.sub(r"[\W_]+", "", text)
+    if reply := next((reply for pattern, reply in _CJK_REPLIES if pattern.fullmatch(bare)), None):
+        return reply
+    if "?" in text:
+        return None
+    found = [reply for known, reply in _REPLIES.items() if not known.isdisjoint(words)]
+    return found[0] if found and has_only(_COMPANIONS.union(*_REPLIES)) else None
+
 
 class AnalyzedQuestion(NamedTuple):
     """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first.
@@ -95,17 +172,22 @@ class AnalyzedQuestion(NamedTuple):
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:
     """What the message at `position` asks. One that cannot stand alone also gets the words of the question before it."""
     message = messages[position].content if position >= 0 else ""
-    text, named = _remove_links(message), _replace_links(message)
+    text = _remove_links(message)
     names = frozenset(content_terms(" ".join(map(_document_name, _LINK.finditer(message)))))
     _, dates, rest = find_period(text, _ANY_DAY) or (None, "", text)
     language = language_of(terms(text))
     weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
     weights = dict.fromkeys(_YEAR.findall(dates), FILLER_WEIGHT) | weights  # in the text, not only the date of a note
     own = _subject_words(rest)
-    plain = " ".join(_DATE_OPERATOR.sub(_keep_date, _OPERATORS.sub(" ", named)).split())
+    plain = " ".join(_DATE_OPERATOR.sub(_plain_operator, _OPERATORS.sub(" ", _LINK.sub(_document_name, message))).split())
     about_document = not _without(_subject_words(text, fillers=True), _DOCUMENT_WORDS, language)
-    topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
-    topic = _remove_links(topic) if names else _replace_links(topic)
+    topic = ""
+    if position > 0 and refers_to_earlier(text):  # to the last question, or the last one in a summary; small talk does not count
+        before = messages[:position]
+        asked = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)]
+        asked += user_messages(before)
+        topic = next((each for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")
+    topic = _remove_links(topic) if names else _LINK.sub(_document_name, topic)
     added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[:MAX_TOPIC_WORDS]
     subject = frozenset(own) or frozenset(weights)
     about_period = bool(dates) and (not own or is_all_stopwords(rest))
@@ -128,7 +210,7 @@ def _queries(*texts: str) -> tuple[str, ...]:
     return tuple(truncate(text, MAX_QUERY) for text in texts if text)
 
 
-def _keep_date(operator: re.Match[str]) -> str:
+def _plain_operator(operator: re.Match[str]) -> str:
     """`on:2024-05-01` as it is, but `on:call` as words: a search would refuse it."""
     return operator[0] if parse_period(operator[2], _ANY_DAY) else f"{operator[1]} {operator[2]}"
 
@@ -141,11 +223,6 @@ def _remove_links(text: str) -> str:
     """`text` without links if it has other words: the documents are read anyway, and the words of their names would outweigh them."""
     bare = _LINK.sub(" ", text)
     return bare if _subject_words(bare, fillers=True) else text
-
-
-def _replace_links(text: str) -> str:
-    """`text` with the names of its documents in place of the links."""
-    return _LINK.sub(_document_name, text)
 
 
 def _document_name(link: re.Match[str]) -> str:
@@ -178,13 +255,6 @@ def _without(words: Sequence[str], others: Iterable[str], language: str) -> list
 
 def _content_words(text: str) -> list[str]:
     return content_terms(CJK_QUESTION_WORDS.sub(" ", text).strip() or text)[:MAX_WORDS]
-
-
-def _question_before(before: Sequence[PromptMessage]) -> str:
-    """The user's last question, or the last one in a summary; small talk does not count."""
-    asked = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)]
-    asked += user_messages(before)
-    return next((each for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")
 
 
 def user_messages(messages: Sequence[PromptMessage]) -> list[str]:

@@ -114,6 +114,10 @@ class RankedQuote(NamedTuple):
         return quality if self.is_complete else quality * INCOMPLETE_FACTOR
 
     @property
+    def rank_worth(self) -> float:
+        return RANK_WEIGHT / math.sqrt(1 + self.order[0])
+
+    @property
     def section(self) -> tuple[str, ...]:
         """The title and the innermost heading."""
         return tuple(dict.fromkeys((self.excerpt.title, *self.passage.headings[-1:])))
@@ -178,16 +182,16 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         matching = heading if cosines is not None else _share(_stems(c.section[-1], languages), rarity)
         opening = OPENING_WEIGHT * max(0.0, matching - MIN_HEADING) ** 2 if c.passage.position == 0 and c.passage.kind != "row" else 0.0
         by_meaning = similar + HEADING_WEIGHT * heading + opening
-        value = (WORDS_WEIGHT * lexical[i] + by_meaning + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality
+        value = (WORDS_WEIGHT * lexical[i] + by_meaning + c.rank_worth) * c.quality
         is_on_topic = similar >= MIN_PASSAGE_SIMILARITY or not rare.isdisjoint(c.words | c.above)
         ranked.append(c._replace(value=value, is_on_topic=is_on_topic))
     best_first = tuple(sorted(ranked, key=lambda q: (-q.value, q.order)))
     on_topic = tuple(quote for quote in best_first if quote.is_on_topic)
     known_share = len(known) / max(1, len(subject))
     if not by_passage:
-        title_share = max(
-            (_share(filter(characters.__contains__, _characters_of(c.excerpt.title)), characters) for c in candidates), default=0.0
-        )
+        titles = {c.excerpt.title for c in candidates}
+        in_titles = [{char for word in terms(title) for char in _characters(word)} & characters.keys() for title in titles]
+        title_share = max((_share(chars, characters) for chars in in_titles), default=0.0)
         return RankedPassages(best_first, on_topic, max(coverage / MIN_COVERAGE, title_share / MIN_TITLE), bool(known))
     likeness = (max(by_passage.values()) + max(by_section.values())) / 2
     confidence = (likeness - UNKNOWN_PENALTY * (1 - known_share) + COVERAGE_BONUS * coverage) / MIN_CONFIDENCE
@@ -199,9 +203,7 @@ def _cosines(
     question: str, candidates: Sequence[RankedQuote], lexical: Sequence[float], similarities: Similarities
 ) -> tuple[dict[int, float], dict[tuple[str, ...], float]] | None:
     """How similar the likeliest candidates (by index) and their sections are to the question in meaning; None if the model cannot tell."""
-    likeliness = [
-        (WORDS_WEIGHT * words + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality for c, words in zip(candidates, lexical, strict=True)
-    ]
+    likeliness = [(WORDS_WEIGHT * words + c.rank_worth) * c.quality for c, words in zip(candidates, lexical, strict=True)]
     compared = sorted(sorted(range(len(candidates)), key=likeliness.__getitem__, reverse=True)[:MAX_BY_MEANING])
     sections = list(dict.fromkeys(candidates[i].section for i in compared))
     cosines = similarities.similarities(question, [*(candidates[i].text for i in compared), *map(" › ".join, sections)])
@@ -328,10 +330,6 @@ def excerpts_about(
 def _stems(text: str, languages: tuple[str, ...]) -> frozenset[str]:
     """The words of a text as they are compared: stems, and Chinese characters in pairs and alone."""
     return frozenset(form for word in content_terms(text) for form in (stem(word, languages), *_characters(word)))
-
-
-def _characters_of(text: str) -> set[str]:
-    return {character for word in terms(text) for character in _characters(word)}
 
 
 def _characters(word: str) -> str:
