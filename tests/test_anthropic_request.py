@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from factories import prompt_message
 
-from zkchat_cli.llm.anthropic_chat import CACHE_MARKER, citation_marks, request_body
 from zkchat_cli.llm.base import Options, Request, with_wire_names
+from zkchat_cli.llm.providers.anthropic import CACHE_MARKER, citation_marks, request_body
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 
 SYSTEM = prompt_message("system", "Be brief.", "system")

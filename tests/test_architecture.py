@@ -38,7 +38,6 @@ HEAVY = (
 )
 UNUSED_OFFLINE = (
     "zkchat_cli.chat.compaction_run",
-    "zkchat_cli.llm.http_errors",
     "zkchat_cli.llm.http_client",
     "zkchat_cli.llm.providers.openai",
     "zkchat_cli.llm.sentence_models",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from zkchat_cli.llm.http_errors import Endpoint, mask_address
+from zkchat_cli.llm.http_client import Endpoint, mask_address
 
 SERVER = Endpoint("The server", "http://127.0.0.1:1/v1", "Start it.")
 

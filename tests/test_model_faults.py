@@ -19,7 +19,7 @@ from model_server import (
 )
 
 from zkchat_cli.llm.base import Options, Request, RetryDelay
-from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens
+from zkchat_cli.llm.http_client import parse_context_limit, parse_refused_tokens
 from zkchat_cli.llm.remote_model import MAX_WINDOW
 from zkchat_cli.models import PromptMessage
 

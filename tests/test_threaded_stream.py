@@ -9,8 +9,7 @@ from model_server import ModelServer, Reply
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, StreamFailed, StreamFinished, TextPart
-from zkchat_cli.llm.http_client import JsonClient
-from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.stop_signal import STOP
 from zkchat_cli.llm.threaded_stream import Call, Emit, HiddenPart, stream_in_thread
 
@@ -90,7 +89,7 @@ def test_another_thread_can_stop_the_wait_for_the_first_token_and_for_a_lookup(s
 
     def wait() -> None:
         STOP.set(stop)
-        for run in (lambda: deltas(emits(60.0)), lambda: JsonClient("The server", server.address, "Start it.").fetch("/list")):
+        for run in (lambda: deltas(emits(60.0)), lambda: Endpoint("The server", server.address, "Start it.").fetch("/list")):
             with suppress(KeyboardInterrupt):
                 run()
                 ended.append("not stopped")

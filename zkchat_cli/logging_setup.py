@@ -17,7 +17,7 @@ from zkchat_cli import paths
 from zkchat_cli.credentials import read_keys
 from zkchat_cli.errors import ConfigError, ZkchatError, reason
 from zkchat_cli.fileio import make_private_folder
-from zkchat_cli.llm.http_errors import API_KEY
+from zkchat_cli.llm.http_client import API_KEY
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 
 LOG_NAME = "zkchat.log"

@@ -45,8 +45,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders, http_client
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.http_client import JsonClient, LookupLimits
-from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.http_client import Endpoint, LookupLimits
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
 pytestmark = pytest.mark.usefixtures("no_proxies")
@@ -133,11 +132,11 @@ def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
     server.gets["/list"] = Reply(list(dripping([b" "] * 100)))
     with socket_server(drip_headers) as headers:
         for address in (server.address, headers):
-            client = JsonClient("The server", address, "Start it.")
+            client = Endpoint("The server", address, "Start it.")
             with pytest.raises(ProviderError, match=r"did not answer within 0\.2 s"):
                 client.fetch("/list", limits=LookupLimits(seconds=0.2))
     server.gets["/list"] = {"data": []}
-    assert JsonClient("The server", server.address, "Start it.").fetch("/list", limits=LookupLimits(seconds=5)) == {"data": []}
+    assert Endpoint("The server", server.address, "Start it.").fetch("/list", limits=LookupLimits(seconds=5)) == {"data": []}
 
 
 # a server that floods

@@ -15,7 +15,7 @@ from model_calls import REQUEST, Answer, call_model
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished, TextPart, Window
-from zkchat_cli.llm.http_errors import parse_context_limit
+from zkchat_cli.llm.http_client import parse_context_limit
 from zkchat_cli.models import PromptMessage
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(1800)]

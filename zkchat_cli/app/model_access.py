@@ -59,7 +59,7 @@ def available_models(
 
     `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends.
     """
-    from zkchat_cli.llm.http_errors import mask_address  # the providers have loaded it
+    from zkchat_cli.llm.http_client import mask_address  # the providers have loaded it
 
     found = {name: model for name, model in _remote_models(loaded).items() if model.server.is_configured or model.server.is_local}
     models = {**found, **also}

@@ -190,7 +190,7 @@ class TurnRunner:
     def _answer_refusal(self, refused: ProviderError) -> Iterator[events.Event]:
         """Search the notes for a model that takes no tools. For one with a smaller window, assume the window that the server tells, or one
         smaller than the refused prompt, and compact without asking the model, which has just refused to read so much."""
-        from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens  # the server's answer has loaded it
+        from zkchat_cli.llm.http_client import parse_context_limit, parse_refused_tokens  # the server's answer has loaded it
 
         turn = self.turn
         turn.sent.pop()

@@ -11,7 +11,7 @@ from typing import Any
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart, ThinkingPart, ToolCallsPart, parse_tool_call
-from zkchat_cli.llm.http_errors import UNREADABLE, Endpoint
+from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.threaded_stream import HiddenPart
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.numbers import whole_number

@@ -1,20 +1,31 @@
-"""How zkchat talks with model servers: clients, how much is taken from a server, and JSON for calls that are not streamed.
+"""How zkchat talks with model servers: what it takes from one, JSON for calls that are not streamed, and what is told of failures.
 
 A look-up is made on a thread of its own, so that its time is limited whatever the server does: the time-outs of a library start again with
-each byte. httpx is imported by the first call: it takes 0.1 s that no other command should pay.
+each byte. httpx is imported by the first call: it takes 0.1 s that no other command should pay. A key is sent but never shown: it is
+removed from all messages, also from words that are quoted from the server.
 """
 
 import json
+import os
+import re
+import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
-from zkchat_cli.llm.http_errors import Endpoint, mask_address
+from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.llm.stop_signal import wait_for
+from zkchat_cli.text.numbers import MAX_COUNT
+from zkchat_cli.text.secret_mask import MASK, SecretMask
+from zkchat_cli.text.truncate import truncate
 
 if TYPE_CHECKING:
     import ssl
@@ -32,41 +43,61 @@ MAX_NESTED = 200_000
 UNCOMPRESSED = {"Accept-Encoding": "identity"}
 """For each request: a small compressed answer can become a very large one."""
 CONNECT_SECONDS = 5.0
-
-
-def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
-    """A client for a server. Raises ProviderError for proxies and certificates of the environment that cannot be used."""
-    try:
-        return make(verify=_tls(), trust_env=not server.is_local, **options)  # no proxy between this machine and itself
-    except Exception as e:
-        problem = "cannot be reached: the environment names a proxy or certificates that cannot be used"
-        hint = "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY (not SOCKS) or SSL_CERT_FILE, or set NO_PROXY."
-        raise server.error("connection", problem, hint) from e
-
-
-@cache
-def _tls() -> "ssl.SSLContext":
-    """Made once: reading all certificates takes 20 ms, which no message should pay."""
-    import httpx  # see the top of this file
-
-    return httpx.create_ssl_context()
-
-
-def check_response(response: "httpx.Response", server: Endpoint) -> None:
-    """Raises ProviderError for a redirect, and for an answer that is compressed although zkchat asked for a plain one."""
-    if response.has_redirect_location:
-        place = mask_address(response.headers["location"]) or "nowhere"
-        raise server.error("connection", f"redirects the call to {place}; nothing was sent there", server.check)
-    if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise server.error("bad_answer", "compressed its answer, and zkchat did not ask for that", server.check)
-
-
-def check_document(document: bytes | bytearray, server: Endpoint, most: int) -> None:
-    """Raises ProviderError for JSON that would take much memory."""
-    if len(document) > most:
-        raise server.error("bad_answer", f"sent more than {most // 1_000_000} MB at once", server.check)
-    if document.count(b"{") + document.count(b"[") > MAX_NESTED:
-        raise server.error("bad_answer", f"sent more than {MAX_NESTED:,} objects and lists at once", server.check)
+MAX_RETRY_AFTER = 86_400.0
+"""Seconds; a longer time that a server names is not shown."""
+MAX_QUOTE = 200
+"""Characters quoted from a server's error message."""
+MAX_LISTED_MODELS = 8
+CONTEXT_LENGTH = re.compile(
+    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|n_ctx|request too large"
+    r"|maximum (model|prompt) length|input token count|inputs` tokens|exceeds? max length|model token limit",
+    re.IGNORECASE,
+)
+"""The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama, Anthropic, Gemini, Groq and others for a prompt that is too long."""
+TOOLS_REFUSED = re.compile(
+    r"support (tools?|function) ?(use|call)|does not support tools|tools param requires|tool choice requires|unsupported parameter: .?tools"
+    r"|(?<!parallel )(tools?|tool (use|calling)|function calling)\W{1,3}(is|are) not (supported|enabled)",
+    re.IGNORECASE,
+)
+"""The wordings of Ollama, OpenAI, OpenRouter, llama.cpp, vLLM, Groq and Gemini for a model, or its template, that takes no tools."""
+ROLES_REFUSED = re.compile(
+    r"system role not supported|system (role|message)s? (is|are) not supported|roles must alternate|only user(,)? (and )?assistant"
+    r"|system message must be at the beginning|developer instruction is not enabled|does not support 'system'",
+    re.IGNORECASE,
+)
+"""The wordings of templates (Gemma's, Mistral's, Qwen's) that take no system message, only one, or no two of one role in a row."""
+CONTENT_FILTER = re.compile(
+    r"content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy|input was flagged|requires moderation", re.IGNORECASE
+)
+SETTINGS = {
+    "llm.reasoning_effort": re.compile(r"effort|\bthink(ing)?\b", re.IGNORECASE),
+    "llm.temperature": re.compile(r"temperature", re.IGNORECASE),
+    "llm.max_output_tokens": re.compile(r"max_(output_|completion_)?tokens|num_predict", re.IGNORECASE),
+    "openai.verbosity": re.compile(r"verbosity", re.IGNORECASE),
+}
+"""The settings that are sent to a server, and how its message names them when it rejects their value."""
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError)
+"""What reading an answer or an event of another form raises; Anthropic's SDK raises RuntimeError for events in another order."""
+QUOTA = "insufficient_quota"
+API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
+_CONTEXT_LIMIT = re.compile(
+    r"(?:(?:context (?:length|size|window)|tokens allowed|maximum prompt length)(?:(?!\bby\b|n_keep)\D){0,40}|n_ctx\W{1,3}|<= ?"
+    r"|maximum model length of |limit(?: of| is|:)? |> ?)(\d{3,8})\b(?! \+|,\d)|(\d{3,8}) maximum context",
+    re.IGNORECASE,
+)
+_PROMPT_TOKENS = re.compile(
+    r"\((\d{3,9}) in the messages|(\d{3,9}) (?:input )?tokens|(?:length|count|n_keep|requested)\W{1,3}(\d{3,9})", re.IGNORECASE
+)
+_STATUS_BY_CODE = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "rate_limit_exceeded": 429,
+    "rate_limit_error": 429,
+    "insufficient_quota": 429,
+    "server_error": 500,
+    "overloaded_error": 529,
+}
+"""HTTP status for the error codes that servers send inside a stream, after they answered 200."""
 
 
 class LookupLimits(NamedTuple):
@@ -81,15 +112,139 @@ LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
 
 
 @dataclass(slots=True)
-class JsonClient(Endpoint):
-    """An endpoint that one thread at a time can call."""
+class Endpoint:
+    """A server at an address (`http://host:port/path`), called `name` in messages; one thread at a time can call it.
 
+    `check` is the hint when it cannot be reached, `check_key` when it rejects the key.
+    """
+
+    name: str
+    address: str
+    check: str
+    key: str = field(default="", repr=False)
+    check_key: str = "Does it need a key?"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with each call; they contain the key."""
+    table: str = ""
+    """The table of the provider's settings."""
+    allow_insecure: bool = False
+    """Whether a key may go over plain http to another machine."""
+    key_error: ProviderError | None = None
+    """Why the key cannot be the right one, if that is known before any call."""
     key_status: str = "needs none"
     """For the user: which key it has."""
     is_configured: bool = False
     """Whether the user has set something for it: an address, a key."""
     sleep: Callable[[float], None] = time.sleep
     _client: "httpx.Client | None" = field(default=None, init=False)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is this machine; 0.0.0.0 is, too, which servers print as where they listen. No proxy is used then."""
+        with suppress(ValueError):
+            host = urlsplit(self.address).hostname or ""
+            return host == "localhost" or ip_address(host).is_loopback or ip_address(host).is_unspecified
+        return False
+
+    def error(self, kind: ProviderErrorKind, problem: str, hint: str) -> ProviderError:
+        mask = SecretMask([self.key])
+        return ProviderError(kind, mask(f"{self.name} at {mask_address(self.address)} {problem}"), mask(hint))
+
+    def config_error(self) -> ProviderError | None:
+        """The error, before any call, if the key is wrong or the address cannot be called, or not without showing a key to others."""
+        if self.key_error:
+            return self.key_error
+        try:
+            url = urlsplit(self.address)
+            valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
+        except ValueError:
+            valid = False
+        if not valid or not self.address.isprintable() or " " in self.address:
+            return self.invalid_address()
+        if url.scheme == "http" and not self.is_local and (self.key or url.password) and not self.allow_insecure:
+            secret = "key" if self.key else "password"
+            hint = f"Use an https:// address; or, if you trust the network: zkchat config set {self.table}.allow_insecure true"
+            return self.error("auth", f"would get the {secret} over plain http, where others can read it; nothing was sent", hint)
+        return None
+
+    def invalid_address(self) -> ProviderError:
+        return self.error("connection", "has no valid address; one begins with http:// or https://", self.check)
+
+    def unreachable(self, cause: BaseException) -> ProviderError:
+        return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
+
+    def answer_timeout(self, seconds: float, *, started: bool) -> ProviderError:
+        """No data arrived for so long, before the answer or, if it had `started`, within it."""
+        if started:
+            return self.error("timeout", f"stopped in the middle of its answer, for {seconds:g} s", "Ask again for the rest.")
+        hint = "Try again: a model may still be loading. Or raise its timeout."
+        return self.error("timeout", f"did not answer within {seconds:g} s", hint)
+
+    def cut_off(self, cause: BaseException | str, *, started: bool = True) -> ProviderError:
+        """The connection ended before the answer was complete or, if it had not `started`, before its first word."""
+        why = cause if isinstance(cause, str) else root_cause(cause)
+        if not started:
+            return self.error("cut", f"closed the connection before its first word: {why}", f"Try again. {self.check}")
+        return self.error("cut", f"broke the answer off: {why}", "Ask again for the rest.")
+
+    def content_filtered(self, quoted: str = "") -> ProviderError:
+        problem = f"stopped the answer by its content filter{quoted}"
+        return self.error("content_filter", problem, "Ask it differently, or try another model.")
+
+    def unknown_model(self, model: str, models: Collection[str]) -> ProviderError:
+        """The error for a model that is not among those of the server, which it names, nearest first."""
+        similar = get_close_matches(model, models, n=3, cutoff=0.5)
+        names = [*similar, *(name for name in models if name not in similar)]
+        rest = f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
+        hint = f"It has {', '.join(truncate(name, 60) for name in names[:MAX_LISTED_MODELS])}{rest}. Switch with /model, or --model."
+        return self.error("unknown_model", f"has no model {truncate(model, 80)}", hint)
+
+    def error_from_stream(self, event: object) -> ProviderError | None:
+        """The error that a server reports in JSON after it answered 200; None if `event` reports none."""
+        error = find_error(event)
+        if error is None:
+            return None
+        statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in _codes(error))
+        return self._reported_error(next((status for status in statuses if 400 <= status < 600), 0), error)
+
+    def error_from_response(self, status: int, body: bytes, retry_after: float | None = None) -> ProviderError:
+        return self._reported_error(status, _parse_error(body.decode("utf-8", "replace").strip()), retry_after)
+
+    def _reported_error(self, status: int, error: object, retry_after: float | None = None) -> ProviderError:
+        """The error for what a server reports with an HTTP status, or 0 if that is unknown."""
+        message = _message(error)
+        text = " ".join([message, *_codes(error)])
+        if "Unexpected endpoint" in message:  # LM Studio's answer to a wrong path, with status 200
+            status = 404
+        code = f" ({status})" if status else ""
+        quoted = truncate(API_KEY.sub(MASK, SecretMask([self.key])(message[: 50 * MAX_QUOTE])), MAX_QUOTE)
+        quoted = quoted and f": {quoted}"
+        if status == 413 or CONTEXT_LENGTH.search(text):
+            hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
+            return self.error("context_length", f"finds the prompt too long{quoted}", hint)
+        if TOOLS_REFUSED.search(text):
+            hint = "It gets passages of your notes instead. To begin with them: zkchat config set retrieval.mode before"
+            return self.error("no_tools", f"takes no tools{quoted}", hint)
+        if status in (0, 400, 403) and CONTENT_FILTER.search(text.replace("_", " ")):
+            return self.content_filtered(quoted)
+        match status:
+            case 401 | 403:
+                problem = "rejects the key" if self.key else "needs a key"
+                return self.error("auth", f"{problem}{code}{quoted if status == 403 else ''}", self.check_key)
+            case 404:
+                return self.error("unknown_model", f"knows no such model or address (404){quoted}", self.check)
+            case 402 | 429 if status == 402 or QUOTA in text:
+                return self.error("quota", f"says that the account's quota is used up{code}{quoted}", "Check its plan and billing.")
+            case 429:
+                seconds = retry_after or 0
+                pause = f"{seconds / 60:.0f} minutes" if seconds >= 600 else f"{seconds:.0f} s" if seconds else "a moment"
+                return self.error("rate_limit", f"accepts no more calls for now{code}{quoted}", f"Try again in {pause}.")
+            case _ if ROLES_REFUSED.search(text) or (0 < status < 500 and status != 408):
+                setting = next((f" ({key})" for key, name in SETTINGS.items() if name.search(message)), "")
+                what = f"Change what it complains about{setting}, or choose" if message else "Look at the server's log, or choose"
+                return self.error("bad_request", f"rejects the request{code}{quoted}", f"{what} another model.")
+            case _:
+                return self.error("server", f"failed{code}{quoted}", "Try again in a while.")
 
     def close(self) -> None:
         if self._client:
@@ -158,3 +313,108 @@ class JsonClient(Endpoint):
         if response.is_success:
             check_document(answer, self, limits.max_bytes)
         return response.status_code, bytes(answer[:MAX_BODY] if response.is_error else answer)
+
+
+def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
+    """A client for a server. Raises ProviderError for proxies and certificates of the environment that cannot be used."""
+    try:
+        return make(verify=_tls(), trust_env=not server.is_local, **options)  # no proxy between this machine and itself
+    except Exception as e:
+        problem = "cannot be reached: the environment names a proxy or certificates that cannot be used"
+        hint = "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY (not SOCKS) or SSL_CERT_FILE, or set NO_PROXY."
+        raise server.error("connection", problem, hint) from e
+
+
+@cache
+def _tls() -> "ssl.SSLContext":
+    """Made once: reading all certificates takes 20 ms, which no message should pay."""
+    import httpx  # see the top of this file
+
+    return httpx.create_ssl_context()
+
+
+def check_response(response: "httpx.Response", server: Endpoint) -> None:
+    """Raises ProviderError for a redirect, and for an answer that is compressed although zkchat asked for a plain one."""
+    if response.has_redirect_location:
+        place = mask_address(response.headers["location"]) or "nowhere"
+        raise server.error("connection", f"redirects the call to {place}; nothing was sent there", server.check)
+    if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise server.error("bad_answer", "compressed its answer, and zkchat did not ask for that", server.check)
+
+
+def check_document(document: bytes | bytearray, server: Endpoint, most: int) -> None:
+    """Raises ProviderError for JSON that would take much memory."""
+    if len(document) > most:
+        raise server.error("bad_answer", f"sent more than {most // 1_000_000} MB at once", server.check)
+    if document.count(b"{") + document.count(b"[") > MAX_NESTED:
+        raise server.error("bad_answer", f"sent more than {MAX_NESTED:,} objects and lists at once", server.check)
+
+
+def find_error(answer: object) -> object:
+    """The error in a response or an event, an object or a text; None if there is none. For vLLM, Mistral and FastAPI the whole document is
+    the error, and Gemini puts it into a list."""
+    if isinstance(answer, list) and answer:
+        answer = answer[0]
+    if not isinstance(answer, Mapping):
+        return None
+    is_error = isinstance(answer.get("message"), str) or answer.get("object") == "error" or "detail" in answer
+    return answer if is_error and answer.get("error") is None else answer.get("error")
+
+
+def _parse_error(body: str) -> object:
+    """The error in the body of a response: JSON, or a text that is no web page."""
+    try:
+        return find_error(json.loads(body))
+    except (ValueError, RecursionError):
+        return "" if body.startswith(("<", "{", "[")) else body
+
+
+def _message(error: object) -> str:
+    """The words of an error: its message, what is wrong with each field of the request, or the error of another server."""
+    if not isinstance(error, Mapping):
+        return str(error or "")
+    said, metadata = error.get("message") or error.get("detail"), error.get("metadata")
+    if isinstance(said, Mapping):
+        said = said.get("detail")
+    if isinstance(said, list):
+        said = "; ".join(f"{'.'.join(map(str, each.get('loc') or ()))}: {each.get('msg')}" for each in said if isinstance(each, Mapping))
+    quoted = metadata.get("raw") if isinstance(metadata, Mapping) else None  # OpenRouter quotes the server that it has asked
+    return f"{said}: {_message(_parse_error(quoted))}" if isinstance(quoted, str) and quoted else str(said or "")
+
+
+def _codes(error: object) -> list[str]:
+    return [str(error.get("code")), str(error.get("type"))] if isinstance(error, Mapping) else []
+
+
+def parse_context_limit(message: str) -> int | None:
+    """The context window that a server names when it rejects a prompt for its length; None if it names none."""
+    found = _CONTEXT_LIMIT.search(message)
+    return int(found[1] or found[2]) if found else None
+
+
+def parse_refused_tokens(message: str) -> int | None:
+    """How many tokens a refused prompt has by the server's own count; None if it does not say."""
+    limit = parse_context_limit(message)
+    counts = [(bool(row[0]), int("".join(row))) for row in _PROMPT_TOKENS.findall(message)]
+    above = [(is_exact, count) for is_exact, count in counts if is_exact or (limit is not None and limit < count <= MAX_COUNT)]
+    return max(above)[1] if above else None
+
+
+def mask_address(address: str) -> str:
+    """An address for display: without user name and password, and without its query, in which some servers take a key."""
+    scheme, colon, rest = address.partition("://") if "://" in address else ("", "", address)
+    host, slash, path = rest.partition("?")[0].partition("/")
+    return f"{scheme}{colon}{host.rpartition('@')[2]}{slash}{path}{'?…' if '?' in rest else ''}"
+
+
+def root_cause(e: BaseException) -> str:
+    """What the system reports for a broken connection, such as "Connection refused"."""
+    while cause := e.__cause__ or e.__context__:
+        e = cause
+    if isinstance(e, socket.gaierror):
+        return f"its name is not known ({e.strerror})"
+    if isinstance(e, OSError) and (problem := getattr(e, "verify_message", "") or getattr(e, "reason", "")):
+        return f"https failed ({problem.replace('_', ' ').lower()})"  # an SSLError, whose numbers are not those of the system
+    if isinstance(e, OSError) and e.errno:
+        return os.strerror(e.errno)
+    return (str(e) or type(e).__name__).rstrip(".")

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
-from zkchat_cli.llm.http_client import open_client
-from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.http_client import Endpoint, open_client
 
 HOST = "https://huggingface.co"
 """Where the models are published; HF_ENDPOINT names a mirror, as for the publisher's own programs."""

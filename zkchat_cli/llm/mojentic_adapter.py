@@ -20,8 +20,7 @@ import httpx
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import RetryDelay
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, UNCOMPRESSED, check_document, check_response, open_client
-from zkchat_cli.llm.http_errors import MAX_RETRY_AFTER
+from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, MAX_RETRY_AFTER, UNCOMPRESSED, check_document, check_response, open_client
 from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.text.numbers import bounded_seconds
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from zkchat_cli.llm.base import Request, openai_message, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
-from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 

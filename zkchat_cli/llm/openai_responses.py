@@ -13,7 +13,7 @@ from typing import Any
 
 from zkchat_cli.llm.base import MAX_CALL_ID, Request, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
-from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.openai_chat import takes_temperature
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
 

@@ -27,8 +27,7 @@ from zkchat_cli.llm.base import (
     with_wire_names,
 )
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_client import JsonClient, LookupLimits
-from zkchat_cli.llm.http_errors import ROLES_REFUSED, UNREADABLE
+from zkchat_cli.llm.http_client import ROLES_REFUSED, UNREADABLE, Endpoint, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, stream_in_thread
 from zkchat_cli.text.numbers import whole_number
 
@@ -108,7 +107,7 @@ class RemoteModel(Model):
     refusals: ClassVar[tuple[Refusal, ...]] = ()
     """What it can do without."""
     model: str
-    server: JsonClient
+    server: Endpoint
     settings: ServerSettings
     first_delay: float = FIRST_DELAY
     window: Window | None = None
@@ -258,7 +257,7 @@ def remote_provider(name: str, open_model: Callable[[ModelConfig, Any], RemoteMo
 
 
 def fetch_models(
-    server: JsonClient, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
+    server: Endpoint, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
 ) -> tuple[ModelInfo, ...]:
     """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
     answer = server.fetch(path)
@@ -289,7 +288,7 @@ class KeyedProvider(NamedTuple):
     check: str = ""
     """What else to check about an address."""
 
-    def server(self, config: ModelConfig, settings: KeyedSettings) -> JsonClient:
+    def server(self, config: ModelConfig, settings: KeyedSettings) -> Endpoint:
         """Its server, or the one that the user has configured."""
         variable = f"{self.name.upper()}_BASE_URL"
         given_address = config.env.get(variable, "").strip() or settings.base_url.strip()
@@ -308,7 +307,7 @@ class KeyedProvider(NamedTuple):
         key_status = f"{key_name} is {'set' if key else 'not set'}"
         if not key and any(config.key.stored.values()):
             key_status += f"; the stored key is for another address (zkchat keys set {self.name} stores one for this)"
-        return JsonClient(
+        return Endpoint(
             self.company if official else self.other_name,
             address,
             "Check your network." if official else f"Is it running? Check {self.name}.base_url or {variable}{self.check}.",

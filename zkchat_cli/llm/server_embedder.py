@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.http_client import JsonClient, LookupLimits
-from zkchat_cli.llm.http_errors import UNREADABLE
+from zkchat_cli.llm.http_client import UNREADABLE, Endpoint, LookupLimits
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
 from zkchat_cli.vault.search.vector_store import Purpose
 
@@ -28,7 +27,7 @@ class ServerEmbedder:
 
     id: str
     model: str
-    server: JsonClient
+    server: Endpoint
     path: str
     read_vectors: Callable[[Any], "ArrayLike"]
     batch: int = 32

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, RetryDelay, StreamFailed, StreamFinished, TextPart
-from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ def path(ctx: CommandContext) -> None:
 def show(ctx: CommandContext) -> None:
     """All settings, and the file or variable that sets each; passwords and queries in URLs are hidden."""
     from zkchat_cli.config import loader
-    from zkchat_cli.llm.http_errors import mask_address
+    from zkchat_cli.llm.http_client import mask_address
     from zkchat_cli.llm.providers import with_provider_tables
 
     values = {

@@ -19,7 +19,7 @@ def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Store a key. Prompts for it without showing it, or reads it from standard input."""
     from getpass import getpass
 
-    from zkchat_cli.llm.http_errors import mask_address
+    from zkchat_cli.llm.http_client import mask_address
 
     variable, address = _server(ctx, provider)
     key = getpass(f"Key for {provider} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline(2 * credentials.MAX_KEY)

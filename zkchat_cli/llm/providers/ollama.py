@@ -13,8 +13,7 @@ from pydantic import Field
 
 from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
-from zkchat_cli.llm.http_client import JsonClient
-from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import (
     ONE_SYSTEM_MESSAGE,
     ROLES_REFUSAL,
@@ -108,9 +107,9 @@ class OllamaModel(RemoteModel):
         return fetch_models(self.server, "/api/tags", rows="models", name="name")
 
 
-def open_server(config: ModelConfig) -> JsonClient:
+def open_server(config: ModelConfig) -> Endpoint:
     settings: OllamaSettings = config.settings or OllamaSettings()
-    return JsonClient(
+    return Endpoint(
         "Ollama",
         parse_address(config.env.get("OLLAMA_HOST", "").strip() or settings.host),
         "Start it with `ollama serve`, or set OLLAMA_HOST.",

@@ -16,7 +16,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat, openai_responses
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_errors import UNREADABLE
+from zkchat_cli.llm.http_client import UNREADABLE
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,

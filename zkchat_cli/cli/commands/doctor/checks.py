@@ -14,7 +14,7 @@ from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.http_errors import mask_address
+from zkchat_cli.llm.http_client import mask_address
 from zkchat_cli.llm.remote_model import RemoteModel
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
