@@ -139,7 +139,7 @@ def main() -> None:
         typed = f"and [[{words.vocabulary[5000][:3]} #{words.vocabulary[6000][:2]} @a"
         watch.measure("type with completion", lambda: type_text(typed), lambda: window.input.toPlainText() == typed)
         window.input.clear()
-        watch.measure("an answer", lambda: window.send("And now?"), lambda: window._completed)
+        watch.measure("an answer", lambda: window.send("And now?"), lambda: not window.answering)
         for name, command in (("compact", "/compact"), ("context", "/context"), ("export", f"/export html {folder}/export.html")):
             watch.measure(name, lambda command=command: window.send(command))
         assert Path(f"{folder}/export.html").stat().st_size > 1_000_000

@@ -50,8 +50,7 @@ class InputBox(QPlainTextEdit):
             self._popup.hide()
             return
         self._offers = offers
-        labels = [f"{each.label or each.text}{f'   {each.description}' if each.description else ''}" for each in offers]
-        self._completer.setModel(QStringListModel(labels, self))
+        self._completer.setModel(QStringListModel([f"{each.label or each.text}   {each.description}".rstrip() for each in offers], self))
         place = self.cursorRect()
         place.setWidth(min(460, self.width()))
         self._completer.complete(place)
@@ -65,8 +64,7 @@ class InputBox(QPlainTextEdit):
         return cursor.selectedText().replace("\u2029", "\n")
 
     def _ask_for_completions(self) -> None:
-        before = self._before
-        if can_complete(before):
+        if can_complete(before := self._before):
             self.completion_wanted.emit(before, self.toPlainText()[len(before) :])
         else:
             self._popup.hide()
@@ -91,15 +89,15 @@ class InputBox(QPlainTextEdit):
         return super().eventFilter(watched, event)  # type: ignore[arg-type]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
-        key, modifiers = event.key(), event.modifiers() & _MODIFIERS
-        newline = key == Qt.Key.Key_J and modifiers == Qt.KeyboardModifier.ControlModifier
-        if newline or (key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and modifiers):
-            self.insertPlainText("\n")
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        key, modifiers, line = event.key(), event.modifiers() & _MODIFIERS, self.textCursor().blockNumber()
+        is_enter = key in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and not modifiers:
             self.sent.emit(self.toPlainText())
-        elif key == Qt.Key.Key_Up and self.textCursor().blockNumber() == 0 and self._recall(self._at + 1):
-            pass
-        elif key == Qt.Key.Key_Down and self._at >= 0 and self.textCursor().blockNumber() == self.blockCount() - 1:
+        elif is_enter or (key == Qt.Key.Key_J and modifiers == Qt.KeyboardModifier.ControlModifier):
+            self.insertPlainText("\n")
+        elif key == Qt.Key.Key_Up and line == 0 and self._at + 1 < len(self.history):
+            self._recall(self._at + 1)
+        elif key == Qt.Key.Key_Down and self._at >= 0 and line == self.blockCount() - 1:
             self._recall(self._at - 1)
         else:
             super().keyPressEvent(event)
@@ -111,13 +109,11 @@ class InputBox(QPlainTextEdit):
         self._at, self._draft = -1, ""
         self.clear()
 
-    def _recall(self, at: int) -> bool:
-        if at >= len(self.history):
-            return False
+    def _recall(self, at: int) -> None:
+        """Show a line of the history, or with -1 what was typed before."""
         if self._at < 0:
             self._draft = self.toPlainText()
         self._at = at
         self.blockSignals(True)
         self.set_text(self.history[at] if at >= 0 else self._draft)
         self.blockSignals(False)
-        return True

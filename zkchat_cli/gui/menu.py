@@ -1,8 +1,7 @@
 """The menus: a table of actions. Most run a slash command with an argument from a dialog."""
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
@@ -10,9 +9,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QPlainTextEdit
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.gui import tasks
-from zkchat_cli.gui.panels import YES
-from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
+from zkchat_cli.gui.widgets import YES, StyledBrowser, fixed_font, lines_html
 from zkchat_cli.models import Compaction
 from zkchat_cli.slash.context import usage_lines
 from zkchat_cli.views.compaction import describe_compaction
@@ -21,16 +18,6 @@ from zkchat_cli.views.text import StyledLine, styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.gui.window import ChatWindow
-
-
-class MenuEntry(NamedTuple):
-    """An entry of the menus: `run` gets the window; with `while_busy` it can be chosen while a turn runs."""
-
-    menu: str
-    label: str
-    keys: str
-    run: "Callable[[ChatWindow], object]"
-    while_busy: bool = False
 
 
 def _command_action(line: str) -> "Callable[[ChatWindow], None]":
@@ -45,11 +32,15 @@ def _rename(window: "ChatWindow") -> None:
 
 
 def _delete(window: "ChatWindow") -> None:
-    """Delete the conversation that is selected in the list."""
+    """Delete the conversation that is selected in the list; a new one follows if it was the open one."""
     if (item := window.conversations.currentItem()) is not None:
         title, id_ = item.text().partition("\n")[0], item.data(Qt.ItemDataRole.UserRole)
-        question = f"Delete “{title}” permanently? This cannot be undone."
-        window.ask(question, lambda: window.run(lambda session: tasks.delete_conversation(session, id_), window.switch_to))
+
+        def delete(session: ZkChatSession) -> ZkChatSession:
+            session.store.delete(id_)
+            return session.open_conversation() if session.conversation.id == id_ else session
+
+        window.ask(f"Delete “{title}” permanently? This cannot be undone.", lambda: window.run(delete, window.switch_to))
 
 
 def _export(window: "ChatWindow") -> None:
@@ -83,8 +74,9 @@ class ContextDialog(QDialog):
 
 def show_context(window: "ChatWindow") -> None:
     """The prompt with the message that is being typed; while an answer is written, the prompt that was sent for it."""
-    typed, sent = window.input.toPlainText(), window.sent_prompt
+    typed = window.input.toPlainText()
     message = None if slash.is_command(typed) else typed or None
+    sent = window.session.last_prompt if window.session is not None and window.answering else None
 
     def explain(session: ZkChatSession) -> tuple[Sequence[StyledLine], str]:
         prompt = sent or session.prompt(message)
@@ -128,38 +120,39 @@ def _settings(window: "ChatWindow") -> None:
             window.result.show_outcome([f"There is no settings file yet: {file}\nzkchat config set KEY VALUE makes it."])
 
 
-MENU = (
-    MenuEntry("&Conversation", "&New", "Ctrl+N", _command_action("/new")),
-    MenuEntry("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.setFocus(), while_busy=True),
-    MenuEntry("&Conversation", "&Find", "Ctrl+F", lambda window: window.search.setFocus(), while_busy=True),
-    MenuEntry("&Conversation", "Re&name…", "F2", _rename),
-    MenuEntry("&Conversation", "&Delete…", "Ctrl+Shift+Delete", _delete),
-    MenuEntry("&Conversation", "&Export…", "Ctrl+E", _export),
-    MenuEntry("&Conversation", "&Quit", "Ctrl+Q", lambda window: window.close(), while_busy=True),
-    MenuEntry("&Turn", "&Undo the last turn", "Ctrl+Alt+Z", _command_action("/undo")),
-    MenuEntry("&Turn", "&Redo", "Ctrl+Alt+Y", _command_action("/redo")),
-    MenuEntry("&Turn", "Re&try", "Ctrl+R", _command_action("/retry")),
-    MenuEntry("&Turn", "&Pin the selected turn", "Ctrl+P", _command_action("/pin {turn}")),
-    MenuEntry("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _command_action("/unpin {turn}")),
-    MenuEntry("Conte&xt", "&Show the budget and the prompt", "Ctrl+I", show_context, while_busy=True),
-    MenuEntry("Conte&xt", "&Compact…", "Ctrl+K", _compact),
-    MenuEntry("Conte&xt", "&Undo the last compaction", "Ctrl+Shift+K", _command_action("/compact undo")),
-    MenuEntry("&Settings", "&Model…", "Ctrl+M", _choice_action("model")),
-    MenuEntry("&Settings", "&Agent…", "Ctrl+Shift+A", _choice_action("agent")),
-    MenuEntry("&Settings", "&Strategy…", "Ctrl+Shift+S", _choice_action("strategy")),
-    MenuEntry("&Settings", "Settings &file", "Ctrl+,", _settings),
+MENU: "tuple[tuple[str, str, str, Callable[[ChatWindow], object]], ...]" = (
+    ("&Conversation", "&New", "Ctrl+N", _command_action("/new")),
+    ("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.setFocus()),
+    ("&Conversation", "&Find", "Ctrl+F", lambda window: window.search.setFocus()),
+    ("&Conversation", "Re&name…", "F2", _rename),
+    ("&Conversation", "&Delete…", "Ctrl+Shift+Delete", _delete),
+    ("&Conversation", "&Export…", "Ctrl+E", _export),
+    ("&Conversation", "&Quit", "Ctrl+Q", lambda window: window.close()),
+    ("&Turn", "&Undo the last turn", "Ctrl+Alt+Z", _command_action("/undo")),
+    ("&Turn", "&Redo", "Ctrl+Alt+Y", _command_action("/redo")),
+    ("&Turn", "Re&try", "Ctrl+R", _command_action("/retry")),
+    ("&Turn", "&Pin the selected turn", "Ctrl+P", _command_action("/pin {turn}")),
+    ("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _command_action("/unpin {turn}")),
+    ("Conte&xt", "&Show the budget and the prompt", "Ctrl+I", show_context),
+    ("Conte&xt", "&Compact…", "Ctrl+K", _compact),
+    ("Conte&xt", "&Undo the last compaction", "Ctrl+Shift+K", _command_action("/compact undo")),
+    ("&Settings", "&Model…", "Ctrl+M", _choice_action("model")),
+    ("&Settings", "&Agent…", "Ctrl+Shift+A", _choice_action("agent")),
+    ("&Settings", "&Strategy…", "Ctrl+Shift+S", _choice_action("strategy")),
+    ("&Settings", "Settings &file", "Ctrl+,", _settings),
 )
+"""Menu, label, keys and what the entry runs."""
+WHILE_BUSY = ("Ctrl+L", "Ctrl+F", "Ctrl+Q", "Ctrl+I")
+"""Keys of the entries that can be chosen while a turn runs."""
 
 
 def build_menus(window: "ChatWindow") -> list[QAction]:
     """Returns the actions that cannot be chosen while a turn runs."""
-    waiting = []
-    for title, entries in groupby(MENU, key=lambda entry: entry.menu):
-        menu = window.menuBar().addMenu(title)
-        for entry in entries:
-            action = QAction(entry.label, window)
-            action.setShortcut(QKeySequence(entry.keys))
-            action.triggered.connect(lambda _=False, entry=entry: entry.run(window))
-            menu.addAction(action)
-            waiting += [] if entry.while_busy else [action]
+    waiting, menus = [], {title: window.menuBar().addMenu(title) for title in dict.fromkeys(title for title, *_ in MENU)}
+    for title, label, keys, run in MENU:
+        action = QAction(label, window)
+        action.setShortcut(QKeySequence(keys))
+        action.triggered.connect(lambda _=False, run=run: run(window))
+        menus[title].addAction(action)
+        waiting += [] if keys in WHILE_BUSY else [action]
     return waiting

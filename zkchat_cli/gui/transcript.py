@@ -15,7 +15,7 @@ from PySide6.QtGui import QDesktopServices, QTextCursor
 from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html.markdown import render_markdown
-from zkchat_cli.gui.styles import StyledBrowser
+from zkchat_cli.gui.widgets import StyledBrowser
 from zkchat_cli.markdown.scanner import BlockScanner
 from zkchat_cli.views.reference_rows import ReferenceRow, reference_rows
 
@@ -31,51 +31,28 @@ _UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
 _SOURCE = re.compile(r"source-(\d+)\.\d+-(\d+)")
 
 
-class ShownTurn(NamedTuple):
-    """A turn, by its number from 1."""
-
-    number: int
-    html: str
-    rows: tuple[ReferenceRow, ...]
-
-
 class TranscriptPage(NamedTuple):
-    """Turns of a conversation that has `turn_count`, none if it is empty."""
+    """Turns of a conversation that has `turn_count`, each as HTML with its references. Turns are numbered from 1."""
 
-    turns: tuple[ShownTurn, ...]
+    first: int
+    turns: Sequence[tuple[str, list[ReferenceRow]]]
     turn_count: int
 
     @property
-    def first(self) -> int:
-        return self.turns[0].number if self.turns else 1
-
-    @property
     def last(self) -> int:
-        return self.turns[-1].number if self.turns else 0
+        return self.first + len(self.turns) - 1
 
 
 def render_page(exchanges: Sequence[LoadableExchange], first: int | None = None) -> TranscriptPage:
     """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a worker's thread."""
     start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
     shown = enumerate((exchange.messages for exchange in exchanges[start : start + PAGE]), start + 1)
-    return TranscriptPage(
-        tuple(ShownTurn(n, _for_qt(html.turn_html(turn, n)), tuple(reference_rows(turn))) for n, turn in shown), len(exchanges)
-    )
+    return TranscriptPage(start + 1, [(_for_qt(html.turn_html(turn, n)), reference_rows(turn)) for n, turn in shown], len(exchanges))
 
 
 def _for_qt(text: str) -> str:
     """The HTML without what only Qt would show: words for screen readers, and an empty line at the end of code."""
     return _UNSEEN.sub("", text).replace("\n</code></pre>", "</code></pre>")
-
-
-def _settled_length(answer: str) -> int:
-    """How many characters of a streamed answer stay as they are drawn: up to an empty line outside of code."""
-    scanner, settled, at = BlockScanner(lenient=True), 0, 0
-    for line in answer[: max(0, len(answer) - SETTLED)].split("\n")[:-1]:
-        if scanner.scan(line).kind == "blank":
-            settled = at
-        at += len(line) + 1
-    return settled
 
 
 class TranscriptView(StyledBrowser):
@@ -90,7 +67,7 @@ class TranscriptView(StyledBrowser):
         super().__init__("Transcript")
         flags = Qt.TextInteractionFlag
         self.setTextInteractionFlags(flags.TextBrowserInteraction | flags.TextSelectableByKeyboard)
-        self.page = TranscriptPage((), 0)
+        self.page = TranscriptPage(1, (), 0)
         self.selected = 0
         """The number of the turn whose references are shown; 0 without one."""
         self._answer = ""
@@ -110,15 +87,14 @@ class TranscriptView(StyledBrowser):
         self._timer.stop()
         self._loading = True
         self.page, self._answer, self._stream_start = page, "", None
-        self.show_html(
-            "".join(f'<a name="turn-{turn.number}"></a>{turn.html}' for turn in page.turns) or "<p class='note'>No messages yet.</p>"
-        )
+        turns = (f'<a name="turn-{number}"></a>{text}' for number, (text, _) in enumerate(page.turns, page.first))
+        self.show_html("".join(turns) or "<p class='note'>No messages yet.</p>")
         if keep is not None:
             self.scrollToAnchor(f"turn-{keep}")
         else:
             self._scroll_to_end()
         self._loading = False
-        self.select_turn(keep or page.last)
+        self._select_turn(keep or page.last)
 
     def restyle(self) -> None:
         """Draw the page again, in the current colors."""
@@ -127,9 +103,9 @@ class TranscriptView(StyledBrowser):
     def _scroll_to_end(self) -> None:
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
-    def select_turn(self, number: int) -> None:
+    def _select_turn(self, number: int) -> None:
         self.selected = number
-        self.turn_selected.emit([row for turn in self.page.turns if turn.number == number for row in turn.rows])
+        self.turn_selected.emit([row for n, (_, rows) in enumerate(self.page.turns, self.page.first) if n == number for row in rows])
 
     # the answer that is streamed
 
@@ -137,8 +113,7 @@ class TranscriptView(StyledBrowser):
         """Show the question, and make room for its answer."""
         if not self.page.turns:
             self.clear()
-        self._append(f"<h2>You</h2><p>{escape(question).replace(chr(10), '<br>')}</p><h2>zkchat</h2><p></p>")
-        self._answer, self._stream_start = "", self._end().position()
+        self._begin_text(f"<h2>You</h2><p>{escape(question).replace(chr(10), '<br>')}</p><h2>zkchat</h2><p></p>")
         self._scroll_to_end()
 
     def add_answer(self, text: str) -> bool:
@@ -151,9 +126,16 @@ class TranscriptView(StyledBrowser):
     def add_note(self, text: str) -> None:
         """Add a line between the pieces of an answer, such as a tool call."""
         self._draw_answer()
-        self._append(f"<p class='note'>{escape(text)}</p><p></p>")
-        if self._stream_start is not None:
-            self._answer, self._stream_start = "", self._end().position()
+        self._begin_text(f"<p class='note'>{escape(text)}</p><p></p>")
+
+    def _begin_text(self, head: str) -> None:
+        """Add HTML at the end; what is streamed from now on comes after it."""
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertBlock()
+        cursor.insertHtml(head)
+        cursor.insertBlock()
+        self._answer, self._stream_start = "", cursor.position()
 
     def _draw_answer(self) -> None:
         """Draw the streamed answer; of a long one only the end, which may still change."""
@@ -164,24 +146,19 @@ class TranscriptView(StyledBrowser):
         cursor.setPosition(self._stream_start)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
-        if cut := _settled_length(self._answer):
-            cursor.insertHtml(_for_qt(render_markdown(self._answer[:cut])))
+        settled, at = 0, 0  # characters that stay as they are drawn: up to an empty line outside of code
+        scanner = BlockScanner(lenient=True)
+        for line in self._answer[: max(0, len(self._answer) - SETTLED)].split("\n")[:-1]:
+            if scanner.scan(line).kind == "blank":
+                settled = at
+            at += len(line) + 1
+        if settled:
+            cursor.insertHtml(_for_qt(render_markdown(self._answer[:settled])))
             cursor.insertBlock()
-            self._answer, self._stream_start = self._answer[cut:], cursor.position()
+            self._answer, self._stream_start = self._answer[settled:], cursor.position()
         cursor.insertHtml(_for_qt(render_markdown(self._answer)))
         if at_end:
             self._scroll_to_end()
-
-    def _append(self, text: str) -> None:
-        cursor = self._end()
-        cursor.insertBlock()
-        cursor.insertHtml(text)
-        cursor.insertBlock()
-
-    def _end(self) -> QTextCursor:
-        cursor = QTextCursor(self.document())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        return cursor
 
     # what the user does
 
@@ -192,26 +169,26 @@ class TranscriptView(StyledBrowser):
             names = block.begin().fragment().charFormat().anchorNames() if block.length() > 1 else []
             if number := next((int(name.removeprefix("turn-")) for name in names if name.startswith("turn-")), 0):
                 if number != self.selected:
-                    self.select_turn(number)
+                    self._select_turn(number)
                 return
             block = block.previous()
 
     def _click(self, url: QUrl) -> None:
         if cited := _SOURCE.fullmatch(url.fragment()):
-            self.select_turn(int(cited[1]))
+            self._select_turn(int(cited[1]))
             self.citation_clicked.emit(cited[2])
         else:
             QDesktopServices.openUrl(url)
 
     def _scroll(self, value: int) -> None:
+        """At an end of the page, ask for the turns beyond it."""
         if self._loading or self._stream_start is not None:
             return
-        bar = self.verticalScrollBar()
+        bar, first = self.verticalScrollBar(), None
         if value == bar.minimum() and self.page.first > 1:
-            self._want(max(1, self.page.first - STEP))
+            first = max(1, self.page.first - STEP)
         elif value == bar.maximum() and bar.maximum() > 0 and self.page.last < self.page.turn_count:
-            self._want(self.page.first + STEP)
-
-    def _want(self, first: int) -> None:
-        self._loading = True  # until the page is there
-        self.page_wanted.emit(first)
+            first = self.page.first + STEP
+        if first is not None:
+            self._loading = True  # until the page is there
+            self.page_wanted.emit(first)

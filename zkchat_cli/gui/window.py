@@ -7,8 +7,9 @@ passages, other pages) run on `_side` meanwhile. The window's own thread waits f
 import signal
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6 import QtWidgets
@@ -20,18 +21,17 @@ from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
+from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
-from zkchat_cli.gui import menu, tasks
-from zkchat_cli.gui.budget_button import BudgetButton
+from zkchat_cli.gui import menu
 from zkchat_cli.gui.input_box import InputBox
-from zkchat_cli.gui.panels import MORE, NO, YES, QuestionPanel, ReferencePanel, ResultPanel
-from zkchat_cli.gui.styles import lines_html
-from zkchat_cli.gui.tasks import Snapshot
-from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_page
+from zkchat_cli.gui.transcript import PAGE, TranscriptPage, TranscriptView, render_page
+from zkchat_cli.gui.widgets import MORE, NO, YES, BudgetButton, QuestionPanel, ReferencePanel, ResultPanel, lines_html
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
-from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, Prompt, ToolCall
-from zkchat_cli.slash.base import CommandResult, NoteToOpen
+from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall
+from zkchat_cli.models.messages import split_into_exchanges
+from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
@@ -42,9 +42,14 @@ from zkchat_cli.views.approval import call_question, diff_lines
 from zkchat_cli.views.index_status import summarize_problems
 from zkchat_cli.views.text import StyledLine, styled_line
 from zkchat_cli.views.token_usage import short_count
+from zkchat_cli.views.tool_calls import tool_line
 
 WIDTHS = (220, 600, 360)
 """Widths of the three panes, which keep their proportions."""
+READ_FIRST = 100
+"""Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools."""
+NOTE_LINES = 60
+"""Lines shown of a note without a numbered passage."""
 Work = Callable[[ZkChatSession], Any]
 _ID = Qt.ItemDataRole.UserRole
 
@@ -55,19 +60,26 @@ class ChatWindow(QtWidgets.QMainWindow):
         super().__init__()
         self.app: App | None = None
         self.session: ZkChatSession | None = None
-        self._snapshot: Snapshot | None = None
+        self.answering = False
+        self._exchanges: Sequence[LoadableExchange] = ()
+        self._end = TranscriptPage(1, (), 0)
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
         self._warnings: list[str] = []
         self._error: ZkchatError | None = None
         self._counted = 0  # characters of the answer that are in the prompt that was measured last
-        self._completed, self._approve_all = True, False
+        self._approve_all = False
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
         self._actions = menu.build_menus(self)
         self._build()
         self.state.setText("opening the notes …")
-        self._work.submit(lambda: self._open(open_app, resume), self._begin)
+
+        def open_session() -> tuple[App, ZkChatSession]:
+            app = replace(open_app(), approve=self._approve_change, approve_call=self._approve_call)
+            return app, app.session(None if resume is None else app.find(resume))
+
+        self._work.submit(open_session, self._begin)
 
     # the widgets
 
@@ -89,7 +101,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.transcript.citation_clicked.connect(self.references.select_number)
         self.transcript.page_wanted.connect(self._load_page)
         self.references.selected.connect(self._show_passage)
-        self.references.opened.connect(self.open_note)
+        self.references.opened.connect(self._open_reference)
         self.input.sent.connect(self.send)
         self.input.completion_wanted.connect(self._complete)
         self.input.document().contentsChanged.connect(self._count_typed)  # also when a line is recalled from the history
@@ -127,6 +139,12 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.input.setFocus()
         self._work.busy_changed.connect(self._set_busy)
 
+    def _set_busy(self, busy: bool) -> None:
+        self.send_button.setEnabled(not busy)
+        self.stop_button.setEnabled(busy)
+        for action in self._actions:
+            action.setEnabled(not busy)
+
     # the session
 
     def run(self, work: Work, done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], object] = lambda: None) -> None:
@@ -145,7 +163,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def send(self, line: str) -> None:
         """Send a message, or run a command, after all that runs now; while an answer is written, nothing can be sent."""
-        if self._completed and self.session is not None and line.strip():
+        if not self.answering and self.session is not None and line.strip():
             self.input.remember(line)
             self.result.hide()
             self.run_command(line)
@@ -153,21 +171,33 @@ class ChatWindow(QtWidgets.QMainWindow):
     def resume(self, conversation_id: str) -> None:
         if self.session is None or conversation_id == self.session.conversation.id or self._work.busy:
             return
-        self.run(lambda session: session.open_conversation(conversation_id), self.switch_to)
-        self.look_up(lambda session: tasks.read_end(session, conversation_id), self._show_end)
 
-    def _show_end(self, page: TranscriptPage) -> None:
-        if self._work.busy:
-            self.transcript.show_page(page)
+        def read_end(session: ZkChatSession) -> TranscriptPage:
+            with closing(session.store.reopen()) as store:  # the session's own connection is busy with reading all of it
+                exchanges = map(LoadableExchange, split_into_exchanges(store.latest(conversation_id, READ_FIRST)))
+                return render_page(list(exchanges)[-PAGE:])
+
+        self.run(lambda session: session.open_conversation(conversation_id), self.switch_to)
+        self.look_up(read_end, lambda page: self.transcript.show_page(page) if self._work.busy else None)
 
     def switch_to(self, session: ZkChatSession | None) -> None:
         """Show another session, or with None this one as it is now."""
-        self.session = session or self.session
-        self.run(tasks.take_snapshot, self._show_snapshot)
 
-    def _open(self, open_app: Callable[[], App], resume: str | None) -> tuple[App, ZkChatSession]:
-        app = replace(open_app(), approve=self._approve_change, approve_call=self._approve_call)
-        return app, app.session(None if resume is None else app.find(resume))
+        def read(session: ZkChatSession) -> tuple[Sequence[LoadableExchange], TranscriptPage, str, str]:
+            exchanges, conversation = session.history.exchanges, session.conversation
+            title = conversation.title or (session.store.conversation(conversation.id).title if session.is_stored else None)
+            return exchanges, render_page(exchanges), title or "New conversation", session.runtime.speaker_label
+
+        def show(exchanges: Sequence[LoadableExchange], page: TranscriptPage, title: str, speaker: str) -> None:
+            self._exchanges, self._end = exchanges, page
+            self.setWindowTitle(f"{title} — zkchat")
+            self.speaker.setText(truncate(speaker, 40))
+            self.transcript.show_page(page)
+            self.run(lambda session: session.usage, self.budget.show_usage)  # after the page: two threads would share the processor's time
+            self.list_conversations()
+
+        self.session = session or self.session
+        self.run(read, lambda found: show(*found))
 
     def _begin(self, opened: tuple[App, ZkChatSession]) -> None:
         app, session = self.app, self.session = opened
@@ -175,16 +205,17 @@ class ChatWindow(QtWidgets.QMainWindow):
             file = history_file(app.loaded.paths.data_dir, str(app.vault.root))
             self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
             self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
+
+        def show_progress(done: int, total: int) -> None:
+            raise_if_stopped()
+            if done % 50 == 0:
+                self._work.post(lambda: self.state.setText(f"indexing {done}/{total}"))
+
         self.switch_to(None)
-        self.run(lambda _: app.vault.refresh(progress=self._show_progress), self._indexed, lambda: self.state.setText("indexing stopped"))
+        self.run(lambda _: app.vault.refresh(progress=show_progress), self._indexed, lambda: self.state.setText("indexing stopped"))
         self._warnings = [on_one_line(*each) for each in app.warnings(session)]
         if self._warnings:
             self.result.show_outcome(self._warnings)
-
-    def _show_progress(self, done: int, total: int) -> None:
-        raise_if_stopped()
-        if done % 50 == 0:
-            self._work.post(lambda: self.state.setText(f"indexing {done}/{total}"))
 
     def _indexed(self, report: IndexReport) -> None:
         assert self.app is not None
@@ -208,7 +239,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         if result.clipboard is not None:
             QGuiApplication.clipboard().setText(result.clipboard)
             self.state.setText(f"copied {len(result.clipboard):,} characters")
-        self._open_found(result.open_note)
+        self._open_note(result.open_note)
         if result.input_text:
             self.input.set_text(result.input_text)
         if (turn := result.turn) is not None:
@@ -218,26 +249,22 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _begin_turn(self, turn: Generator[events.Event, None, None]) -> None:
         self._streamed, self._counted, self._notices, self._error = "", 0, [], None
-        self._completed, self._approve_all = False, False
-        if self._snapshot is not None and self.transcript.page.last < self._snapshot.page.last:
-            self.transcript.show_page(self._snapshot.page)
+        self.answering, self._approve_all = True, False
+        if self.transcript.page.last < self._end.last:
+            self.transcript.show_page(self._end)
         self.transcript.begin_turn(self._line)
         self.state.setText("answering …")
 
-        def show(event: events.Event) -> None:
-            self._work.post(lambda: self._show_event(event))
+        def run(_: ZkChatSession) -> None:
+            try:
+                with closing(turn):
+                    for event in turn:
+                        self._work.post(partial(self._show_event, event))
+                        raise_if_stopped()
+            except ZkchatError as e:
+                self._work.post(partial(self._show_event, events.TurnFailed(e, "", "")))
 
-        self.run(lambda _: tasks.run_turn(turn, show), lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
-
-    def _end_turn(self, stopped: str = "") -> None:
-        self.question.hide()  # which a stopped turn left
-        self.state.setText(stopped or self.idle)
-        if not self._completed and not stopped and self._streamed:  # by a command such as /compact, which adds no message
-            self._notices.append(self._streamed)
-        if self._notices or self._error is not None:
-            self.result.show_outcome(self._notices, self._error)
-        self._completed = True
-        self.switch_to(None)
+        self.run(run, lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
 
     def _show_event(self, event: events.Event) -> None:
         """One event of the turn that runs."""
@@ -250,38 +277,34 @@ class ChatWindow(QtWidgets.QMainWindow):
                 if not self.transcript.add_answer(text):
                     return
             case events.TurnFailed(error, _, _):
-                self._completed, self._error = True, error
+                self.answering, self._error = False, error
             case events.TurnCompleted():
-                self._completed = True
-            case events.ToolCallStarted(call):
-                self.state.setText(f"{call.name} …")
+                self.answering = False
             case events.Notice(message, hint):
                 self._notices.append(on_one_line(message, hint))
-            case _:
-                if text := tasks.describe_event(event):
-                    self.transcript.add_note(text)
+            case events.ToolCallStarted(call):
+                self.state.setText(f"{call.name} …")
+            case events.ToolCallFinished(_, run, excerpts):
+                self.transcript.add_note(tool_line(run, excerpts).strip())
+            case events.ChangeDecided(_, _, told):
+                self.transcript.add_note(told)
+            case events.Waiting(seconds, reason):
+                self.transcript.add_note(f"waiting {seconds:.0f} s: {reason}")
+            case events.CompactionStarted(reason):
+                self.transcript.add_note(f"compacting: {reason}")
         self.budget.show_usage(usage, estimate_tokens(self._streamed[self._counted :]))
 
-    @property
-    def sent_prompt(self) -> Prompt | None:
-        """The prompt whose answer is being written; None without one."""
-        return self.session.last_prompt if self.session is not None and not self._completed else None
+    def _end_turn(self, stopped: str = "") -> None:
+        self.question.hide()  # which a stopped turn left
+        self.state.setText(stopped or self.idle)
+        if self.answering and not stopped and self._streamed:  # by a command such as /compact, which adds no message
+            self._notices.append(self._streamed)
+        if self._notices or self._error is not None:
+            self.result.show_outcome(self._notices, self._error)
+        self.answering = False
+        self.switch_to(None)
 
     # what is shown
-
-    def _set_busy(self, busy: bool) -> None:
-        self.send_button.setEnabled(not busy)
-        self.stop_button.setEnabled(busy)
-        for action in self._actions:
-            action.setEnabled(not busy)
-
-    def _show_snapshot(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self.setWindowTitle(f"{snapshot.title} — zkchat")
-        self.speaker.setText(truncate(snapshot.speaker, 40))
-        self.transcript.show_page(snapshot.page)
-        self.run(lambda session: session.usage, self.budget.show_usage)  # after the page: two threads would share the processor's time
-        self.list_conversations()
 
     def _show_error(self, error: ZkchatError) -> None:
         self.result.show_outcome((), error)
@@ -289,45 +312,67 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _count_typed(self) -> None:
         text, idle = self.input.toPlainText(), not self._work.busy
-        self.look_up(lambda session: session.count_typed(text, with_documents=idle), lambda counted: self._show_typed(text, *counted))
 
-    def _show_typed(self, text: str, tokens: int, estimated: bool) -> None:
-        if text == self.input.toPlainText():
-            self.typed.setText(f"message: {'~' if estimated else ''}{short_count(tokens)} tokens" if text else "")
+        def show(counted: tuple[int, bool]) -> None:
+            tokens, estimated = counted
+            if text == self.input.toPlainText():
+                self.typed.setText(f"message: {'~' if estimated else ''}{short_count(tokens)} tokens" if text else "")
+
+        self.look_up(lambda session: session.count_typed(text, with_documents=idle), show)
 
     def _show_passage(self, key: str) -> None:
-        self.look_up(lambda session: tasks.passage_lines(session, key), lambda lines: self.references.passage.show_html(lines_html(lines)))
+        """Show the passage with this source number in its note, or the beginning of the note with this path."""
+
+        def read(session: ZkChatSession) -> Sequence[StyledLine]:
+            if key.isdecimal():
+                return slash.run(f"/sources {key}", session).lines
+            lines = session.vault.read(key).split("\n")
+            return [styled_line(key, "bold"), *(styled_line(line) for line in lines[:NOTE_LINES])]
+
+        self.look_up(read, lambda lines: self.references.passage.show_html(lines_html(lines)))
 
     def _load_page(self, first: int) -> None:
-        keep = self.transcript.page.first if first < self.transcript.page.first else self.transcript.page.last
-        if (snapshot := self._snapshot) is not None:
-            self.look_up(lambda _: render_page(snapshot.exchanges, first), lambda page: self.transcript.show_page(page, keep=keep))
+        page, exchanges = self.transcript.page, self._exchanges
+        keep = page.first if first < page.first else page.last
+        self.look_up(lambda _: render_page(exchanges, first), lambda page: self.transcript.show_page(page, keep=keep))
 
     def list_conversations(self) -> None:
+        """List the conversations about these notes, newest first; those with the words of the search in the title come before others."""
         words = self.search.text()
-        self.look_up(lambda session: tasks.list_conversations(session, words), self._show_list)
 
-    def _show_list(self, found: list[ConversationOverview]) -> None:
-        self.conversations.blockSignals(True)
-        self.conversations.clear()
-        for each in found:
-            item = QtWidgets.QListWidgetItem(f"{conversation_list.display_title(each)}\n{conversation_list.size_and_time(each)}")
-            item.setData(_ID, each.id)
-            self.conversations.addItem(item)
-            if self.session is not None and each.id == self.session.conversation.id:
-                self.conversations.setCurrentItem(item)
-        self.conversations.blockSignals(False)
+        def read(session: ZkChatSession) -> list[ConversationOverview]:
+            vault = str(session.vault.root)
+            with closing(session.store.reopen()) as store:
+                known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
+                if not words.strip():
+                    return known
+                found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED_CONVERSATIONS)}
+            by_title = conversation_list.filter_by_title(known, words)
+            return by_title + [each for each in known if each.id in found and each not in by_title]
+
+        def show(found: list[ConversationOverview]) -> None:
+            self.conversations.blockSignals(True)
+            self.conversations.clear()
+            for each in found:
+                item = QtWidgets.QListWidgetItem(f"{conversation_list.display_title(each)}\n{conversation_list.size_and_time(each)}")
+                item.setData(_ID, each.id)
+                self.conversations.addItem(item)
+                if self.session is not None and each.id == self.session.conversation.id:
+                    self.conversations.setCurrentItem(item)
+            self.conversations.blockSignals(False)
+
+        self.look_up(read, show)
 
     def _complete(self, before: str, after: str) -> None:
         self.look_up(lambda _: list(self._completer.suggest(before, after)), lambda offers: self.input.offer(before, offers))
 
     # what the user is asked, and other programs
 
-    def open_note(self, key: str) -> None:
+    def _open_reference(self, key: str) -> None:
         if key:
-            self.look_up(lambda session: slash.run(f"/open {key}", session), lambda result: self._open_found(result.open_note))
+            self.look_up(lambda session: slash.run(f"/open {key}", session), lambda result: self._open_note(result.open_note))
 
-    def _open_found(self, note: NoteToOpen | None) -> None:
+    def _open_note(self, note: NoteToOpen | None) -> None:
         """Open a note with the editor that the settings name, else with the program of the desktop."""
         if note is not None and self.session is not None:
             try:
@@ -373,17 +418,18 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
         """Stop the answer, and store what came of it."""
+
+        def close_app() -> None:
+            if self.session is not None:
+                with suppress(ZkchatError):
+                    self.session.flush()
+            if self.app is not None:
+                self.app.close()
+
         self.hide()
         self._side.close()
-        self._work.close(self._close_app)
+        self._work.close(close_app)
         super().closeEvent(event)
-
-    def _close_app(self) -> None:
-        if self.session is not None:
-            with suppress(ZkchatError):
-                self.session.flush()
-        if self.app is not None:
-            self.app.close()
 
 
 def run_window(open_app: Callable[[], App], resume: str | None) -> int:

@@ -52,23 +52,33 @@ class Worker(QObject):
         self._unfinished += 1
         self.busy_changed.emit(True)
 
+        def end(then: Callable[[], object]) -> None:
+            self._unfinished -= 1
+            self._stop.clear()
+            then()
+            self.busy_changed.emit(self.busy)
+
         def run() -> None:
             try:
                 result = work()
             except KeyboardInterrupt:
-                self.post(lambda: self._end(stopped))
+                self.post(lambda: end(stopped))
             except Exception as e:  # a defect must not end the thread, and the user must see it  # noqa: BLE001
                 error = e if isinstance(e, ZkchatError) else ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it with --verbose.")
                 _log.debug("the window's work failed", exc_info=e)
-                self.post(lambda: self._end(lambda: self._failed(error)))
+                self.post(lambda: end(lambda: self._failed(error)))
             else:
-                self.post(lambda: self._end(lambda: done(result)))
+                self.post(lambda: end(lambda: done(result)))
 
         self._work.put(run)
 
     def post(self, call: Callable[[], None]) -> None:
         """Call it in the window's thread, after what was posted before."""
         self._arrived.emit(call)
+
+    @Slot(object)
+    def _deliver(self, call: Callable[[], None]) -> None:
+        call()
 
     def stop(self) -> None:
         """Interrupt the work that runs."""
@@ -93,13 +103,3 @@ class Worker(QObject):
             else:
                 gc.collect()
         gc.enable()
-
-    def _end(self, then: Callable[[], object]) -> None:
-        self._unfinished -= 1
-        self._stop.clear()
-        then()
-        self.busy_changed.emit(self.busy)
-
-    @Slot(object)
-    def _deliver(self, call: Callable[[], None]) -> None:
-        call()
