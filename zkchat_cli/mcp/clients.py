@@ -23,35 +23,32 @@ _COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]
 
 
 class McpClient(NamedTuple):
-    """A program: its name, its configuration file, the table of servers there, further fields of an entry, and its folder of skills."""
+    """A program: its name, its configuration file, the table of servers there, further fields of an entry, and the file for a skill."""
 
     title: str
     file: Path
     table: str
     entry_fields: Mapping[str, object]
-    skills: Path
-
-    @property
-    def skill_file(self) -> Path:
-        return self.skills / NAME / "SKILL.md"
+    skill_file: Path
 
 
 def known_clients(env: Mapping[str, str], home: Path) -> dict[str, McpClient]:
     """The clients by the names that `zkchat mcp install` takes."""
     import platformdirs
 
-    shared_skills = home / ".agents" / "skills"
+    skill = Path("skills", NAME, "SKILL.md")
+    shared_skill = home / ".agents" / skill
     zed = Path(env["APPDATA"]) / "Zed" if os.name == "nt" else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
     code = platformdirs.user_config_path("Code", appauthor=False, roaming=True)
     claude_home = Path(env.get("CLAUDE_CONFIG_DIR") or home)
-    claude_skills = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / "skills"
+    claude_skill = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / skill
     codex_home = Path(env.get("CODEX_HOME") or home / ".codex")
     return {
-        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skills),
-        "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skills),
-        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / "skills"),
-        "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}, shared_skills),
-        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skills),
+        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skill),
+        "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skill),
+        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill),
+        "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}, shared_skill),
+        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill),
     }
 
 
@@ -67,7 +64,15 @@ def text_with_server(client: McpClient, command: list[str], text: str = "") -> s
     """The text of a client's configuration with the server added. Raises ConfigError for a text that is not understood."""
     entry = {**client.entry_fields, "command": command[0], "args": command[1:]}
     try:
-        return (_add_to_toml if client.file.suffix == ".toml" else _add_to_json)(text, client.table, entry)
+        if client.file.suffix != ".toml":
+            return _add_to_json(text, client.table, entry)
+        import tomlkit
+
+        document: Any = tomlkit.parse(text)
+        servers = document.setdefault(client.table, tomlkit.table(is_super_table=True))
+        if _find_entry(servers, client.table) != entry:
+            servers[NAME] = entry
+        return tomlkit.dumps(document)
     except ValueError as e:
         raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", UNCHANGED) from e
 
@@ -83,16 +88,6 @@ def write_with_backup(file: Path, text: str, now: str) -> Path | None:
         return backup
     except OSError as e:
         raise ConfigError(f"{file} cannot be written: {reason(e)}", "Check its permissions. --print shows what to add.") from e
-
-
-def _add_to_toml(text: str, table: str, entry: Mapping[str, object]) -> str:
-    import tomlkit
-
-    document: Any = tomlkit.parse(text)
-    servers = document.setdefault(table, tomlkit.table(is_super_table=True))
-    if _find_entry(servers, table) != entry:
-        servers[NAME] = entry
-    return tomlkit.dumps(document)
 
 
 def _add_to_json(text: str, table: str, entry: Mapping[str, object]) -> str:

@@ -46,12 +46,11 @@ def serve(
         store_file = ctx.config.paths.store_file
         notes = server.NoteServer(NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file))))
         if unsafe:
-            from zkchat_cli.mcp.write_tools import add_write_tools
             from zkchat_cli.memory.memory_paths import MemoryPaths
             from zkchat_cli.memory.project import memory_file_names
 
             names = memory_file_names(ctx.config.values.memory)
-            add_write_tools(notes, vault, MemoryPaths(vault.root, names, ctx.paths.agents_folder))
+            server.add_write_tools(notes, vault, MemoryPaths(vault.root, names, ctx.paths.agents_folder))
         if http is None:
             if sys.stdin.isatty():
                 signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would first wait for the line that it reads
