@@ -98,8 +98,8 @@ def test_a_program_that_ends_is_started_again_three_times_at_most() -> None:
         problems = []
         for _ in range(5):
             servers.tools()
-            for connection in servers._connections:
-                connection._task.result(10)  # type: ignore[union-attr]
+            for connection in servers._connections.values():
+                connection.task.result(10)  # type: ignore[union-attr]
             problems += [message for message, _ in servers.take_notices()]
         assert problems == ["x: bad luck"] * 3
 

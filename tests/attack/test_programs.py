@@ -274,7 +274,7 @@ def test_a_server_that_never_ends_its_answer_costs_one_call(answer: str, problem
                 tool.call({"text": "hi"}, None)  # type: ignore[arg-type]
             assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
             if problem:
-                servers._connections[0]._task.result(10)  # type: ignore[union-attr]
+                servers._connections["x"].task.result(10)  # type: ignore[union-attr]
             assert servers.status()[0].problem == problem
         server.shutdown()
 

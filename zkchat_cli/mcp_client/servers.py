@@ -51,7 +51,7 @@ class McpServers:
     def __init__(
         self, settings: Mapping[str, McpServer], *, start_seconds: float = START_SECONDS, call_seconds: float = CALL_SECONDS
     ) -> None:
-        self._connections = [_Connection(name, server, call_seconds) for name, server in settings.items()]
+        self._connections = {name: _Connection(name, server, call_seconds) for name, server in settings.items()}
         self._start_seconds = start_seconds
         self._portal: AbstractContextManager[BlockingPortal] | None = None
         self._has_waited = False
@@ -65,7 +65,7 @@ class McpServers:
         if self._portal is None:
             self._portal = start_blocking_portal(name="mcp servers")
             self._running = self._portal.__enter__()
-        for connection in self._connections:
+        for connection in self._connections.values():
             connection.start(self._running)
 
     def tools(self) -> tuple[Tool, ...]:
@@ -74,59 +74,56 @@ class McpServers:
         if not self._has_waited:
             self._has_waited = True
             deadline = time.monotonic() + self._start_seconds
-            for connection in self._connections:
+            for connection in self._connections.values():
                 while not connection.settled.wait(STOP_INTERVAL) and time.monotonic() < deadline:
                     raise_if_stopped()
                 if not connection.settled.is_set():
                     connection.problems.append("it has not answered yet; its tools are missing")
-        return tuple(tool for connection in self._connections for tool in connection.tools)
+        return tuple(tool for connection in self._connections.values() for tool in connection.tools)
 
     def take_notices(self) -> list[tuple[str, str]]:
         """What went wrong since the last time: message and hint."""
         notices = []
-        for connection in self._connections:
+        for name, connection in self._connections.items():
             problems, connection.problems = connection.problems, []
-            notices += [(f"{connection.name}: {problem}", "/mcp lists the servers.") for problem in problems]
+            notices += [(f"{name}: {problem}", "/mcp lists the servers.") for problem in problems]
         return notices
 
     def status(self) -> tuple[ExternalServer, ...]:
         """Every server with its state and its tools."""
-        return tuple(ExternalServer(c.name, c.address, c.state, c.problem, c.tools) for c in self._connections)
+        addresses = {name: c.server.url or " ".join((c.server.command, *c.server.args)) for name, c in self._connections.items()}
+        return tuple(ExternalServer(name, addresses[name], c.state, c.problem, c.tools) for name, c in self._connections.items())
 
     def is_allowed(self, tool: str) -> bool:
         """Whether the user wants no question about this tool."""
-        return any(tool == f"{c.name}.{allowed}" for c in self._connections for allowed in c.always)
+        return any(tool == f"{name}.{allowed}" for name, connection in self._connections.items() for allowed in connection.always)
 
     def allow(self, tool: str) -> tuple[str, tuple[str, ...]]:
         """Stop asking about this tool; returns its server's name and the tools that are allowed there."""
         server, _, name = tool.partition(".")
-        connection = self._connection(server)
+        connection = self._connections[server]
         connection.always = (*connection.always, name)
         return server, connection.always
 
     def add_problem(self, server: str, problem: str) -> None:
         """Report a problem of a server with the next notices."""
-        self._connection(server).problems.append(problem)
-
-    def _connection(self, server: str) -> "_Connection":
-        return next(connection for connection in self._connections if connection.name == server)
+        self._connections[server].problems.append(problem)
 
     def close(self) -> None:
         """Stop all servers."""
         portal, self._portal = self._portal, None
-        if portal is None:
-            return
-        for connection in self._connections:
-            connection.stop()
-        portal.__exit__(None, None, None)
+        if portal is not None:
+            for connection in self._connections.values():
+                if connection.task is not None:
+                    connection.task.cancel()
+            portal.__exit__(None, None, None)
 
 
 class _Connection:
     """One server. Its session lives on the servers' thread; `tools` and `problem` are read from others."""
 
     def __init__(self, name: str, server: McpServer, call_seconds: float) -> None:
-        self._call_seconds, self._starts = call_seconds, 0
-        self.name, self.server, self.always = name, server, server.always
+        self.server, self.always = server, server.always
         self.state = "off"
         self.problem = ""
         self.tools: tuple[Tool, ...] = ()
@@ -134,22 +131,15 @@ class _Connection:
         """Set when the server is ready or has failed."""
         self.problems: list[str] = []
         """What the user has not been told yet."""
-        self._task: Future[None] | None = None
+        self.task: Future[None] | None = None
+        self._name, self._call_seconds, self._starts = name, call_seconds, 0
         self._client: Any = None
 
-    @property
-    def address(self) -> str:
-        return self.server.url or " ".join((self.server.command, *self.server.args))
-
     def start(self, portal: "BlockingPortal") -> None:
-        if self._task is None or (self._task.done() and self._starts < MAX_STARTS):
+        if self.task is None or (self.task.done() and self._starts < MAX_STARTS):
             self.state, self._starts = "starting", self._starts + 1
             self._portal = portal
-            self._task = portal.start_task_soon(self._serve)
-
-    def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+            self.task = portal.start_task_soon(self._serve)
 
     def _fail(self, problem: str) -> None:
         self.state, self.problem, self.tools = "failed", truncate(" ".join(sanitize(problem).split()), MAX_PROBLEM), ()
@@ -169,7 +159,15 @@ class _Connection:
             streams, client_info = connect(self.server, ended, errors), Implementation(name="zkchat", version=__version__)
             async with Client(streams, read_timeout_seconds=self._call_seconds, client_info=client_info) as client:
                 self._client = client
-                self.tools = self._read_tools(await _list_tools(client))
+                described: list[Any] = []
+                cursor = None
+                for _ in range(MAX_PAGES):
+                    page = await client.list_tools(cursor=cursor)
+                    described += page.tools
+                    cursor = page.next_cursor
+                    if cursor is None:
+                        break
+                self.tools = self._read_tools(described)
                 self.state = "ready"
                 self.settled.set()
                 await ended.wait()
@@ -189,7 +187,7 @@ class _Connection:
         for each in described:
             if allowed is not None and each.name not in allowed:
                 continue
-            name, schema = f"{self.name}.{each.name}", each.input_schema
+            name, schema = f"{self._name}.{each.name}", each.input_schema
             is_valid = isinstance(schema, dict) and schema.get("type", "object") == "object" and len(json.dumps(schema)) <= MAX_SCHEMA
             key = wire_name(name)  # what differs only in its punctuation would be one tool for a model
             if key in tools or len(name) > MAX_TOOL_NAME or not TOOL_NAME.fullmatch(each.name) or not is_valid:
@@ -207,7 +205,8 @@ class _Connection:
         return tuple(tools.values())[:MAX_TOOLS]
 
     def _call(self, name: str, remote_name: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """What a call returns. Raises ToolArgumentError with a sentence for the model."""
+        """The text of a result, as lines that can be cut, and a note about parts that are not text. Raises ToolArgumentError with a sentence
+        for the model."""
         client = self._client
         if client is None:
             raise ToolArgumentError(f"{name} cannot be called: {self.problem or 'its server is not ready'}. Answer without it")
@@ -222,43 +221,27 @@ class _Connection:
             raise ToolArgumentError(f"{name} failed: {truncate(sanitize(_first_cause(e)), MAX_PROBLEM)}") from e
         finally:
             future.cancel()  # a stop ends the call
-        return _read_result(name, result)
-
-
-async def _list_tools(client: Any) -> list[Any]:
-    """The server's descriptions of its tools."""
-    found: list[Any] = []
-    cursor = None
-    for _ in range(MAX_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        found += page.tools
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    return found
-
-
-def _read_result(name: str, result: Any) -> ToolOutput:
-    """The text of a result, as lines that can be cut, and a note about parts that are not text."""
-    texts, others = [], 0
-    for block in result.content:
-        if block.type == "text":
-            texts.append(block.text)
-        elif block.type == "resource" and hasattr(block.resource, "text"):
-            texts.append(block.resource.text)
-        elif block.type == "resource_link":
-            texts.append(f"{block.name}: {block.uri}")
-        else:
-            others += 1
-    if not texts and result.structured_content is not None:
-        texts = [json.dumps(result.structured_content, ensure_ascii=False)]
-    text = "\n".join(texts)
-    if result.is_error:
-        raise ToolArgumentError(f"{name}: {truncate(sanitize(text) or 'it failed and says nothing', 1000)}")
-    notes = [f"{plural(others, 'part')} left out: not text"] if others else []
-    if len(text) > MAX_RESULT:
-        notes.append(f"the result is cut after {MAX_RESULT:,} characters")
-    return ToolOutput(data={"result": sanitize(text[:MAX_RESULT]).split("\n")}, note=". ".join(notes), outcome=f"{len(text):,} characters")
+        texts, others = [], 0
+        for block in result.content:
+            if block.type == "text":
+                texts.append(block.text)
+            elif block.type == "resource" and hasattr(block.resource, "text"):
+                texts.append(block.resource.text)
+            elif block.type == "resource_link":
+                texts.append(f"{block.name}: {block.uri}")
+            else:
+                others += 1
+        if not texts and result.structured_content is not None:
+            texts = [json.dumps(result.structured_content, ensure_ascii=False)]
+        text = "\n".join(texts)
+        if result.is_error:
+            raise ToolArgumentError(f"{name}: {truncate(sanitize(text) or 'it failed and says nothing', 1000)}")
+        notes = [f"{plural(others, 'part')} left out: not text"] if others else []
+        if len(text) > MAX_RESULT:
+            notes.append(f"the result is cut after {MAX_RESULT:,} characters")
+        return ToolOutput(
+            data={"result": sanitize(text[:MAX_RESULT]).split("\n")}, note=". ".join(notes), outcome=f"{len(text):,} characters"
+        )
 
 
 def _last_line(errors: bytearray) -> str:
