@@ -29,8 +29,7 @@ from zkchat_cli.gui.transcript import PAGE, TranscriptPage, TranscriptView, rend
 from zkchat_cli.gui.widgets import MORE, NO, YES, BudgetButton, QuestionPanel, ReferencePanel, ResultPanel, lines_html
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
-from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall
-from zkchat_cli.models.messages import split_into_exchanges
+from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall, split_into_exchanges
 from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate

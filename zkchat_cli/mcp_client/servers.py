@@ -205,8 +205,7 @@ class _Connection:
         return tuple(tools.values())[:MAX_TOOLS]
 
     def _call(self, name: str, remote_name: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """The text of a result, as lines that can be cut, and a note about parts that are not text. Raises ToolArgumentError with a sentence
-        for the model."""
+        """The text of a result, and a note about parts that are not text. Raises ToolArgumentError with a sentence for the model."""
         client = self._client
         if client is None:
             raise ToolArgumentError(f"{name} cannot be called: {self.problem or 'its server is not ready'}. Answer without it")
