@@ -2,23 +2,70 @@
 
 `StreamingMarkdown.render` returns rows that are final, once, and the rows of the block that is still open. markdown-it-py parses only the
 text behind the last finished block; rich styles text and highlights code. `rich.live` with `rich.markdown` parses and draws all of an
-answer for each delta: 460 ms for 4.7 kB, against 4 ms for the open block.
+answer for each delta: 460 ms for 4.7 kB, against 4 ms for the open block. `rich.table` takes 2.3 ms for 12 rows of three cells, against
+0.5 ms here.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import zip_longest
+from typing import cast
 
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
+from rich.align import AlignMethod
+from rich.cells import cell_len
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
-from zkchat_cli.terminal.hyperlinks import LinkTargets
-from zkchat_cli.terminal.markdown_blocks import BlockRenderer
-from zkchat_cli.terminal.markdown_inline import markdown_parser
-from zkchat_cli.terminal.text_layout import wrap
+from zkchat_cli.terminal.hyperlinks import LinkTargets, web_address
+from zkchat_cli.terminal.text_layout import break_code, wrap
+from zkchat_cli.text.sanitize import sanitize, sanitize_name
 
 _UNDECIDED = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:[-+]|\d{1,9}[.)]?|\#{1,6}|[`~]+|\[[ xX]?|[-*_:| \t]+|\|.*)?[ \t]*\Z")
 """A last line of which only marks have come: it is not drawn before it shows what it is."""
 _KEEPS_PIPES = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]|(?<!`)`[^`\n]{1,300}`(?!`)")
+MAX_RULE = 60
+MIN_TEXT = 8
+"""Columns for text on the narrowest screen: where less would be left, quotes and lists are not indented."""
+MIN_COLUMN = 8
+"""Columns that each column of a table needs on average; with less, each row becomes a record."""
+MAX_HIGHLIGHTED_LINE = 1000
+"""Characters of a line of code; the expressions of some pygments lexers are slow with longer ones."""
+_TASK = re.compile(r"\[([ xX])\](?:\s+|\Z)")
+_CODE_STYLES = {
+    ("Comment",): "comment",
+    ("Keyword",): "magenta",
+    ("Operator", "Word"): "magenta",
+    ("Name", "Function"): "bold",
+    ("Name", "Class"): "bold",
+    ("Name", "Tag"): "magenta",
+    ("Literal", "String"): "green",
+    ("Literal", "Number"): "cyan",
+    ("Generic", "Deleted"): "red",
+    ("Generic", "Inserted"): "green",
+}
+MAX_NESTING = 60
+_WIKILINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
+_LINE_BREAK = re.compile(r"<br[ \t]{0,9}/?>[ \t]*", re.IGNORECASE)
+_REFERENCE = re.compile(
+    r"(?<![0-9A-Za-z_])(?P<citation>\[\^?(?:sources? )?\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,20}\](?![(:])|【\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,20}】)"
+    r"|(?P<url>https?://[^\s<>\"`\[\]{}|\\^]{1,2000})"
+)
+_PUNCTUATION = ".,;:!?'*_~"
+"""Of the sentence around an address, at the address's end."""
+_OPENER = re.compile(r"`|~~|&(?=[#\w]*\Z)|<(?=[A-Za-z]|\Z)|\*(?=\S|\Z)|(?<!\w)_|\[(?![^\[\]]*\][^(\[])|【(?![^【】]*】)")
+"""A mark that the text to come may still turn into the beginning of emphasis, code, a link or a character by its name."""
+LONGEST_WORD = 40
+"""Characters of a word that moves to another row as a whole; text without spaces breaks anywhere."""
+_STRONG = re.compile(r"\*\*(?=[^\s*])([^*`\n]{1,300})(?<!\s)\*\*(?!\*)")
+_CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
+_EMPHASIS = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
 class StreamingMarkdown:
@@ -47,8 +94,12 @@ class StreamingMarkdown:
         resized = width != self._width
         self._width = self._width if self._done else width
         source = self._source if final else _decided_source(self._source)
-        blocks = BlockRenderer(source, self._console, self._links, self._previous)
-        parts = _parts(source)
+        blocks = BlockRenderer(source.split("\n"), self._console, self._links, self._previous)
+        if "|" in source:  # models do not escape the pipes in links and code inside a table
+            source = "\n".join(_escape_pipes(line) if line.lstrip(" \t>").startswith("|") else line for line in blocks.lines)
+        nodes = SyntaxTreeNode(markdown_parser().parse(source)).children
+        # the items of a list one by one: what comes before the last of them cannot change any more
+        parts = [part for node in nodes for part in (node.children if node.type.endswith("_list") else [node])]
         rows: list[Text] = []
         start = 0
         for part in parts:
@@ -59,33 +110,20 @@ class StreamingMarkdown:
         rows = [self._margin + row for row in rows]
         for row in rows:
             row.rstrip()
-        final_rows, open_rows = rows[self._done : done], rows[done:]
+        new = rows[self._done : done], rows[done:]
         self._done = done
         if len(parts) > 1 and not final:
             line = parts[-1].map[0] if parts[-1].map else 0
             lines = self._source.split("\n")
-            is_blank = not lines[line - 1].strip("> \t")
-            self._source = "\n".join(lines[line - is_blank :])
+            self._source = "\n".join(lines[line - (not lines[line - 1].strip("> \t")) :])
             self._done, self._previous = done - start, previous
         if width < self._width:
-            return _wrap_again(final_rows, width), _wrap_again(open_rows, width)
-        return final_rows, open_rows
-
-
-def _wrap_again(rows: list[Text], width: int) -> list[Text]:
-    return [part for row in rows for part in wrap(row, width)]
-
-
-def _parts(source: str) -> list[SyntaxTreeNode]:
-    """The blocks of a source, and the items of a list one by one: what comes before the last of them cannot change any more."""
-    if "|" in source:
-        source = "\n".join(_escape_pipes(line) if line.lstrip(" \t>").startswith("|") else line for line in source.split("\n"))
-    blocks = SyntaxTreeNode(markdown_parser().parse(source)).children
-    return [part for block in blocks for part in (block.children if block.type.endswith("_list") else [block])]
+            final_rows, open_rows = ([part for row in part_rows for part in wrap(row, width)] for part_rows in new)
+            return final_rows, open_rows
+        return new
 
 
 def _escape_pipes(line: str) -> str:
-    """A row of a table with the pipes inside links and code escaped: models do not escape them."""
     return _KEEPS_PIPES.sub(lambda found: re.sub(r"(?<!\\)\|", r"\\|", found[0]), line)
 
 
@@ -99,3 +137,271 @@ def _decided_source(source: str) -> str:
     if last.startswith("|") and not before.rpartition("\n")[2].startswith("|"):
         return before + "\n" if before else ""
     return source
+
+
+@dataclass
+class BlockRenderer:
+    """Draws the blocks of a source one after the other. `previous` is the type of the last one that was drawn, empty before the first.
+
+    `unsure` is how many of its last rows may still change when more text comes.
+    """
+
+    lines: list[str]
+    console: Console
+    links: LinkTargets
+    previous: str
+    unsure: int = 0
+
+    def draw(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        """A block with the empty row before it, if it needs one."""
+        begin = node.map[0] if node.map else 0
+        blank_before = begin > 0 and not self.lines[begin - 1].strip("> \t")
+        is_apart = node.type in ("heading", "fence", "table") or self.previous in ("fence", "table")
+        gap = [Text()] if self.previous and (blank_before or is_apart) else []
+        rows = self._block(node, width)
+        return gap + rows if rows else []
+
+    def _block(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        match node.type:
+            case "blockquote":
+                return self._indented(node, "│ ", "│ ", width)
+            case "bullet_list" | "ordered_list":
+                return self._indented(node, "", "", width)
+            case "list_item":
+                return self._item(node, width)
+            case "table":
+                rows = self._table(node, width)
+                self.unsure = len(rows)  # any row may change the widths
+            case "fence":
+                rows = self._code(node, width)
+            case "hr":
+                rows = [Text("─" * min(MAX_RULE, width), "frame")]
+            case _:
+                rows = self._text(node, width)
+        self.previous = node.type
+        return rows
+
+    def _item(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        marker = f"{node.info}{node.markup} " if node.info else "• "
+        first = _inline_tokens(node.children[0]) if node.children and node.children[0].type == "paragraph" else []
+        if first and (task := _TASK.match(first[0].content)):
+            first[0].content = first[0].content[task.end() :]
+            marker = "☐ " if task[1] == " " else "☑ "
+        if node.level == 1 and node.map:
+            line = self.lines[node.map[0]]
+            marker = " " * (len(line) - len(line.lstrip(" "))) + marker
+        if rows := self._indented(node, marker, " " * len(marker), width):
+            return rows
+        self.unsure = 1
+        return [Text(marker, "marker")]
+
+    def _indented(self, node: SyntaxTreeNode, first: str, rest: str, width: int) -> list[Text]:
+        """The blocks inside a block, with `first` before their first row and `rest` before the others."""
+        if width - len(first) < MIN_TEXT:
+            first = rest = ""
+        rows: list[Text] = []
+        for child in node.children:
+            rows += self.draw(child, width - len(first)) if child is not node.children[0] else self._block(child, width - len(first))
+        marker, margin = (first, "frame" if first == rest else "marker"), (rest, "frame")
+        return [Text.assemble(margin if number else marker, row) for number, row in enumerate(rows)] if first else rows
+
+    def _text(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        """A paragraph or heading. Its last row, and rows with marks that may become something else, are unsure."""
+        inline = InlineText(_inline_tokens(node), self.links)
+        text, certain = inline.text, len(inline.text) if inline.certain is None else inline.certain
+        if node.type == "heading":
+            level = int(node.tag[1:])
+            text.stylize_before(f"heading{min(level, 3)}")
+            text = Text.assemble(("#" * level + " ", "frame"), text) if level > 1 else text
+        last_line = text.plain.rfind("\n") + 1
+        if node.type == "heading" or "|" in text.plain[last_line:]:  # the line may become the head of a table
+            certain = min(certain, last_line)
+        rows = wrap(text, width)
+        end = 0
+        self.unsure = 1
+        for row in rows[:-1]:
+            end += len(row)
+            self.unsure += end > certain
+            end += text.plain[end] == "\n"
+        return rows
+
+    def _code(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        code = sanitize(node.content).expandtabs(4).removesuffix("\n")
+        language = (node.info.split() or [""])[0].strip("{}.").lower()[:40]
+        rows: list[Text] = []
+        for line in _highlight(code, language, self.console).split("\n", allow_blank=True) if node.content else ():
+            parts = break_code(line, max(MIN_TEXT, width - 2))
+            rows += [Text("  ") + part for part in parts]
+            self.unsure = len(parts)
+        return rows
+
+    def _table(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        cells = [row.children for part in node.children for row in part.children]
+        lines = [[InlineText(_inline_tokens(cell), self.links).text for cell in row] for row in cells]
+        aligns = [str(cell.attrs.get("style", "")).rpartition(":")[2] or "left" for cell in cells[0]]
+        for cell in lines[0]:
+            cell.stylize("bold")
+        columns = [*zip(*lines, strict=True)]
+        widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
+        space = width - 3 * (len(columns) - 1)
+        if sum(widths) > space and width < (MIN_COLUMN + 3) * len(columns):
+            return _records(lines, width)
+        for place, column in enumerate(sorted(range(len(columns)), key=lambda column: widths[column])):
+            widths[column] = min(widths[column], space // (len(columns) - place))
+            space -= widths[column]
+        rows: list[Text] = []
+        for line in lines:
+            parts = [wrap(cell, cell_width) for cell, cell_width in zip(line, widths, strict=True)]
+            for row in zip_longest(*parts):  # None below the last row of a cell
+                texts = [part or Text() for part in row]
+                for part, cell_width, align in zip(texts, widths, aligns, strict=True):
+                    part.rstrip()
+                    part.align(cast("AlignMethod", align), cell_width)
+                rows.append(Text.assemble((" │ ", "frame")).join(texts))
+            if line is lines[0]:
+                rows.append(Text("─┼─".join("─" * each for each in widths), "frame"))
+        return rows
+
+
+def _inline_tokens(node: SyntaxTreeNode) -> list[Token]:
+    inline = node.children[0].token
+    return (inline.children if inline else None) or []
+
+
+def _records(lines: Sequence[Sequence[Text]], width: int) -> list[Text]:
+    """Each row of a table with the name of the column before each cell."""
+    head, *body = lines
+    rows: list[Text] = []
+    for cells in body:
+        rows += [Text()] if rows else []
+        for name, cell in zip(head, cells, strict=True):
+            text = Text.assemble(name, ": " if name else "", cell)
+            rows += [Text("  " if place else "") + row for place, row in enumerate(wrap(text, width - 2))]
+    return rows or [row for name in head for row in wrap(name, width)]
+
+
+def _highlight(code: str, language: str, console: Console) -> Text:
+    """Code in the colors of its language; unchanged if the language is unknown."""
+    if not language or any(len(line) > MAX_HIGHLIGHTED_LINE for line in code.split("\n")):
+        return Text(code)
+    from rich.syntax import ANSISyntaxTheme, Syntax  # pygments costs 30 ms, which only an answer with code pays
+
+    theme = ANSISyntaxTheme({token: console.get_style(style) for token, style in _CODE_STYLES.items()})
+    text = Syntax(code, language, theme=theme).highlight(code)
+    text.rstrip()
+    return text if text.plain == code.rstrip() else Text(code)
+
+
+@lru_cache(maxsize=1)
+def markdown_parser() -> MarkdownIt:
+    """A lenient parser, because models are: four spaces do not make code, a line of dashes is no heading, HTML is text."""
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING})
+    parser.enable(["table", "strikethrough"]).disable(["reference", "code", "lheading", "html_block", "html_inline"])
+    parser.inline.ruler.before("link", "wikilink", partial(_read_token, pattern=_WIKILINK, kind="wikilink"))
+    parser.inline.ruler.before("autolink", "line_break", partial(_read_token, pattern=_LINE_BREAK, kind="hardbreak"))
+    parser.inline.ruler.before("emphasis", "strong_cjk", _read_strong_in_cjk)
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]  # `web_address` encodes, and refuses what no click may open
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005
+    return parser
+
+
+def _read_token(state: StateInline, silent: bool, *, pattern: re.Pattern[str], kind: str) -> bool:
+    found = pattern.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push(kind, "", 0).content = found[0]
+    state.pos = found.end()
+    return True
+
+
+def _read_strong_in_cjk(state: StateInline, silent: bool) -> bool:
+    """`**“words”**` between Chinese characters: CommonMark wants a space there, which Chinese does not have."""
+    found = _STRONG.match(state.src, state.pos)
+    around = state.src[max(0, state.pos - 1) : state.pos] + (state.src[found.end() : found.end() + 1] if found else "")
+    if found is None or silent or not _CJK.search(around):
+        return False
+    end = state.posMax
+    state.push("strong_open", "strong", 1)
+    state.pos, state.posMax = found.start(1), found.end(1)
+    state.md.inline.tokenize(state)
+    state.push("strong_close", "strong", -1)
+    state.pos, state.posMax = found.end(), end
+    return True
+
+
+class InlineText:
+    """Inline tokens as styled text. `certain`: how many characters can be drawn for good while more text comes; None: all."""
+
+    def __init__(self, tokens: Sequence[Token], links: LinkTargets) -> None:
+        self.text = Text()
+        self.certain: int | None = None
+        self._links = links
+        href = ""
+        starts: list[int] = []
+        for token in tokens:
+            if token.nesting > 0:
+                starts.append(len(self.text))
+            start = starts.pop() if token.nesting < 0 else len(self.text)
+            match token.type:
+                case "text" | "text_special":
+                    self._add_words(token.content, linked=bool(href))
+                case "softbreak" | "hardbreak":
+                    self.text.rstrip()
+                    self.text.append("\n")
+                case "code_inline":
+                    self._add(f"{token.markup}{token.content}{token.markup}", "code")
+                case "wikilink":
+                    shown = token.content.replace("\\|", "|")
+                    self._add(shown, "note")
+                    self._link(start, self._links.note(shown.lstrip("!").strip("[]").partition("|")[0].strip()))
+                case "image":
+                    self._add(token.content)
+                    self._end_link(start, str(token.attrs["src"]))
+                case "link_open":
+                    href = str(token.attrs["href"])
+                case "link_close":
+                    self._end_link(start, href)
+                    href = ""
+                case "s_open" | "s_close":
+                    self._add("~~")  # not every terminal can strike text through
+            if token.nesting < 0 and token.tag in _EMPHASIS:
+                self.text.stylize(_EMPHASIS[token.tag], start)
+        self.text.rstrip()
+
+    def _add(self, text: str, style: str = "") -> None:
+        self.text.append(sanitize_name(text), style or None)
+
+    def _link(self, start: int, address: str | None, end: int | None = None) -> None:
+        if address:
+            self.text.stylize(Style(link=address), start, end)
+
+    def _end_link(self, start: int, target: str) -> None:
+        """Make the text since `start` a link. Where it leads must be seen, because not every terminal can open links."""
+        shown = self.text.plain[start:]
+        self.text.stylize("link", start)
+        if target and target not in (shown, f"mailto:{shown}"):
+            self._add(f" ({target})" if shown else target, "address")
+        self._link(start, web_address(target) or self._links.note(target))
+
+    def _add_words(self, text: str, *, linked: bool) -> None:
+        """Plain text, with its citations and addresses of the web as links."""
+        text = text.replace("\t", " ")
+        if self.certain is None and (opener := _OPENER.search(text)):
+            self.certain = max(0, len(self.text) + opener.start() - LONGEST_WORD)  # a word may move to the row before
+        at = 0
+        for found in () if linked else _REFERENCE.finditer(text):
+            self._add(text[at : found.start()])
+            start, at = len(self.text), found.end()
+            if found["url"]:
+                url = found["url"].rstrip(_PUNCTUATION)
+                while url.endswith(")") and url.count(")") > url.count("("):
+                    url = url[:-1].rstrip(_PUNCTUATION)
+                at = found.start() + len(url)
+                self._add(url, "link")
+                self._link(start, web_address(url))
+            else:
+                self._add(found[0], "citation")
+                for number in re.finditer(r"\d+", found[0]):
+                    self._link(start + number.start(), self._links.source(int(number[0])), start + number.end())
+        self._add(text[at:])
