@@ -167,6 +167,7 @@ class StreamingView:
         self._sanitizer = Sanitizer()
         self._open = OpenRows(self._console)
         self._size = (0, 0)
+        """Columns and lines of the screen at the last drawing."""
         self._next_drawing = 0.0
         self._closed = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None
@@ -225,45 +226,29 @@ class StreamingView:
         self._draw()
 
     def _end(self) -> None:
-        stream, self._stream, self._is_answer = self._stream, None, False
-        rows: list[Text] = []
-        if stream:
-            stream.feed(self._sanitizer.close())
-            rows, _ = stream.render(self._text_width(), final=True)
-        self._write(self._erase_after_resize() + self._open.draw(rows, []))
+        if self._stream:
+            self._stream.feed(self._sanitizer.close())
+        self._draw(end=True)
+        self._stream, self._is_answer = None, False
 
-    def _text_width(self) -> int:
-        """The last column stays free: terminals differ in what a line end does there."""
-        return max(2, self._columns() - 1)
-
-    def _erase_after_resize(self) -> str:
-        """What to write before a drawing: after a resize the rows on the screen are not the ones we drew."""
-        size, self._size = self._size, (self._columns(), self._lines())
-        return self._open.erase() if size != self._size else ""
-
-    def _draw(self, *, force: bool = False) -> None:
-        """Write the final rows and draw the open ones again, if it is time to."""
+    def _draw(self, *, force: bool = False, end: bool = False) -> None:
+        """Write the final rows and draw the open ones again, if it is time to. At the `end` of a text all its rows are final."""
         now = self._clock()
-        if not force and now < self._next_drawing:
+        if not (force or end) and now < self._next_drawing:
             return
         began = time.perf_counter()
-        erased = self._erase_after_resize()
-        rows: list[Text] = []
-        open_rows: list[Text] = []
-        if self._stream:
-            rows, open_rows = self._stream.render(self._text_width())
-        self._write(erased + self._open.draw(rows, [*self._visible_rows(open_rows), *self._status_rows(now)]))
-        self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
-
-    def _visible_rows(self, rows: list[Text]) -> list[Text]:
-        """The last of the open rows, at most a third of the screen."""
-        limit = max(1, self._lines() // 3)
-        if len(rows) <= limit:
-            return rows
-        return [Text("…", "dim"), *rows[len(rows) - limit + 1 :]][-limit:]
-
-    def _status_rows(self, now: float) -> list[Text]:
-        return [Text(self._status.line(now, self._columns() - 1), "dim")] if now - self._began_at >= STATUS_DELAY else []
+        size, self._size = self._size, (self._columns(), self._lines())
+        erased = self._open.erase() if size != self._size else ""  # after a resize the rows on the screen are not the ones we drew
+        width = max(2, self._size[0] - 1)  # the last column stays free: terminals differ in what a line end does there
+        final, rows = self._stream.render(width, final=end) if self._stream else ([], [])
+        limit = max(1, self._size[1] // 3)
+        if len(rows) > limit:
+            rows = [Text("…", "dim"), *rows[len(rows) - limit + 1 :]][-limit:]
+        if not end and now - self._began_at >= STATUS_DELAY:
+            rows = [*rows, Text(self._status.line(now, self._size[0] - 1), "dim")]
+        self._write(erased + self._open.draw(final, rows))
+        if not end:
+            self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
 
     def _write(self, text: str) -> None:
         if text:
