@@ -19,10 +19,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine
+from zkchat_cli.terminal.input_line import MAX_CHARACTERS, MAX_LINES, InputLine, Pastes, VaultHistory
 from zkchat_cli.terminal.interrupts import buffered_type_ahead
-from zkchat_cli.terminal.paste_folding import MAX_CHARACTERS, MAX_LINES, Pastes
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))

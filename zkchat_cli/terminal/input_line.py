@@ -1,32 +1,38 @@
-"""The input line with its completion menu, its history and the toolbar below.
+"""The input line with its keys, its completion menu, its history and the toolbar below.
 
 It is drawn before the session exists; `update` and `call_soon` pass in what becomes known later, from any thread.
 """
 
+import asyncio
+import re
 import threading
+import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application, get_app_session
+from prompt_toolkit.application import Application, get_app, get_app_session
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.enums import EditingMode
-from prompt_toolkit.filters import Always, Condition
+from prompt_toolkit.enums import DEFAULT_BUFFER, EditingMode
+from prompt_toolkit.filters import Always, Condition, emacs_mode, has_focus, has_selection, vi_insert_mode, vi_navigation_mode
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import fragment_list_len
 from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from zkchat_cli.completion import InputCompleter, can_complete
-from zkchat_cli.terminal.key_bindings import key_bindings
-from zkchat_cli.terminal.paste_folding import Pastes
+from zkchat_cli.completion import InputCompleter, can_complete, is_command_name
+from zkchat_cli.store.input_history import append_line, read_lines
 from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.views.text import PROMPT
 
@@ -39,6 +45,52 @@ STYLE = {
     "bottom-toolbar.text": "",
     "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",  # prompt_toolkit's has a contrast of 3.5
 }
+QUIT_WITHIN = 2.0
+"""Seconds between two Ctrl-C on an empty line that quit."""
+QUIT_HINT = "press Ctrl-C again to quit"
+POLL_INTERVAL = 0.05
+"""Seconds between two checks whether the history's file is known: a blocked thread would delay leaving the chat."""
+MAX_LINES = 8
+"""Lines from which a paste is folded."""
+MAX_CHARACTERS = 1_500
+_FIRST, _LAST = 0x10F000, 0x10FFFD
+_FOLDED = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
+"""The end of Unicode's private planes, where fonts have no characters."""
+
+
+class Pastes:
+    """The long pastes of a chat, for its whole duration: the input history may contain any of them.
+
+    Each is one character in the input line, shown as `[pasted 120 lines]` and sent in full. So every key deletes, undoes and skips it as a
+    whole, and no edit can leave half of it.
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+
+    def fold(self, text: str) -> str:
+        """The text to insert for a paste: a placeholder, or a short text itself, with `\\n` line ends."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if text.count("\n") < MAX_LINES and len(text) <= MAX_CHARACTERS:
+            return text
+        self._texts.append(text)
+        return chr(_FIRST + len(self._texts) - 1)
+
+    def unfold(self, line: str) -> str:
+        """The line with every paste in full."""
+        return line if line.isascii() else _FOLDED.sub(lambda match: self._text(match[0]) or match[0], line)
+
+    def label(self, character: str) -> str | None:
+        """The label of a placeholder; None for any other character."""
+        text = self._text(character)
+        if text is None:
+            return None
+        lines = len(text.removesuffix("\n").split("\n"))
+        return f"[pasted {lines} lines]" if lines > 1 else f"[pasted {len(text)} characters]"
+
+    def _text(self, character: str) -> str | None:
+        number = ord(character) - _FIRST
+        return self._texts[number] if 0 <= number < len(self._texts) else None
 
 
 class InputLine:
@@ -60,7 +112,7 @@ class InputLine:
         on_drawn: Callable[[], None] = lambda: None,
     ) -> None:
         self._app_session = get_app_session()
-        self._color, self._placeholder_style = color, placeholder_style
+        self._placeholder_style = placeholder_style
         self._pastes = pastes
         self._hint = ""
         self.toolbar = Toolbar(state="loading")
@@ -71,8 +123,8 @@ class InputLine:
             [("bold" if color else "", PROMPT)],
             history=history,
             multiline=True,
-            prompt_continuation=_continuation,
-            key_bindings=key_bindings(pastes, self._show_hint),
+            prompt_continuation=lambda width, _line, wrapped: " " * width if wrapped else "… ".rjust(width),
+            key_bindings=_key_bindings(pastes, self._show_hint),
             completer=completer,
             complete_in_thread=True,
             # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
@@ -117,7 +169,7 @@ class InputLine:
     def end_input(self, *, erase: bool = False) -> None:
         """End the prompt, as at the end of the input; `erase` removes it from the screen."""
         self._session.app.erase_when_done = erase
-        self.call_soon(self._exit)
+        self.call_soon(lambda: _exit(self._app_session.app, EOFError))
 
     def update(self, **changes: Any) -> None:
         """Change fields of the toolbar; it is redrawn only if one differs."""
@@ -142,18 +194,13 @@ class InputLine:
         arrive as Ctrl+J.
         """
         app = self._session.app
-        if app.is_running:
-            app.renderer.erase()
+        if not app.is_running:
             show()
-            app.renderer.request_absolute_cursor_position()
-            app.invalidate()
-        else:
-            show()
-
-    def _exit(self) -> None:
-        app = self._app_session.app
-        if app is not None and app.future is not None and not app.future.done():
-            app.exit(exception=EOFError)
+            return
+        app.renderer.erase()
+        show()
+        app.renderer.request_absolute_cursor_position()
+        app.invalidate()
 
     def _placeholder(self) -> FormattedText:
         """Not shown once the line is done, so that an empty line stays empty on the screen."""
@@ -182,6 +229,93 @@ class InputLine:
             self._on_drawn()
 
 
+def _exit(app: "Application[Any] | None", exception: type[BaseException]) -> None:
+    """End a prompt that has not ended yet: prompt_toolkit would print an error for one that has."""
+    if app is not None and app.future is not None and not app.future.done():
+        app.exit(exception=exception)
+
+
+def _key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBindings:
+    """The keys beyond prompt_toolkit's own for Emacs and vi."""
+    keys = KeyBindings()
+    after_link = Condition(lambda: get_app().current_buffer.document.text_before_cursor.endswith("]]"))
+    at_prompt = has_focus(DEFAULT_BUFFER)  # in a search (Ctrl+R) Enter and Ctrl+C belong to the search
+    last_interrupt = float("-inf")
+
+    @keys.add("enter", filter=at_prompt)
+    def _(event: KeyPressEvent) -> None:
+        """Send the line; with a completion selected, accept it first. A selected command runs at once."""
+        buffer = event.current_buffer
+        choosing = buffer.complete_state is not None and buffer.complete_state.current_completion is not None
+        if choosing and not is_command_name(buffer.document.text_before_cursor):
+            buffer.complete_state = None
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter", filter=at_prompt & emacs_mode)  # vi would wait after each Escape whether Enter follows
+    @keys.add("c-j", filter=at_prompt)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add(Keys.BracketedPaste, filter=at_prompt)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text(pastes.fold(event.data))
+
+    @keys.add("tab", filter=at_prompt)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        line = buffer.text
+
+        def select(_: Buffer) -> None:
+            state = buffer.complete_state
+            computed = state is not None and state.completions
+            if computed or buffer.text != line:
+                buffer.on_completions_changed -= select
+            if state is not None and computed and buffer.text == line and state.complete_index is None:
+                buffer.go_to_completion(0)
+
+        if buffer.complete_state is not None and buffer.complete_state.completions:
+            buffer.complete_next()
+        else:
+            buffer.on_completions_changed += select  # prompt_toolkit ignores a Tab while completions are being computed
+            buffer.start_completion(select_first=True)
+
+    @keys.add("#", filter=at_prompt & after_link)
+    def _(event: KeyPressEvent) -> None:
+        """Right after a link: continue inside it with a heading."""
+        event.current_buffer.delete_before_cursor(2)
+        event.current_buffer.insert_text(event.data)
+
+    @keys.add("c-x", "c-e", filter=at_prompt & ~has_selection & (emacs_mode | vi_insert_mode))
+    @keys.add("v", filter=at_prompt & vi_navigation_mode & ~has_selection)
+    def _(event: KeyPressEvent) -> None:
+        """Edit the line in the editor, with pastes in full. It is not sent before Enter, so that nothing is sent unseen."""
+        buffer = event.current_buffer
+        if (text := pastes.unfold(buffer.text)) != buffer.text:
+            buffer.document = Document(text)
+        buffer.open_in_editor()
+
+    @keys.add("c-c", filter=at_prompt)
+    def _(event: KeyPressEvent) -> None:
+        nonlocal last_interrupt
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+            event.current_buffer.on_text_changed.fire()  # a reset does not fire it
+        elif time.monotonic() - last_interrupt < QUIT_WITHIN:
+            event.app.exit(exception=EOFError)
+        else:
+            last_interrupt = time.monotonic()
+            show_hint(QUIT_HINT)
+            assert event.app.loop is not None  # a key was pressed, so the prompt runs
+            event.app.loop.call_later(QUIT_WITHIN, show_hint, "")
+
+    @keys.add(Keys.SIGINT)
+    def _(event: KeyPressEvent) -> None:
+        _exit(event.app, KeyboardInterrupt)
+
+    return keys
+
+
 class ChatCompleter(Completer):
     def __init__(self, completer: InputCompleter) -> None:
         self._completer = completer
@@ -192,8 +326,6 @@ class ChatCompleter(Completer):
 
 
 class _FoldedPastes(Processor):
-    """Shows the placeholder character of a paste as `[pasted 120 lines]`."""
-
     def __init__(self, pastes: Pastes) -> None:
         self._pastes = pastes
 
@@ -212,5 +344,36 @@ class _FoldedPastes(Processor):
         return Transformation(shown, lambda source: offsets[min(source, last)], lambda display: bisect_right(offsets, display) - 1)
 
 
-def _continuation(width: int, _line: int, wrapped: int) -> str:
-    return " " * width if wrapped else "… ".rjust(width)
+class VaultHistory(History):
+    """Remembers lines from the first on, and reads and writes the vault's file once `set_file` has named it.
+
+    `unfold` returns a line as it is to be stored. Bytes that are not valid Unicode are replaced.
+    """
+
+    def __init__(self, unfold: Callable[[str], str] = str) -> None:
+        super().__init__()
+        self._unfold = unfold
+        self._file_known = False
+        self._file: Path | None = None
+
+    def set_file(self, file: Path | None) -> None:
+        """Only the first call counts. None means that no history is stored."""
+        if self._file_known:
+            return
+        self._file = file
+        self._file_known = True
+        for string in reversed(self._loaded_strings):  # those sent before
+            self.store_string(string)
+
+    async def load(self) -> AsyncGenerator[str, None]:
+        while not self._file_known:
+            await asyncio.sleep(POLL_INTERVAL)
+        async for string in super().load():
+            yield string
+
+    def load_history_strings(self) -> Iterable[str]:
+        return read_lines(self._file) if self._file is not None else ()
+
+    def store_string(self, string: str) -> None:
+        if self._file is not None:
+            append_line(self._file, self._unfold(string))

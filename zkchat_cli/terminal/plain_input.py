@@ -16,7 +16,7 @@ from typing import Any
 from prompt_toolkit.completion import CompleteEvent, Completer
 from prompt_toolkit.document import Document
 
-from zkchat_cli.terminal.input_history import VaultHistory
+from zkchat_cli.terminal.input_line import VaultHistory
 from zkchat_cli.terminal.interrupts import cooked_mode
 from zkchat_cli.terminal.toolbar import Toolbar
 

@@ -18,11 +18,9 @@ from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.confirmation import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
-from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import ChatCompleter, InputLine
+from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.palettes import rgb
-from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
