@@ -9,8 +9,7 @@ import re
 import pytest
 
 from zkchat_cli.terminal import input_line
-from zkchat_cli.terminal.palettes import DARK, EITHER, LIGHT, Palette, choose_palette, rgb
-from zkchat_cli.terminal.screen import _SGR, STYLES, Screen
+from zkchat_cli.terminal.screen import _SGR, DARK, EITHER, LIGHT, STYLES, Palette, Screen, choose_palette, rgb
 from zkchat_cli.views.text import styled_line
 
 DARK_BACKGROUNDS = ("#000000", "#0c0c0c", "#1e1e1e", "#282c34", "#300a24", "#002b36", "#303030")

@@ -4,9 +4,8 @@ The prompt is drawn first; startup.py opens the session in the background meanwh
 and shows what for.
 """
 
-import shutil
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -20,8 +19,7 @@ from zkchat_cli.terminal.confirmation import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory
 from zkchat_cli.terminal.interrupts import InterruptHandler
-from zkchat_cli.terminal.palettes import rgb
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import Screen, rgb, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
 from zkchat_cli.text.sanitize import sanitize_name
@@ -72,8 +70,7 @@ class Repl:
                 on_line_changed=self._on_line_changed,
                 on_drawn=lambda: self._background.start(),
             )
-        self._columns: Callable[[], int] = lambda: shutil.get_terminal_size().columns
-        self.screen = replace(screen, columns=self._columns, lines=lambda: shutil.get_terminal_size().lines)
+        self.screen = replace(screen, columns=terminal_columns)
         self._background = BackgroundLoader(
             start_session,
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
@@ -197,7 +194,7 @@ class Repl:
         if exchange is not None and (paths := related_notes.offer_related(vault, exchange)):
             links = [vault.link_to(path) for path in paths]
             lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]
-            if line := next((line for line in lines if get_cwidth(line) <= self._columns()), None):  # as many as one line holds
+            if line := next((line for line in lines if get_cwidth(line) <= terminal_columns()), None):  # as many as one line holds
                 self.screen.print(line, "dim")
 
     # the background, and its results
@@ -232,7 +229,7 @@ class Repl:
                 for event in needed:
                     while self._background.failure is None and not event.wait(pause):
                         pause = WAIT_INTERVAL
-                        show(f"  {self._background.state} …"[: self._columns() - 1])
+                        show(f"  {self._background.state} …"[: terminal_columns() - 1])
         except KeyboardInterrupt:
             return False
         self._raise_failure()

@@ -1,7 +1,7 @@
-"""stdout and stderr, and what may be written to them.
+"""stdout and stderr, and what may be written to them: lines fitted to the width, in colors that can be read.
 
-Results go to stdout, everything else to stderr, and escape sequences only to a terminal that wants them. Lists with styles, links and
-columns go through rich; single lines do not, because importing rich costs 40 ms, which the first prompt and a pipe should not pay.
+Results go to stdout, everything else to stderr, and escape sequences only to a terminal that wants them. Lists with styles and links go
+through rich; single lines and pipes do not, because importing rich costs 40 ms, which the first prompt and a pipe should not pay.
 """
 
 import json
@@ -9,20 +9,19 @@ import os
 import shutil
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO
 
-from zkchat_cli.terminal.line_layout import lay_out
-from zkchat_cli.terminal.palettes import Palette, choose_palette
-from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.text.sanitize import sanitize, sanitize_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, spoken_line, spoken_text, styled_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console
-    from rich.text import Text
 
 PROGRESS_DELAY = 0.3
 """Seconds before progress is shown: for quicker work it would only flicker."""
@@ -44,6 +43,27 @@ STYLES = {
 _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 """The numbers of the escape sequences of styles, without a palette: the first prompt is drawn without rich."""
 
+Palette = Mapping[str, int]
+"""The number of each color by the name of its style, with a contrast of at least 4.5 (WCAG AA) to the background.
+
+They are numbers of xterm's 256 colors, which look the same in every terminal; what the first sixteen look like, each theme decides, and on
+a light background green, yellow and cyan are often unreadable. They are used only where a terminal says that it has 256 colors.
+"""
+DARK: Palette = {"green": 114, "yellow": 221, "red": 210, "cyan": 80, "magenta": 183, "dim": 248}
+LIGHT: Palette = {"green": 22, "yellow": 94, "red": 124, "cyan": 24, "magenta": 90, "dim": 240}
+EITHER: Palette = {"green": 29, "yellow": 131, "red": 163, "cyan": 63, "magenta": 98, "dim": 243}
+"""For a background that is not known: as readable on black as on white."""
+_LEVELS = (0, 95, 135, 175, 215, 255)
+
+Spans = tuple[StyledSpan, ...]
+GAP = "   "
+MAX_LEFT = 60
+"""Columns, or half the screen, up to which a left part moves the column of the right parts; a longer one moves only its own right part."""
+
+
+def terminal_columns() -> int:
+    return shutil.get_terminal_size().columns
+
 
 @dataclass(frozen=True, slots=True)
 class Screen:
@@ -60,7 +80,7 @@ class Screen:
     err_is_terminal: bool
     columns: Callable[[], int] | None = None
     address: Callable[[str], str | None] | None = None
-    lines: Callable[[], int] = lambda: 24
+    lines: Callable[[], int] = lambda: shutil.get_terminal_size().lines
     accessible: bool = False
     palette: Palette | None = None
 
@@ -78,28 +98,25 @@ class Screen:
 
     def with_width(self) -> "Screen":
         """For lists in columns: a terminal that breaks their lines anywhere makes them unreadable."""
-        return replace(self, columns=_terminal_columns) if self.out.isatty() else self
+        return replace(self, columns=terminal_columns) if self.out.isatty() else self
 
     def console(self) -> "Console":
         """A rich console for stdout, with this theme. Text is never read as markup."""
         from rich.console import Console  # deferred: it costs 40 ms
         from rich.theme import Theme
 
+        colors = {name: f"color({number})" for name, number in (self.palette or {}).items()}
         return Console(
             file=self.out,
             width=self.columns() if self.columns else None,
             force_terminal=self.color,
             color_system="256" if self.color else None,
-            theme=Theme(self._rich_styles()),
+            theme=Theme({name: " ".join(colors.get(word, word) for word in style.split()) for name, style in {**STYLES, **colors}.items()}),
             markup=False,
             emoji=False,
             highlight=False,
             legacy_windows=False,
         )
-
-    def _rich_styles(self) -> dict[str, str]:
-        colors = {name: f"color({number})" for name, number in (self.palette or {}).items()}
-        return {name: " ".join(colors.get(word, word) for word in style.split()) for name, style in {**STYLES, **colors}.items()}
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""
@@ -111,22 +128,19 @@ class Screen:
         lines = map(spoken_line, lines) if self.accessible else lines
         rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.color)
         if self.color:
+            from rich.style import Style
+            from rich.text import Text
+
             console = self.console()
             for row in rows:
-                console.print(self._rich_text(row, console), soft_wrap=True)  # the rows fit already, or may be of any length
+                text = Text()
+                for span in row:
+                    address = self.address(span.path) if span.path is not None and self.address else None
+                    text.append(span.text, Style.combine([Style(link=address), *map(console.get_style, span.style.split())]))
+                console.print(text, soft_wrap=True)  # the rows fit already, or may be of any length
         else:
-            self.out.write("".join("".join(span.text for span in row) + "\n" for row in rows))
+            self.out.write("".join(f"{_joined_text(row)}\n" for row in rows))
         self.out.flush()
-
-    def _rich_text(self, spans: Iterable[StyledSpan], console: "Console") -> "Text":
-        from rich.style import Style
-        from rich.text import Text
-
-        text = Text()
-        for span in spans:
-            address = self.address(span.path) if span.path is not None and self.address else None
-            text.append(span.text, Style.combine([Style(link=address), *map(console.get_style, span.style.split())]))
-        return text
 
     def discard_output(self) -> None:
         """Discard further output: the terminal may be gone, and the interpreter would report that at exit."""
@@ -140,12 +154,10 @@ class Screen:
         safe = sanitize(text)
         if self.color and styles and safe.strip():
             body = safe.rstrip("\n")
-            safe = f"\x1b[{';'.join(self._sgr(word) for style in styles for word in style.split())}m{body}\x1b[0m{safe[len(body) :]}"
+            numbers = {**_SGR, **{name: f"38;5;{number}" for name, number in (self.palette or {}).items()}}
+            safe = f"\x1b[{';'.join(numbers[word] for style in styles for word in style.split())}m{body}\x1b[0m{safe[len(body) :]}"
         self.out.write(safe)
         self.out.flush()
-
-    def _sgr(self, word: str) -> str:
-        return f"38;5;{self.palette[word]}" if self.palette and word in self.palette else _SGR[word]
 
     def json(self, document: "BaseModel | Any") -> None:
         self.out.write(json_text(document) + "\n")
@@ -156,7 +168,7 @@ class Screen:
 
     def remark(self, text: str) -> None:
         """A line on stderr about the result: that it is empty, or how many there are. On a terminal it is broken between words."""
-        columns = self.columns or _terminal_columns
+        columns = self.columns or terminal_columns
         self.err.write(sanitize(_break_lines(text, columns()) if self.err_is_terminal else text) + "\n")
         self.err.flush()
 
@@ -210,15 +222,85 @@ def json_text(document: "BaseModel | Any", indent: int | None = None) -> str:
     return text.translate({ord(c): f"\\u{ord(c):04x}" for c in set(text) if sanitize(c) != c})
 
 
-def _terminal_columns() -> int:
-    return shutil.get_terminal_size().columns
+def choose_palette(background: str, env: Mapping[str, str]) -> Palette | None:
+    """The colors for a `dark` or `light` background, or for that which the environment tells; None: the terminal's own sixteen."""
+    if "256color" not in env.get("TERM", "") and env.get("COLORTERM") not in ("truecolor", "24bit"):
+        return None
+    number = env.get("COLORFGBG", "").rpartition(";")[2]  # set by Konsole, rxvt and others
+    if background not in ("dark", "light") and number.isdecimal():
+        background = "light" if number in ("7", "15") else "dark"
+    return {"dark": DARK, "light": LIGHT}.get(background, EITHER)
+
+
+def rgb(number: int) -> tuple[int, int, int]:
+    """Red, green and blue of a color from number 16 on."""
+    if number >= 232:
+        return (8 + 10 * (number - 232),) * 3
+    cube = number - 16
+    return _LEVELS[cube // 36], _LEVELS[cube // 6 % 6], _LEVELS[cube % 6]
+
+
+def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> list[Spans]:
+    """The rows of these lines in `width` columns, or of any length: the right parts in one column, long lines broken between words.
+
+    `plain`: the output has no styles. rich.table cannot put a cell below the row instead of beside it, which narrow lists of sources need.
+    """
+    safe = [StyledLine(_sanitize_spans(each.left, plain), _sanitize_spans(each.right, plain), each.indent) for each in lines]
+    sizes = [(_count_columns(_joined_text(each.left)), _count_columns(_joined_text(each.right))) for each in safe]
+    beside = [bool(each.right) and (width is None or sum(size) + len(GAP) <= width) for each, size in zip(safe, sizes, strict=True)]
+    fitting = [size for size, fits in zip(sizes, beside, strict=True) if fits]
+    column = max([left for left, _ in fitting if left <= max(MAX_LEFT, (width or 0) // 2)], default=0)
+    if width is not None and fitting:
+        column = min(column, width - len(GAP) - max(right for _, right in fitting))
+    rows: list[Spans] = []
+    for line, (left, _), fits in zip(safe, sizes, beside, strict=True):
+        if fits:
+            rows.append((*line.left, StyledSpan(" " * max(0, column - left) + GAP), *line.right))
+            continue
+        rows += _break_spans(line.left, line.indent, width)
+        if line.right:
+            rows += _break_spans((StyledSpan(" " * min(line.indent, (width or 0) // 2)), *line.right), line.indent, width)
+    return rows
+
+
+def _count_columns(text: str) -> int:
+    """How many columns a text takes, measured without rich, which costs 20 ms."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) or c == "\u200d" else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def _sanitize_spans(spans: Iterable[StyledSpan], plain: bool) -> Spans:
+    texts = ((span, sanitize_name(span.text)) for span in spans)
+    return tuple(span._replace(text=f"»{text}«" if plain and span.quoted else text) for span, text in texts)
+
+
+def _break_spans(spans: Spans, indent: int, width: int | None) -> list[Spans]:
+    text = _joined_text(spans)
+    if width is None or _count_columns(text) <= width:
+        return [spans]
+    from zkchat_cli.terminal.text_layout import hanging_breaks  # loads rich
+
+    indent = min(indent, width // 2)
+    rows: list[Spans] = []
+    for begin, end in pairwise([0, *hanging_breaks(text, width, indent), len(text)]):
+        end = begin + len(text[begin:end].rstrip())
+        row = [StyledSpan(" " * indent)] if rows else []
+        start = 0
+        for span in spans:
+            row.append(span._replace(text=span.text[max(0, begin - start) : max(0, end - start)]))
+            start += len(span.text)
+        rows.append(tuple(span for span in row if span.text))
+    return rows
+
+
+def _joined_text(spans: Iterable[StyledSpan]) -> str:
+    return "".join(span.text for span in spans)
 
 
 def _break_lines(text: str, columns: int) -> str:
-    lines = [styled_line(line, indent=_hanging_indent(line)) for line in text.expandtabs(4).split("\n")]
-    return "\n".join("".join(span.text for span in row) for row in lay_out(lines, columns, plain=True))
-
-
-def _hanging_indent(line: str) -> int:
-    own = len(line) - len(line.lstrip(" "))
-    return own if own > 4 else own + 4
+    lines: list[StyledLine] = []
+    for line in text.expandtabs(4).split("\n"):
+        own = len(line) - len(line.lstrip(" "))
+        lines.append(styled_line(line, indent=own if own > 4 else own + 4))
+    return "\n".join(_joined_text(row) for row in lay_out(lines, columns, plain=True))
