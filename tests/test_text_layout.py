@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from zkchat_cli.terminal.plain_view import PlainTurnView
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.text_layout import break_line, line_breaks
+from zkchat_cli.terminal.turn_renderer import PlainTurnView
 
 WORDS = st.text(st.sampled_from("ab cd.,/-世界、（é👍"), max_size=200)
 WIDTHS = st.integers(2, 60)

@@ -20,10 +20,9 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal.external_programs import open_note, page, paged
-from zkchat_cli.terminal.plain_view import RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.text_layout import break_line
-from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
+from zkchat_cli.terminal.turn_renderer import DisplayOptions, RemarkPrinter, show_turn
 from zkchat_cli.text.numbers import MAX_COUNT, plural
 from zkchat_cli.text.sanitize import sanitize
 

@@ -1,6 +1,9 @@
-"""One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
+"""One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`.
 
-from collections.abc import Iterable
+Text is plain in a pipe, for a screen reader, and on a terminal that gets no escape sequences (`NO_COLOR`, `TERM=dumb`).
+"""
+
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +12,6 @@ from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
 from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
-from zkchat_cli.terminal.plain_view import PlainTurnView, RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
@@ -20,6 +22,9 @@ from zkchat_cli.views.tool_calls import tool_line, tools_line
 
 if TYPE_CHECKING:
     from zkchat_cli.terminal.streaming_view import StreamingView
+
+RemarkPrinter = Callable[[str, str], None]
+"""Prints a line that is not part of the answer, with its style: to the screen in a chat, to stderr in a pipe."""
 
 
 class DisplayOptions(NamedTuple):
@@ -47,55 +52,56 @@ def show_turn(
         view: StreamingView | PlainTurnView = StreamingView(screen, display.links)
     else:
         view = PlainTurnView(screen, print_remark)
-    with closing(view):
-        return _show_events(turn, view, screen, display)
-
-
-def _show_events(
-    turn: Iterable[events.Event], view: "StreamingView | PlainTurnView", screen: Screen, display: DisplayOptions
-) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
     finished: list[tuple[ToolRun, int]] = []
     compactions: list[str] = []
-    for event in turn:
-        if finished and isinstance(event, events.TextDelta | events.TurnCompleted | events.TurnFailed):
-            view.print_remark(tools_line(finished), "dim")
-            finished = []
-        view.update(event)
-        match event:
-            case events.TextDelta(text):
-                view.add_answer(text)
-            case events.ReasoningDelta(text) if display.reasoning and screen.columns is not None:
-                view.add_reasoning(text)
-            case events.Notice(message, hint):
-                view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
-            case events.ChangeProposed() | events.ChangeDecided():
-                view.pause()  # the user may have to confirm
-                show_change(event, screen)
-            case events.ToolCallFinished(_, run, excerpts) if run.ok and not display.detail:
-                finished.append((run, excerpts))
-            case events.ToolCallFinished(_, run, excerpts):
-                view.print_remark(tool_line(run, excerpts), "dim")
-            case events.CompactionDone(compaction):
-                compactions.append(f"  {compaction_line(compaction, display.hints)}")
-            case events.TurnFailed():
-                last = event
-            case events.TurnCompleted(report):
-                last = event
-                if report.finish_reason == "length":
-                    more = f"; continue it with {display.hints.continue_answer}" if display.hints.continue_answer else ""
-                    view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
-                for line in _detail_lines(report) if display.detail else ():
-                    view.print_remark(line, "dim")
-                view.close()
-                _show_end(report, view, screen, display)
-    for line in compactions:
-        view.print_remark(line, "" if isinstance(view, PlainTurnView) else "dim")
+    with closing(view):
+        for event in turn:
+            if finished and isinstance(event, events.TextDelta | events.TurnCompleted | events.TurnFailed):
+                view.print_remark(tools_line(finished), "dim")
+                finished = []
+            view.update(event)
+            match event:
+                case events.TextDelta(text):
+                    view.add_answer(text)
+                case events.ReasoningDelta(text) if display.reasoning and screen.columns is not None:
+                    view.add_reasoning(text)
+                case events.Notice(message, hint):
+                    view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
+                case events.ChangeProposed() | events.ChangeDecided():
+                    view.pause()  # the user may have to confirm
+                    show_change(event, screen)
+                case events.ToolCallFinished(_, run, excerpts) if run.ok and not display.detail:
+                    finished.append((run, excerpts))
+                case events.ToolCallFinished(_, run, excerpts):
+                    view.print_remark(tool_line(run, excerpts), "dim")
+                case events.CompactionDone(compaction):
+                    compactions.append(f"  {compaction_line(compaction, display.hints)}")
+                case events.TurnFailed():
+                    last = event
+                case events.TurnCompleted(report):
+                    last = event
+                    if report.finish_reason == "length":
+                        more = f"; continue it with {display.hints.continue_answer}" if display.hints.continue_answer else ""
+                        view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
+                    view.close()
+                    _show_end(report, view, screen, display)
+        for line in compactions:
+            view.print_remark(line, "" if isinstance(view, PlainTurnView) else "dim")
     return last
 
 
 def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, display: DisplayOptions) -> None:
-    """The lines below an answer: its sources and its cost. What was found and not cited is in /sources."""
+    """The lines below an answer: its details, sources and cost. What was found and not cited is in /sources."""
+    timings, context = report.timings_ms, report.context
+    if display.detail:
+        times = (
+            f"prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms"
+        )
+        prompt = f"prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens"
+        model = sanitize_name(f"{report.model}, {report.strategy}, finished with {report.finish_reason}")
+        for line in (model, times, f"{usage_text(report.usage)}; {prompt}"):
+            view.print_remark(f"  {line}", "dim")
     citations, references = report.citations, report.references
     if report.level == "most_likely" and screen.columns is not None:  # the answer names its notes; a pipe gets their lines, too
         named = {citation.relative_path for citation in citations}
@@ -109,20 +115,100 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     if display.max_sources and report.lacks_source:
         view.print_remark(f"  {no_source_line(report, display.hints)}", "yellow")
     if show_cost:
-        seconds = (report.timings_ms.prepare + report.timings_ms.model + report.timings_ms.tools + report.timings_ms.store) / 1000
+        seconds = (timings.prepare + timings.model + timings.tools + timings.store) / 1000
         view.print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")
-
-
-def _detail_lines(report: TurnReport) -> list[str]:
-    timings, context = report.timings_ms, report.context
-    return [
-        sanitize_name(f"  {report.model}, {report.strategy}, finished with {report.finish_reason}"),
-        f"  prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms",
-        f"  {usage_text(report.usage)}; prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens",
-    ]
 
 
 def show_error(error: ZkchatError, print_remark: RemarkPrinter, partial: str = "") -> None:
     print_remark(f"✗ {error.message}{'; the partial answer is stored' if partial else ''}", "red")
     if error.hint:
         print_remark(f"  {error.hint}", "yellow")
+
+
+def remark_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) -> RemarkPrinter:
+    """For a pipe: warnings and lines without a style always reach stderr, others only if it is a terminal or the user asked for them."""
+
+    def print_remark(line: str, style: str) -> None:
+        if style in ("yellow", "red"):
+            screen.warn(line.strip())
+        elif verbose() or not style:
+            screen.remark(line)
+        else:
+            screen.progress(line)
+
+    return print_remark
+
+
+class PlainTurnView:
+    """Text as it comes; on a screen it breaks between words. It has the methods of StreamingView, which describes them, but no status
+    line."""
+
+    def __init__(self, screen: Screen, print_remark: RemarkPrinter) -> None:
+        self._screen = screen
+        self._print_remark = print_remark
+        self._style = ""
+        """That of reasoning, while it streams."""
+        self._row = ""
+        """The last row, on a screen."""
+        self._written = 0
+        """Characters of the last row that are on the screen."""
+        self._is_open = self._needs_gap = False
+        self._wait_reason = self._speaker = ""
+
+    def add_answer(self, text: str) -> None:
+        if self._style:
+            self.pause()
+        if self._needs_gap and text.strip():
+            self._write("\n")
+            self._needs_gap = False
+        self._write(self._wrapped(text))
+
+    def add_reasoning(self, text: str) -> None:
+        if not self._style:
+            self.print_remark("  thinking", "dim")
+            self._style = "dim"
+        self._write(self._wrapped(text))
+
+    def print_remark(self, line: str, style: str = "") -> None:
+        self.pause()
+        self._print_remark(line, style)
+        self._needs_gap = self._screen.columns is not None  # in a pipe the remarks are not on stdout
+
+    def update(self, event: events.Event) -> None:
+        """There is no status line: each reason for waiting is printed once, and what takes a while for a screen reader."""
+        match event:
+            case events.Waiting(seconds, reason) if reason != self._wait_reason:
+                self._wait_reason = reason
+                self.print_remark(f"  {reason}; trying again in {seconds:.0f} s", "dim")
+            case events.PromptBuilt(_, speaker) if self._screen.accessible and not self._speaker:
+                self._speaker = speaker
+                self.print_remark(f"  {speaker} is answering", "dim")
+            case events.CompactionStarted(why) if self._screen.accessible:
+                self.print_remark(f"  compacting: {why}", "dim")
+
+    def pause(self) -> None:
+        """Finish the open line, so that something else can be printed."""
+        self._write(self._row[self._written :].rstrip())
+        if self._is_open:
+            self._write("\n")
+        self._row, self._written, self._style = "", 0, ""
+
+    def close(self) -> None:
+        self.pause()
+
+    def _wrapped(self, text: str) -> str:
+        """What can be written now: all but the last word, which may not fit into its row when the rest of it comes."""
+        if self._screen.columns is None:
+            return text
+        from zkchat_cli.terminal.text_layout import break_line, last_word  # loads rich, which a pipe does not need
+
+        written, width = self._written, max(1, self._screen.columns())
+        rows = [row for line in (self._row + text).replace("\r\n", "\n").split("\n") for row in break_line(line, width)]
+        self._row = rows[-1]
+        self._written = max(last_word(self._row), written if len(rows) == 1 else 0)
+        return "\n".join([*(row.rstrip() for row in rows[:-1]), self._row[: self._written]])[written:]
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._screen.write(text, *self._style.split())
+            self._is_open = not text.endswith("\n")

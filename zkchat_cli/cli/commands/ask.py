@@ -59,8 +59,7 @@ def ask(
     from zkchat_cli.chat.turn_recorder import default_title
     from zkchat_cli.terminal.approval import approval_in_pipe, approval_prompt, ask_about_call
     from zkchat_cli.terminal.hyperlinks import note_opener
-    from zkchat_cli.terminal.plain_view import remark_printer
-    from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
+    from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
     from zkchat_cli.views.index_status import summarize_problems
 

@@ -119,8 +119,7 @@ def _answer_pipe(session: "ZkChatSession", screen: Screen, max_sources: int) -> 
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
     """Print an error and go on with the next line; the first error decides the exit code."""
     from zkchat_cli.terminal.command_runner import run_piped  # imports that the session has made already
-    from zkchat_cli.terminal.plain_view import remark_printer
-    from zkchat_cli.terminal.turn_renderer import show_error
+    from zkchat_cli.terminal.turn_renderer import remark_printer, show_error
 
     print_remark = remark_printer(screen, lambda: session.runtime.settings.chat.show_details)
     errors: list[ZkchatError] = []
