@@ -5,7 +5,7 @@ and shows what for.
 """
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -15,12 +15,13 @@ from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
 
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.store.input_history import history_file
 from zkchat_cli.terminal.confirmation import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.screen import Screen, rgb, terminal_columns
-from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
+from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
 from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.text import PROMPT
@@ -28,7 +29,6 @@ from zkchat_cli.views.text import PROMPT
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
-    from zkchat_cli.models import ZkChatMessage
     from zkchat_cli.terminal.approval import ApprovalPrompt
     from zkchat_cli.terminal.plain_input import PlainInputLine
 
@@ -146,28 +146,26 @@ class Repl:
             if not command_runner.carry_out(lambda: slash.run_line(line, self.session), self, self._interrupts.stoppable):
                 return False
         except KeyboardInterrupt:
-            self.screen.print(f"  stopped{self._stopped_hint(before)}", "yellow")
+            last, hint = self.session.history[-1:], ""
+            if last and last[0].role == "assistant" and last[0].status == "unfinished" and last[0].content.strip() and last != before:
+                hint = "; the partial answer is kept: /continue or /retry"
+            elif last != before:
+                hint = " before the answer began; /retry asks again"
+            self.screen.print(f"  stopped{hint}", "yellow")
         except ZkchatError as e:
             show_error(e, self.screen.print)
         self.screen.print()
         return True
 
-    def _stopped_hint(self, before: "Sequence[ZkChatMessage]") -> str:
-        """What became of a stopped answer; empty if no message was stored since."""
-        last = self.session.history[-1:]
-        if last == before:
-            return ""
-        partial = last and last[0].role == "assistant" and last[0].status == "unfinished" and last[0].content.strip()
-        return "; the partial answer is kept: /continue or /retry" if partial else " before the answer began; /retry asks again"
-
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
+        from zkchat_cli.references import provenance, related_notes
         from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
 
         if self.approve_change is not None:
             self.approve_change.begin_turn()
         self.screen.print()
-        settings = self.session.runtime.settings
+        settings, vault = self.session.runtime.settings, self.session.vault
         display = DisplayOptions(
             settings.references.max_displayed,
             reasoning=settings.chat.show_reasoning or settings.chat.show_details,
@@ -185,14 +183,8 @@ class Repl:
             show_error(last.error, self.screen.print, last.partial)
             self.screen.print("  /retry asks again", "dim")
         elif settings.chat.show_related and last is not None and last.report.level in (None, "answer"):
-            self._offer_related()
-
-    def _offer_related(self) -> None:
-        from zkchat_cli.references import provenance, related_notes  # as above
-
-        vault, exchange = self.session.vault, provenance.last_exchange(self.session.history)
-        if exchange is not None and (paths := related_notes.offer_related(vault, exchange)):
-            links = [vault.link_to(path) for path in paths]
+            exchange = provenance.last_exchange(self.session.history)
+            links = [vault.link_to(path) for path in related_notes.offer_related(vault, exchange)] if exchange else []
             lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]
             if line := next((line for line in lines if get_cwidth(line) <= terminal_columns()), None):  # as many as one line holds
                 self.screen.print(line, "dim")
@@ -238,31 +230,27 @@ class Repl:
     def _apply_background_results(self) -> None:
         """Use what the background has finished; in the prompt's thread, or between two prompts."""
         self._prompt.update(state=self._background.state)
+        opened, notices = self._background.opened, self._background.notices
         if self._background.failure is not None:
             self._prompt.end_input(erase=True)
             return
-        if self._background.opened is None:
+        if opened is None:
             return
         if not self._has_session:
-            self._use_session(self._background.opened)
+            app, self.session, self._has_session = opened.app, opened.session, True
+            settings, root = app.loaded.values, app.vault.root
+            self.screen = replace(self.screen, address=note_opener(root))
+            self._history.set_file(history_file(app.loaded.paths.data_dir, str(root)) if self._keep_history else None)
+            if settings.terminal.editing_mode == "vi":
+                self._prompt.use_vi_keys()
+            shown = {"model": self.session.runtime.speaker_label, "show_tokens": settings.context.show_token_count}
+            self._prompt.update(vault=app.vault.name, **shown)
             self._prompt.complete()
-        if not self._background.notices.empty():
-            while not self._background.notices.empty():
-                self._prompt.print_above(partial(self._background.notices.get(), self.screen))
+        if not notices.empty():
+            while not notices.empty():
+                self._prompt.print_above(partial(notices.get(), self.screen))
             self._prompt.print_above(self.screen.print)
             self._prompt.complete()
-
-    def _use_session(self, opened: StartedSession) -> None:
-        from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
-
-        app, self.session = opened.app, opened.session
-        settings = app.loaded.values
-        self._has_session = True
-        self.screen = replace(self.screen, address=note_opener(app.vault.root))
-        self._history.set_file(history_file(app.loaded.paths.data_dir, str(app.vault.root)) if self._keep_history else None)
-        if settings.terminal.editing_mode == "vi":
-            self._prompt.use_vi_keys()
-        self._prompt.update(model=self.session.runtime.speaker_label, vault=app.vault.name, show_tokens=settings.context.show_token_count)
 
     def _measure(self) -> None:
         if (session := self.current()) is not None:

@@ -8,10 +8,9 @@ vault or the store may appear after the prompt; it ends the chat then.
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import PurePosixPath
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -26,13 +25,12 @@ if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.screen import Screen
-    from zkchat_cli.vault.vault import Vault
 
 STOP_TIMEOUT = 0.2
 STOP_TIMEOUT_OPENING = 5.0
 """The same while store and vault are being opened: interrupted, that work might have to be done again."""
 SWITCH_INTERVAL = 0.001
-"""Python's thread switch interval meanwhile: with the default of 5 ms, a key takes up to five times as long to appear."""
+"""Python's thread switch interval in a chat: with the default of 5 ms, a key takes up to five times as long to appear."""
 PROGRESS_INTERVAL = 0.2
 """Seconds between two updates of the toolbar while notes are indexed: drawing it takes time from indexing."""
 SCAN_INTERVAL = 0.4
@@ -85,6 +83,7 @@ class BackgroundLoader:
         self._notify, self._measure, self._is_busy, self._typing_session = notify, measure, is_busy, typing_session
         self._stopped = threading.Event()
         self._notify_at = 0.0
+        self._switch_interval = sys.getswitchinterval()
         self._start_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
 
@@ -92,6 +91,7 @@ class BackgroundLoader:
         """Idempotent, and from any thread."""
         with self._start_lock:
             if self._thread.ident is None:
+                sys.setswitchinterval(SWITCH_INTERVAL)
                 self._thread.start()
 
     def stop(self) -> None:
@@ -99,15 +99,21 @@ class BackgroundLoader:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT if self.ready.is_set() else STOP_TIMEOUT_OPENING)
+        sys.setswitchinterval(self._switch_interval)
 
     def _run(self) -> None:
         try:
-            with _short_switches():
-                self._check_stopped()
-                self.opened = self._start_session()
-                self._check_stopped()
-                self._prepare(self.opened)
-            self._look_ahead()
+            self._check_stopped()
+            self.opened = self._start_session()
+            self._check_stopped()
+            self._prepare(self.opened)
+            pause = SCAN_INTERVAL
+            while not self._stopped.wait(pause):
+                begin = time.monotonic()
+                if (session := self._typing_session()) is not None:
+                    with suppress(Exception):  # the message itself will report it
+                        session.look_ahead()
+                pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
         except _StoppedError:
             pass
         except BaseException as e:  # noqa: BLE001  the prompt's thread raises it again
@@ -118,13 +124,22 @@ class BackgroundLoader:
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: index, budget bar, completion lists, model, and what the first answer needs."""
         vault, model = opened.app.vault, opened.session.runtime.model
-        threading.Thread(target=self._check_model, args=(opened.session,), name="check model", daemon=True).start()
+
+        def check_model() -> None:
+            if (problem := model.check()) is not None:
+                self.indexed.wait()  # the greeting comes first
+                self.notices.put(lambda screen: screen.warn(problem.message, problem.hint))
+                self._notify()
+
+        # on a thread of its own, since a server that cannot be reached takes seconds
+        threading.Thread(target=check_model, name="check model", daemon=True).start()
         self.ready.set()
         if vault.has_index:
             self._measure()
             self._announce_index(opened)
         self._set_state("")
         self._index(opened)
+        self._set_state("")
         self._measure()
         with suppress(ZkchatError):
             vault.complete("", 1)  # builds its list, which takes a second for 100,000 notes
@@ -140,13 +155,6 @@ class BackgroundLoader:
         self._check_stopped()
         vault.embed_in_background(self._is_busy, opened.app.message_embedder())
 
-    def _check_model(self, session: "ZkChatSession") -> None:
-        """On a thread of its own, since a server that cannot be reached takes seconds."""
-        if (problem := session.runtime.model.check()) is not None:
-            self.indexed.wait()  # the greeting comes first
-            self.notices.put(lambda screen: screen.warn(problem.message, problem.hint))
-            self._notify()
-
     def _index(self, opened: StartedSession) -> None:
         """Build the index or update it. Without an index, an empty or unreadable vault ends the chat."""
         try:
@@ -158,7 +166,6 @@ class BackgroundLoader:
         opened.session.apply_scan(report)
         if not self.indexed.is_set():
             self._announce_index(opened, report.problems)
-        self._set_state("")
 
     def _show_progress(self, done: int, total: int) -> None:
         self._check_stopped()
@@ -168,19 +175,29 @@ class BackgroundLoader:
             self._notify()
 
     def _announce_index(self, opened: StartedSession, problems: Sequence[str] = ()) -> None:
+        """Greet with vault and model, the conversation that is resumed, and the warnings of the start."""
+        vault, session = opened.app.vault, opened.session
+        agent, model = session.runtime.agent, session.runtime.model.name
+        model = "offline: quotes your notes, no model" if model == "offline" else model
+        model = f"{agent.name} · {model}" if agent is not None else model
         with suppress(ZkchatError):
-            tip = opened.tip or (_suggest_question(opened.app.vault) if opened.suggests_question else "")
-            self.notices.put(partial(_greet, opened, len(opened.app.vault.note_paths()), tip, problems))
-        self.indexed.set()  # and the next state notifies: completion then has the notes
+            first = sanitize_name(f"zkchat {__version__} · {vault.name} ({len(vault.note_paths())}) · {model}")
+            second = opened.tip
+            if session.history:
+                title = truncate(session.conversation.title or session.conversation.id, 60)
+                second = f"resumed “{title}” ({len(session.history)} messages)"
+            elif not second and opened.suggests_question and (linked := vault.most_linked_note()) is not None:
+                second = f"to try: What do my notes say about {sanitize_name(PurePosixPath(linked).stem)}?"
 
-    def _look_ahead(self) -> None:
-        pause = SCAN_INTERVAL
-        while not self._stopped.wait(pause):
-            begin = time.monotonic()
-            if (session := self._typing_session()) is not None:
-                with _short_switches(), suppress(Exception):  # the message itself will report it
-                    session.look_ahead()
-            pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
+            def greet(screen: "Screen") -> None:
+                screen.print(first, "bold")
+                if second:
+                    screen.print(second, "dim")
+                for warning in (*opened.warnings, *((problem, "") for problem in summarize_problems(problems))):
+                    screen.warn(*warning)
+
+            self.notices.put(greet)
+        self.indexed.set()  # and the next state notifies: completion then has the notes
 
     def _set_state(self, state: str) -> None:
         self.state = state
@@ -189,40 +206,6 @@ class BackgroundLoader:
     def _check_stopped(self) -> None:
         if self._stopped.is_set():
             raise _StoppedError
-
-
-@contextmanager
-def _short_switches() -> Iterator[None]:
-    """Let keys appear at once while this thread works."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_INTERVAL)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval)
-
-
-def _suggest_question(vault: "Vault") -> str:
-    linked = vault.most_linked_note()
-    return f"to try: What do my notes say about {sanitize_name(PurePosixPath(linked).stem)}?" if linked is not None else ""
-
-
-def _greet(opened: StartedSession, notes: int, tip: str, problems: Sequence[str], screen: "Screen") -> None:
-    """Vault and model, the conversation that is resumed, and the warnings of the start."""
-    session = opened.session
-    agent, model = session.runtime.agent, session.runtime.model.name
-    model = "offline: quotes your notes, no model" if model == "offline" else model
-    model = f"{agent.name} · {model}" if agent is not None else model
-    screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({notes}) · {model}"), "bold")
-    if session.history:
-        title = truncate(session.conversation.title or session.conversation.id, 60)
-        screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
-    elif tip:
-        screen.print(tip, "dim")
-    for warning in opened.warnings:
-        screen.warn(*warning)
-    for problem in summarize_problems(problems):
-        screen.warn(problem)
 
 
 class _StoppedError(Exception):
