@@ -4,8 +4,7 @@ from io import StringIO
 
 import pytest
 
-from zkchat_cli.terminal.approval import DECLINED_ALL, ApprovalPrompt, show_diff
-from zkchat_cli.terminal.interrupts import STOPPED
+from zkchat_cli.terminal.approval import DECLINED_ALL, STOPPED, ApprovalPrompt, show_diff
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.vault.approval import ALLOWED, DECLINED

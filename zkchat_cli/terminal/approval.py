@@ -1,23 +1,65 @@
-"""Approval on a screen: of note changes, which are shown as diffs, and of calls of other programs' tools, with what they would be sent."""
+"""Questions on a screen: whether to do something, to change notes, and to call the tool of another program."""
 
-from collections.abc import Collection
+import sys
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from zkchat_cli import events
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ToolCall
-from zkchat_cli.terminal.interrupts import STOPPED, YES
+from zkchat_cli.terminal.interrupts import termios
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Approve, Decision, approve_notes, decline
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.approval import call_question, diff_lines
 
-if TYPE_CHECKING:
-    from zkchat_cli.terminal.confirmation import Confirmation
-
-NO, ALL, ALWAYS = ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
+STOPPED = "\x03"
+"""The answer to a question that Ctrl-C ended."""
+YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
+
+
+class Confirmation:
+    """Asks on a prompt of its own, without history. `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question instead of
+    stopping a turn. Keys that were pressed before the question appeared are dropped, because they were meant for something else."""
+
+    def __init__(self, screen: Screen, pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+        self._color, self._accessible = screen.color, screen.accessible
+        self._pause_interrupts = pause_interrupts
+
+    def ask(self, question: str) -> bool:
+        """Only y or yes is a yes. Enter alone, Ctrl-C, Ctrl-D and anything else are a no."""
+        return self.read_answer(question, "y/N").lower() in YES
+
+    def read_answer(self, question: str, choices: str) -> str:
+        """The text of the answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input."""
+        from zkchat_cli.terminal.plain_input import read_line  # needed here only
+
+        read = read_line if self._accessible else self._read_shown
+        with self._pause_interrupts():
+            try:
+                return read(f"{sanitize_name(question)} [{choices}] ").strip()
+            except (EOFError, KeyboardInterrupt):
+                return STOPPED
+
+    def _read_shown(self, question: str) -> str:
+        from prompt_toolkit import PromptSession  # with its parts 0.1 s, which `ask` in a pipe does not need
+        from prompt_toolkit.formatted_text import FormattedText
+        from prompt_toolkit.history import DummyHistory
+        from prompt_toolkit.input.typeahead import clear_typeahead
+        from prompt_toolkit.output import ColorDepth
+
+        from zkchat_cli.terminal.text_layout import break_line  # imports rich
+
+        depth = None if self._color else ColorDepth.DEPTH_1_BIT
+        prompt: PromptSession[str] = PromptSession(history=DummyHistory(), color_depth=depth, enable_suspend=True)
+        if termios is not None and sys.stdin.isatty():
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        clear_typeahead(prompt.input)
+        rows = [row.rstrip() for row in break_line(question, prompt.output.get_size().columns - 1)]
+        return prompt.prompt(FormattedText([("bold" if self._color else "", "\n".join(rows) + " ")]))
 
 
 class ApprovalPrompt:
@@ -27,7 +69,7 @@ class ApprovalPrompt:
     Any other text declines the change and is passed to the model as the reason; Ctrl-C declines the rest of the turn.
     """
 
-    def __init__(self, confirmation: "Confirmation", *, yes: bool = False) -> None:
+    def __init__(self, confirmation: Confirmation, *, yes: bool = False) -> None:
         self._confirmation = confirmation
         self._yes = yes
         self.begin_turn()
@@ -46,7 +88,7 @@ class ApprovalPrompt:
         return _decide(text, (*YES, *ALL), DECLINED)
 
 
-def ask_about_call(call: ToolCall, confirmation: "Confirmation") -> Decision:
+def ask_about_call(call: ToolCall, confirmation: Confirmation) -> Decision:
     text = confirmation.read_answer(call_question(call), "y/N, always, or the reason why not")
     return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
@@ -58,23 +100,15 @@ def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
     return declined if text.lower() in NO else decline(declined, text)
 
 
-def approval_prompt(confirmation: "Confirmation", *, unsafe: bool, yes: bool) -> ApprovalPrompt | None:
-    """Who approves changes at a terminal; None refuses every change. Raises UsageError for contradictory flags."""
-    _check_flags(unsafe=unsafe, yes=yes)
-    return ApprovalPrompt(confirmation, yes=yes) if unsafe else None
-
-
-def approval_in_pipe(screen: Screen, *, unsafe: bool, yes: bool) -> Approve | None:
-    """The same where nobody can be asked."""
-    _check_flags(unsafe=unsafe, yes=yes)
+def choose_approval(screen: Screen, confirmation: Confirmation | None, *, unsafe: bool, yes: bool) -> Approve | None:
+    """Who approves changes: the user, or where nobody can be asked, `yes`. None refuses all. Raises UsageError for contradictory flags."""
+    if yes and not unsafe:
+        raise UsageError("--yes needs --unsafe", "Without --unsafe there are no changes to approve.")
+    if unsafe and confirmation is not None:
+        return ApprovalPrompt(confirmation, yes=yes)
     if unsafe and not yes:
         screen.warn("a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all")
     return approve_notes if yes else None
-
-
-def _check_flags(*, unsafe: bool, yes: bool) -> None:
-    if yes and not unsafe:
-        raise UsageError("--yes needs --unsafe", "Without --unsafe there are no changes to approve.")
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:

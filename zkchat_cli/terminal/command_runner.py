@@ -8,8 +8,8 @@ import base64
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import TurnFailed
-from zkchat_cli.slash.base import CommandResult, NoteToOpen
+from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.terminal.external_programs import open_note, page, paged
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.text_layout import break_line
@@ -48,9 +48,10 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
 
     Ctrl-C stops the work inside `stoppable`; questions handle their own keys.
     """
+    screen = chat.screen
     with stoppable():
         result = command()
-        with paged(chat.screen, SCREENS, partial(setattr, chat, "next_input")) as pager:
+        with paged(screen, SCREENS, partial(setattr, chat, "next_input")) as pager:
             print_result(result, pager)
         if result.session is not None:
             chat.session = result.session
@@ -59,38 +60,26 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
     if result.quit:
         return False
     if result.clipboard is not None:
-        _copy(result.clipboard, chat.screen)
-    if result.open_note is not None:
-        _open(result.open_note, chat)
+        size = plural(len(result.clipboard), "character")
+        targets = copy_text(sanitize(result.clipboard), screen)  # an escape sequence could end the bracketed paste of another program
+        if not targets:
+            raise UsageError(f"{size} could not be copied", "Neither the terminal nor the system has a clipboard; /export writes a file.")
+        screen.print(f"  copied {size} ({' and '.join(targets)})", "dim")
+    if (note := result.open_note) is not None:
+        editor = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command, chat.session.vault.root)
+        if editor is not None:
+            open_note(editor)
+        else:
+            width = screen.columns() if screen.columns is not None else MAX_COUNT
+            rows = [break_line(line, width) for line in sanitize(note.text).removesuffix("\n").expandtabs(4).split("\n")]
+            page("".join(f"{row.rstrip()}\n" for line in rows for row in line), screen, line=1 + sum(map(len, rows[: note.line - 1])))
     if result.input_text:
         chat.next_input = result.input_text
     if result.question is not None:
         if chat.confirmation.ask(result.question.text):
             return carry_out(result.question.run, chat, stoppable)
-        chat.screen.print("  canceled")
+        screen.print("  canceled")
     return True
-
-
-def _copy(text: str, screen: Screen) -> None:
-    size = plural(len(text), "character")
-    targets = copy_text(sanitize(text), screen)  # an escape sequence could end the bracketed paste of another program
-    if not targets:
-        raise UsageError(f"{size} could not be copied", "Neither the terminal nor the system has a clipboard; /export writes a file.")
-    screen.print(f"  copied {size} ({' and '.join(targets)})", "dim")
-
-
-def _open(note: NoteToOpen, chat: "Repl") -> None:
-    command = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command, chat.session.vault.root)
-    if command is None:
-        width = chat.screen.columns() if chat.screen.columns is not None else MAX_COUNT
-        rows = [break_line(line, width) for line in _note_text(note)[:-1].expandtabs(4).split("\n")]
-        page("".join(f"{row.rstrip()}\n" for line in rows for row in line), chat.screen, line=1 + sum(map(len, rows[: note.line - 1])))
-    else:
-        open_note(command)
-
-
-def _note_text(note: NoteToOpen) -> str:
-    return sanitize(note.text).removesuffix("\n") + "\n"
 
 
 def print_result(result: CommandResult, screen: Screen) -> None:
@@ -113,7 +102,7 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, print_remark: R
     if result.clipboard is not None:
         screen.print(result.clipboard)
     if result.open_note is not None:
-        screen.write(_note_text(result.open_note))
+        screen.write(sanitize(result.open_note.text).removesuffix("\n") + "\n")
     if result.quit:
         return None
     if result.session is not None:
@@ -133,7 +122,12 @@ def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) ->
     data = text.encode("utf-8", "replace")
     for variable, command in CLIPBOARDS:
         program = shutil.which(command[0], path=env.get("PATH")) if not variable or env.get(variable) else None
-        if program is not None and _pipe_to([program, *command[1:]], data):
+        if program is None:
+            continue
+        with suppress(OSError, subprocess.SubprocessError):
+            # in a session of its own: it keeps running to hold the text, and must not get a Ctrl-C of the chat
+            line, nowhere = [program, *command[1:]], subprocess.DEVNULL
+            subprocess.run(line, input=data, stdout=nowhere, stderr=nowhere, timeout=TIMEOUT, check=True, start_new_session=True)
             targets.append(command[0])
             break
     if screen.out.isatty() and env.get("TERM") != "dumb" and len(data) <= MAX_SEQUENCE:
@@ -141,13 +135,3 @@ def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) ->
         screen.out.flush()
         targets.append("the terminal")
     return targets
-
-
-def _pipe_to(command: Sequence[str], data: bytes) -> bool:
-    """In a session of its own: the program keeps running to hold the text, and must not get a Ctrl-C of the chat."""
-    nowhere = subprocess.DEVNULL
-    try:
-        subprocess.run(command, input=data, stdout=nowhere, stderr=nowhere, timeout=TIMEOUT, check=True, start_new_session=True)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return True

@@ -54,7 +54,11 @@ def page(
         screen.out.write(text)
         screen.out.flush()
         return
-    keep_typed(_read_typed_ahead())
+    typed = b""
+    with suppress(OSError, ValueError):
+        while sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0] and (read := os.read(sys.stdin.fileno(), 4096)):
+            typed += read
+    keep_typed("".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable()))
     command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
     try:
         code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
@@ -77,15 +81,6 @@ def paged(screen: Screen, screens: int = 1, keep_typed: Callable[[str], None] = 
     buffer = StringIO()
     yield replace(screen, out=buffer)
     page(buffer.getvalue(), screen, screens=screens, keep_typed=keep_typed)
-
-
-def _read_typed_ahead() -> str:
-    """The text that waits in the terminal, without control characters."""
-    typed = b""
-    with suppress(OSError, ValueError):
-        while sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0] and (read := os.read(sys.stdin.fileno(), 4096)):
-            typed += read
-    return "".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable())
 
 
 def _is_less(command: Sequence[str]) -> bool:

@@ -17,9 +17,6 @@ try:
 except ImportError:  # Windows: keys are echoed there
     termios = None
 
-YES = ("y", "yes")
-STOPPED = "\x03"
-"""The answer to a question that Ctrl-C ended."""
 TERMINATION_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 

@@ -6,8 +6,7 @@ toolbar while the user types.
 
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from types import ModuleType
@@ -47,9 +46,13 @@ class PlainInputLine:
 
     def ask(self, default: str = "") -> str:
         """The next line; Ctrl-C clears it. Raises EOFError at the end of the input or after a second Ctrl-C."""
-        if not self._asked_before:
-            self._asked_before = True
-            self._prepare()
+        if not self._asked_before and readline is not None:  # the history of the vault is known now
+            for line in reversed([*islice(self._history.load_history_strings(), MAX_RECALLED)]):
+                readline.add_history(line.replace("\n", " "))
+            readline.set_completer_delims("")  # the whole line is what is completed
+            readline.set_completer(self._complete)
+            readline.parse_and_bind("tab: complete")
+        self._asked_before = True
         interrupted_at = float("-inf")
         self._is_reading = True
         try:
@@ -68,16 +71,6 @@ class PlainInputLine:
         if line.strip():
             self._history.append_string(line)
         return line
-
-    def _prepare(self) -> None:
-        """Give readline the history of the vault, which is known now, and the completions."""
-        if readline is None:
-            return
-        for line in reversed([*islice(self._history.load_history_strings(), MAX_RECALLED)]):
-            readline.add_history(line.replace("\n", " "))
-        readline.set_completer_delims("")  # the whole line is what is completed
-        readline.set_completer(self._complete)
-        readline.parse_and_bind("tab: complete")
 
     def _complete(self, line: str, number: int) -> str | None:
         if number == 0:
@@ -107,35 +100,29 @@ class PlainInputLine:
         show()
 
 
+class _SuspendedError(Exception):
+    """Ctrl-Z was pressed while this was typed. readline restores its mode of the terminal before that of the shell."""
+
+
 def read_line(prompt: str, default: str = "") -> str:
     """A line that is edited as in a shell. Ctrl-C raises KeyboardInterrupt; after Ctrl-Z and `fg` the line is as it was."""
+
+    def suspend(*_: object) -> None:
+        raise _SuspendedError(readline.get_line_buffer() if readline is not None else "")
+
+    handlers: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
+    if readline is not None:
+        handlers[signal.SIGTSTP] = suspend
     while True:
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
-            with _signals(), cooked_mode(suspends=True):
+            with cooked_mode(suspends=True):
                 if readline is not None:
                     readline.set_startup_hook((lambda text=default: readline.insert_text(text)) if default else None)
                 return input(prompt)
         except _SuspendedError as e:
             default = str(e)
-            signal.raise_signal(signal.SIGSTOP)
-
-
-class _SuspendedError(Exception):
-    """Ctrl-Z was pressed while this was typed. readline restores its mode of the terminal before that of the shell."""
-
-
-@contextmanager
-def _signals() -> Iterator[None]:
-    handlers: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
-    if readline is not None:
-        handlers[signal.SIGTSTP] = _suspend
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _suspend(*_: object) -> None:
-    raise _SuspendedError(readline.get_line_buffer() if readline is not None else "")
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        signal.raise_signal(signal.SIGSTOP)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
@@ -16,7 +16,6 @@ from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import history_file
-from zkchat_cli.terminal.confirmation import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory
 from zkchat_cli.terminal.interrupts import InterruptHandler
@@ -29,8 +28,9 @@ from zkchat_cli.views.text import PROMPT
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
-    from zkchat_cli.terminal.approval import ApprovalPrompt
+    from zkchat_cli.terminal.approval import Confirmation
     from zkchat_cli.terminal.plain_input import PlainInputLine
+    from zkchat_cli.vault.approval import Approve
 
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
@@ -79,14 +79,19 @@ class Repl:
             typing_session=self._typing_session,
         )
         self._interrupts = InterruptHandler(self._prompt.end_input)
-        self.confirmation = Confirmation(screen, self._interrupts.paused)
-        self.approve_change: ApprovalPrompt | None = None
+        self.approve_change: Approve | None = None
         if unsafe or yes:
-            from zkchat_cli.terminal.approval import approval_prompt  # only needed for changes
+            from zkchat_cli.terminal.approval import choose_approval  # only needed for changes
 
-            self.approve_change = approval_prompt(self.confirmation, unsafe=unsafe, yes=yes)
+            self.approve_change = choose_approval(screen, self.confirmation, unsafe=unsafe, yes=yes)
         self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
+
+    @cached_property
+    def confirmation(self) -> "Confirmation":
+        from zkchat_cli.terminal.approval import Confirmation  # imports models, which the first prompt does not need
+
+        return Confirmation(self.screen, self._interrupts.paused)
 
     def run(self) -> int:
         """Run the chat: 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal or when the terminal was closed.
@@ -160,9 +165,10 @@ class Repl:
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.references import provenance, related_notes
+        from zkchat_cli.terminal.approval import ApprovalPrompt
         from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
 
-        if self.approve_change is not None:
+        if isinstance(self.approve_change, ApprovalPrompt):
             self.approve_change.begin_turn()
         self.screen.print()
         settings, vault = self.session.runtime.settings, self.session.vault

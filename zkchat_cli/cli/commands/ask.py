@@ -57,7 +57,7 @@ def ask(
     Several arguments form one message. Text from a pipe, up to ten million characters, is put before it; only the arguments can name files.
     """
     from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.approval import approval_in_pipe, approval_prompt, ask_about_call
+    from zkchat_cli.terminal.approval import Confirmation, ask_about_call, choose_approval
     from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
@@ -68,14 +68,12 @@ def ask(
     text, typed = _question(prompt or [], needed=not continuing)
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
-        if interactive and (unsafe or yes or opened.external):
-            from zkchat_cli.terminal.confirmation import Confirmation  # imports prompt_toolkit (0.1 s)
-
-            confirmation = Confirmation(ctx.screen)
-            approve = approval_prompt(confirmation, unsafe=unsafe, yes=yes)
-            app = replace(opened, approve=approve, approve_call=partial(ask_about_call, confirmation=confirmation))
-        else:
-            app = replace(opened, approve=approval_in_pipe(ctx.screen, unsafe=unsafe, yes=yes))
+        confirmation = Confirmation(ctx.screen) if interactive else None
+        app = replace(
+            opened,
+            approve=choose_approval(ctx.screen, confirmation, unsafe=unsafe, yes=yes),
+            approve_call=partial(ask_about_call, confirmation=confirmation) if confirmation else None,
+        )
         screen = replace(ctx.screen if writes_json else ctx.screen.with_width(), address=note_opener(app.vault.root))
         index = ctx.refresh(app.vault)
         for problem in summarize_problems(index.problems if index.added or index.changed else ()):

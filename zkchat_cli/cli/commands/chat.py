@@ -72,9 +72,9 @@ def chat(
             if (last := repl.current()) is not None:
                 last.flush()
         else:
-            from zkchat_cli.terminal.approval import approval_in_pipe  # imports models
+            from zkchat_cli.terminal.approval import choose_approval  # imports models
 
-            approve = approval_in_pipe(screen, unsafe=unsafe, yes=yes)
+            approve = choose_approval(screen, None, unsafe=unsafe, yes=yes)
             started = start_session()
             for warning in started.warnings:
                 screen.warn(*warning)
