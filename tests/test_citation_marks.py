@@ -4,8 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.marks import CitationMarkParser, cited_marks, find_marks, read_marks, split_at_marks
+from zkchat_cli.citations.marks import CitationMark, CitationMarkParser, cited_marks, find_marks, read_marks, split_at_marks
 from zkchat_cli.models import Citation
 
 AWKWARD = [
@@ -67,7 +66,8 @@ def test_a_text_in_pieces_has_the_same_marks(text: str, data: st.DataObject | No
     assert streamed(*(text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True))) == whole
     reader = CitationMarkParser()
     found = [mark for character in text for mark in reader.feed(character)] + reader.close()
-    assert (tuple(found), tuple(reader.code), reader.closing) == read_marks(text)
+    at_once = read_marks(text)
+    assert (found, reader.code, reader.closing) == (at_once.marks, at_once.code, at_once.closing)
 
 
 def test_the_marks_of_a_paragraph_are_returned_at_its_end() -> None:

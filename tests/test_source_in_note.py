@@ -7,7 +7,7 @@ from factories import chunk, takes_less_than
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.quote_ranges import quote_ranges
+from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.models import Citation, ContentChunk
 from zkchat_cli.views.source_in_note import chunk_lines, locate_chunk
 from zkchat_cli.views.text import plain_text

@@ -18,8 +18,7 @@ from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_call_runner import MIN_TOOL_TOKENS, ToolCallRunner
 from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking
-from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.marks import CitationMarkParser
+from zkchat_cli.citations.marks import CitationMark, CitationMarkParser
 from zkchat_cli.context.prompt_assembly import advise_on_size
 from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind
 from zkchat_cli.llm.base import (

@@ -1,36 +1,109 @@
 """Citation marks in a text: `[1]`, `[1, 3]`, `[source 2]`, `【1】`, `[^1]`, superscripts, `[[Note]]` and `Queries/Filters.md:12`.
 
 This module finds what is written and does not know the sources; `verify` checks the citations. Numbers in code, in Markdown links, in
-definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite nothing.
-
-A text is read by paragraphs, because backticks pair up within one: so the parser returns the marks of a text that comes in pieces at the
-end of each paragraph, however the text is cut.
+definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite nothing. A text is read by paragraphs, because backticks pair up within one:
+so the marks of a text that comes in pieces are known at the end of each paragraph, however the text is cut.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from string import ascii_letters, digits
 from typing import NamedTuple
 
-from zkchat_cli.citations import mark_syntax
-from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.markdown.plain_text import pair_code_marks
 from zkchat_cli.markdown.scanner import BlockScanner, LineKind, ScannedLine
 from zkchat_cli.models import Citation
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.words import find_cjk
 
-_TOKEN = re.compile(rf"(?P<escape>\\?)(?P<ticks>`++)|\\[^`]|[\[【［]|[{mark_syntax.RAISED}]++|\.(?=[mM])|[sS](?=[oO][uU])")
+
+class CitationMark(NamedTuple):
+    """A citation by `numbers`, or by the `name` or path of a note, perhaps with a `heading` or `line`.
+
+    `defines`: a definition such as `[1]: Filters.md`, which says what a number means and does not cite it.
+    """
+
+    start: int
+    end: int
+    numbers: tuple[int, ...] = ()
+    name: str | None = None
+    heading: str | None = None
+    line: int | None = None
+    defines: bool = False
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
+
+    def moved(self, by: int) -> "CitationMark":
+        return self._replace(start=self.start + by, end=self.end + by)
+
+
+MAX_LENGTH = 500
+"""Characters of a mark, and of a formula in which a bracket cites nothing."""
+MAX_PATH_LENGTH = 300
+_MAX_RANGE = 50
+_MAX_DIGITS = 9
+
+_SPACE = r"[ \t\u00a0\u202f]{0,3}"
+_BREAK = rf"{_SPACE}(?:\r?\n)?{_SPACE}"
+_LABEL = r"(?i:sources?|cite|citations?|refs?\.?|references?|excerpts?)"
+"""Words before a number: `[source 2]` as in the prompt, `[cite: 2]` and `[citation:2]` as some models were trained to write."""
+_AFTER_LABEL = r"""(?i:_number|_no|_id)?[ \t\u00a0_:#=-]{0,3}(?i:n[°º]|no\.|nr\.)?[ \t\u00a0"']{0,2}"""
+_NUMBER = rf"""(?:<{_SPACE})?(?:{_LABEL}{_AFTER_LABEL})?[*_]{{0,3}}\^?(\d{{1,9}})["'*_]{{0,3}}(?:{_SPACE}>)?"""
+_ITEM = lazy_pattern(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
+_SEPARATOR = lazy_pattern(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
+_LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""
+"""All characters of a list of numbers."""
+_SQUARE = lazy_pattern(rf"\[({_LIST})\]")
+_NESTED = lazy_pattern(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")
+"""A list with numbers in brackets of their own: `[[1], [2], 3]`."""
+_INNER_BRACKET = lazy_pattern(r"[\[\]]")
+_WIDE = lazy_pattern(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
+_PART = lazy_pattern(r"(?<=\d):\d{1,9}\Z")
+"""The number of a passage within a source, as in `【4:0†source】`; our sources have no numbered passages."""
+_WIKILINK = lazy_pattern(r"\[\[([^\[\]\n`]++)\]\]")
+_NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
+"""Characters before `[1]` that make it an array index or an image, unless it begins with one of `_NO_INDEX`."""
+_NO_INDEX = frozenset("^<*sScC")
+_WORD = lazy_pattern(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
+_ARRAYS = frozenset("arr array args argv buf dict elem elems idx list lst matrix nums obj ptr tmp tuple vec".split())
+"""Usual names of arrays, in any case; `tasks[1]` is prose."""
+_WORD_SEEN = 30
+"""Characters to look back for a word of prose: models put marks right behind it. `rowIds[1]` and `my.list[1]` are not prose."""
+
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LOWERED = str.maketrans(RAISED, "0123456789")
+_SUPERSCRIPT = lazy_pattern(rf"([{RAISED}]++)(?:[⁻–]([{RAISED}]++))?")
+_CONTINUES_POWER = frozenset("⁺⁻⁄⁽ⁿ")
+"""Characters that continue a power or a fraction after raised digits."""
+_POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^")
+_LETTERS = lazy_pattern(rf"[^\W\d_{RAISED}]++\Z")
+_LETTERS_SEEN = 5
+_UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split())
+"""Units and functions of three letters that take a power. All words of two letters count as units: `cm²`, `ft³`, `mc²`."""
+
+_BARE_LABEL = lazy_pattern(
+    r"""(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
+)
+_DOLLAR = lazy_pattern(r"(?<![\\$])\$\$?")
+
+_PATH_ENDS = lazy_pattern(r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?", re.IGNORECASE)
+_PATH_STOPS = frozenset(' \t\r\n\u00a0\u3000[](){}<>"“”„«»「」『』【】［］（）《》，。、：；;:,|*`!?！？' + RAISED)
+
+
+_TOKEN = re.compile(rf"(?P<escape>\\?)(?P<ticks>`++)|\\[^`]|[\[【［]|[{RAISED}]++|\.(?=[mM])|[sS](?=[oO][uU])")
 _NO_PROSE: frozenset[LineKind] = frozenset(("blank", "definition", "fence", "code", "fence_end", "indented"))
 _CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(("paragraph", "underline", "rule", "delimiter"))
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 class CitationMarkParser:
-    """`feed` all pieces of a text, then `close`: together they return the marks of the whole text, definitions included.
-
-    `code` grows with the text: the spans of code and definitions so far.
-    """
+    """`feed` all pieces of a text, then `close`. `marks` (definitions included) and `code`, the spans of code and definitions, grow."""
 
     def __init__(self) -> None:
+        self.marks: list[CitationMark] = []
         self.code: list[tuple[int, int]] = []
         self._scanner = BlockScanner(lenient=True)
         self._position = 0
@@ -52,66 +125,157 @@ class CitationMarkParser:
 
     def feed(self, text: str) -> list[CitationMark]:
         """Add the next piece; returns the marks of the paragraphs that are complete now."""
-        found: list[CitationMark] = []
+        known = len(self.marks)
         first, *others = text.split("\n")
         self._line.append(first)
         for piece in others:
-            found += self._read_line()
+            self._read_line()
             self._line = [piece]
-        return found
+        return self.marks[known:]
 
     def close(self) -> list[CitationMark]:
         """End the text; returns the remaining marks."""
-        return [*self._read_line(), *self._end_paragraph()]
+        known = len(self.marks)
+        self._read_line()
+        self._end_paragraph()
+        return self.marks[known:]
 
-    def _read_line(self) -> list[CitationMark]:
+    def _read_line(self) -> None:
         line, begin = "".join(self._line), self._position
         borders_math = line.count("$$") % 2 == 1 and (self._in_math or line.lstrip(" \t>").startswith("$$")) and not self._scanner.fence
-        if self._in_math or borders_math:
-            scanned = ScannedLine("code")
-            self._in_math ^= borders_math
-        else:
-            scanned = self._scanner.scan(line)
-        found = [] if scanned.kind in _CONTINUES_PARAGRAPH else self._end_paragraph()
+        scanned = ScannedLine("code") if self._in_math or borders_math else self._scanner.scan(line)
+        self._in_math ^= borders_math
+        if scanned.kind not in _CONTINUES_PARAGRAPH:
+            self._end_paragraph()
         if scanned.kind not in _NO_PROSE:
             self._paragraph.append(line)
             self._text_starts.add(begin + scanned.start)
         elif scanned.kind != "blank" and line:
             self.code.append((begin, begin + len(line)))
-        if scanned.kind == "definition" and (mark := mark_syntax.parse_definition(line)):
-            found.append(_move(mark, begin))
+        if scanned.kind == "definition" and (found := _SQUARE.match(line, line.index("["))) and (mark := _numbered_mark(found, found[1])):
+            self.marks.append(mark.moved(begin)._replace(defines=True))
         self._position += len(line) + 1
-        return [*found, *self._end_paragraph()] if scanned.kind == "heading" else found
+        if scanned.kind == "heading":
+            self._end_paragraph()
 
-    def _end_paragraph(self) -> list[CitationMark]:
-        """The marks of the paragraph before the current line."""
+    def _end_paragraph(self) -> None:
+        """Read the paragraph before the current line. After a backslash the first backtick opens nothing, but the whole run closes."""
         text = "\n".join(self._paragraph)
         begin = self._position - 1 - len(text)
-        marks, code = _read_paragraph(text, {start - begin for start in self._text_starts})
+        found: list[CitationMark] = []
+        ticks: list[re.Match[str]] = []
+        at = mark_end = 0
+        while token := _TOKEN.search(text, at):
+            at = token.end()
+            if token["ticks"]:
+                ticks.append(token)
+            elif mark := _parse_mark(text, token.start(), mark_end, begins_line=begin + token.start() in self._text_starts):
+                found.append(mark)
+                at = mark_end = mark.end
+        lengths = [(len(run["ticks"]) - len(run["escape"]), len(run["ticks"])) for run in ticks]
+        code = [(ticks[i].start("ticks") + len(ticks[i]["escape"]), ticks[j].end()) for i, j in pair_code_marks(lengths)]
         self.code += [(begin + start, begin + end) for start, end in code]
+        self.marks += [mark.moved(begin) for mark in found if not is_inside(mark.start, code)]
         self._paragraph, self._text_starts = [], set()
-        return [_move(mark, begin) for mark in marks]
 
 
-def _move(mark: CitationMark, by: int) -> CitationMark:
-    return mark._replace(start=mark.start + by, end=mark.end + by)
+def _parse_mark(text: str, at: int, earliest: int, *, begins_line: bool) -> CitationMark | None:
+    """The mark at a bracket, a raised digit, a letter s or the point of a path's suffix. A path begins at `earliest` or later."""
+    match text[at]:
+        case "[":
+            return _parse_bracket(text, at)
+        case "【" | "［":  # `【1】`, and `【1†source】` as some models are trained to write
+            found = _WIDE.match(text, at, at + MAX_LENGTH)
+            return _numbered_mark(found, _PART.sub("", found[1])) if found else None
+        case ".":
+            return _parse_path(text, at, earliest)
+        case "s" | "S":  # `SOURCE 3`, `source n°1`, `source_number="2"`
+            if at and (text[at - 1].isalnum() or text[at - 1] in "_/[#" or text[max(0, at - 2) : at] == "]("):
+                return None
+            found = _BARE_LABEL.match(text, at)
+            return CitationMark(*found.span(), (int(found[1]),)) if found else None
+        case "\\":
+            return None
+        case _:
+            return None if begins_line else _parse_superscript(text, at)  # at the start of a line they number a footnote
 
 
-def _read_paragraph(text: str, text_starts: Container[int]) -> tuple[list[CitationMark], list[tuple[int, int]]]:
-    """The marks of a paragraph and its code. After a backslash the first backtick opens nothing, but the whole run closes."""
-    found: list[CitationMark] = []
-    ticks: list[re.Match[str]] = []
-    at = mark_end = 0
-    while token := _TOKEN.search(text, at):
-        at = token.end()
-        if token["ticks"]:
-            ticks.append(token)
-        elif mark := mark_syntax.parse_mark(text, token.start(), earliest=mark_end, begins_line=token.start() in text_starts):
-            found.append(mark)
-            at = mark_end = mark.end
-    lengths = [(len(run["ticks"]) - len(run["escape"]), len(run["ticks"])) for run in ticks]
-    code = [(ticks[i].start("ticks") + len(ticks[i]["escape"]), ticks[j].end()) for i, j in pair_code_marks(lengths)]
-    return [mark for mark in found if not is_inside(mark.start, code)], code
+def _parse_bracket(text: str, at: int) -> CitationMark | None:
+    """A number or a wikilink."""
+    if _is_math(text, at):
+        return None
+    if link := _WIKILINK.match(text, at, at + MAX_LENGTH):
+        name, _, heading = link[1].partition("|")[0].removesuffix("\\").partition("#")
+        return CitationMark(*link.span(), name=name.strip(), heading=heading.strip() or None) if name.strip() else None
+    if at and text[at - 1] in _NEVER_BEFORE and text[at + 1 : at + 2] not in _NO_INDEX:
+        word = _WORD.search(text, max(0, at - _WORD_SEEN), at)
+        if not word or word[0].lower() in _ARRAYS:
+            return None
+    found = _SQUARE.match(text, at, at + MAX_LENGTH) or _NESTED.match(text, at, at + MAX_LENGTH)
+    if not found or text[found.end() : found.end() + 1] in ("(", "]"):  # a link; a bracket too many
+        return None
+    return _numbered_mark(found, _INNER_BRACKET.sub(" ", found[1]))
+
+
+def _numbered_mark(found: re.Match[str], written: str) -> CitationMark | None:
+    """A mark with the numbers of a list such as `1, source 3-5`, each once; None if it is not such a list."""
+    numbers: list[int] = []
+    for item in _SEPARATOR.split(written):
+        if not (ends := _ITEM.fullmatch(item)):
+            return None
+        numbers += _range(int(ends[1]), int(ends[2] or ends[1]))
+    return CitationMark(*found.span(), tuple(dict.fromkeys(numbers)))
+
+
+def _is_math(text: str, at: int) -> bool:
+    """Whether a bracket is inside `$…$` on its line."""
+    start = max(text.rfind("\n", 0, at) + 1, at - MAX_LENGTH)
+    dollars = [found.end() for found in _DOLLAR.finditer(text, start, at)]
+    if len(dollars) % 2 == 0 or text[dollars[-1]].isspace() or (text[dollars[-1]].isdigit() and "\\" not in text[dollars[-1] : at]):
+        return False
+    closing, line_end = text.find("$", at, at + MAX_LENGTH), text.find("\n", at, at + MAX_LENGTH)
+    return closing >= 0 and not 0 <= line_end < closing and not text[closing - 1].isspace()
+
+
+def _range(first: int, last: int) -> tuple[int, ...]:
+    """All from `first` to `last`; only the two ends of a range that runs backwards or is implausibly long."""
+    return tuple(range(first, last + 1)) if first <= last < first + _MAX_RANGE else (first, last)
+
+
+def _parse_superscript(text: str, at: int) -> CitationMark | None:
+    """Raised digits, but not a power or a part of a unit: m², x², 10³."""
+    found = _SUPERSCRIPT.match(text, at)
+    assert found
+    first, last = found[1], found[2] or found[1]
+    if max(len(first), len(last)) > _MAX_DIGITS or text[found.end() : found.end() + 1] in _CONTINUES_POWER:
+        return None
+    before = text[at - 1]
+    word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
+    if not word or find_cjk(before):
+        is_power = before.isdigit() or before in _POWER or (before in ")]}" and first in "²³")
+    else:
+        letters = word[0].lower()
+        is_power = len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and first in "²³")
+    return None if is_power else CitationMark(*found.span(), _range(int(first.translate(_LOWERED)), int(last.translate(_LOWERED))))
+
+
+def _parse_path(text: str, at: int, earliest: int) -> CitationMark | None:
+    """The path of a note with its suffix at `at`."""
+    found = _PATH_ENDS.match(text, at)
+    if not found:
+        return None
+    limit = max(earliest, at - MAX_PATH_LENGTH)
+    start = at
+    while start > limit and text[start - 1] not in _PATH_STOPS:
+        start -= 1
+    cut = start == at - MAX_PATH_LENGTH
+    name = text[start:at].lstrip("'’‘")
+    start = at - len(name)
+    linked = text[max(0, start - 2) : start] in ("](", "(<") or text.startswith("](", found.end())
+    if not name or cut or linked or name.startswith("//") or "@" in name or "\\" in name:
+        return None
+    line = int(found[3]) if found[3] else None
+    return CitationMark(start, found.end(), name=name + found[1], heading=found[2], line=line)
 
 
 def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -120,24 +284,17 @@ def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
     return before > 0 and position < spans[before - 1][1]
 
 
-class MarkedText(NamedTuple):
-    """`code`: spans of code and definitions. `closing`: the fence that an open code block at the end still needs."""
-
-    marks: tuple[CitationMark, ...]
-    code: tuple[tuple[int, int], ...]
-    closing: str
-
-
 def find_marks(text: str) -> list[CitationMark]:
     """The marks of a text in its order, without definitions."""
     return [mark for mark in read_marks(text).marks if not mark.defines]
 
 
-def read_marks(text: str) -> MarkedText:
-    """The marks of a text, including definitions, and its code."""
-    reader = CitationMarkParser()
-    found = [*reader.feed(text), *reader.close()]
-    return MarkedText(tuple(found), tuple(reader.code), reader.closing)
+def read_marks(text: str) -> CitationMarkParser:
+    """The marks of a whole text, including definitions, and its code."""
+    parser = CitationMarkParser()
+    parser.feed(text)
+    parser.close()
+    return parser
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -65,6 +65,8 @@ _WORD = lazy_pattern(
 )
 _SPACELESS_CHARACTER = lazy_pattern(f"[{_SPACELESS}]")
 _SPACE_WITHOUT_MEANING = lazy_pattern(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")
+_PLAIN_BORDER = lazy_pattern(r"(?<![0-9] )(?<= )(?=[a-z])|(?<=[a-z])(?:[ )]|[.,;:!?](?: |\Z))")
+"""The border of a word without digits, as most are: looking for all words around a position takes an eighth of the verification."""
 BORDER_REACH = 80
 """Characters on each side of a position that decide whether it is inside a word."""
 
@@ -92,7 +94,7 @@ def normalize_rendered(text: str) -> NormalizedText:
 
 def normalize_quoted(text: str) -> NormalizedText:
     """A quotation of what a reader sees, which is without HTML; it may have the Markdown of the note."""
-    rendered = _WIKILINK.sub(_wikilink_text, _BLOCK.sub(_without_block_marks, text))
+    rendered = _WIKILINK.sub(lambda link: f"{link[1]} › {link[2]}" if link[2] else link[1], _BLOCK.sub(_without_block_marks, text))
     rendered = _BULLET.sub(" ", _ROW.sub(" ", rendered))
     rendered = _EMPHASIS.sub(r"\2", _FOOTNOTE.sub("", _LINK.sub(r"\1", rendered)))
     return _normalize(_HIGHLIGHT.sub("", rendered))
@@ -111,10 +113,6 @@ def _tag_text(tag: re.Match[str]) -> str:
     if tag[0].lower().startswith("<sup") and tag.string[tag.start() - 1 : tag.start()].isdigit():
         return "^"
     return " " if name.lower() in BLOCK_TAGS else ""
-
-
-def _wikilink_text(link: re.Match[str]) -> str:
-    return f"{link[1]} › {link[2]}" if link[2] else link[1]
 
 
 def _without_block_marks(marks: re.Match[str]) -> str:
@@ -138,7 +136,7 @@ def find_words(text: NormalizedText, words: str, start: int = 0, end: int | None
 
 def is_word_border(text: str, at: int) -> bool:
     """Whether no word of a normalized text goes on at this position."""
-    if not 0 < at < len(text):
+    if not 0 < at < len(text) or _PLAIN_BORDER.match(text, at):
         return True
     words = _WORD.finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
     return not any(word.start() < at < word.end() for word in words)
@@ -148,9 +146,8 @@ def _normalize(text: str) -> NormalizedText:
     text = _CASED_UNIT.sub(lambda unit: f"{unit[1]}{unit[2]}byte" if unit[2] else f"{unit[1]}mega", text)
     plain = _TYPOGRAPHY.sub(_plain_mark, text)
     if not plain.isascii():
-        plain = fold(_FRACTION.sub(" ", _LOWERED.sub("_", _RAISED.sub("^", plain))))
-    else:
-        plain = plain.lower()
+        plain = _FRACTION.sub(" ", _LOWERED.sub("_", _RAISED.sub("^", plain)))
+    plain = fold(plain)
     has_cjk = bool(find_cjk(plain))
     lines: list[str] = []
     starts: list[int] = []

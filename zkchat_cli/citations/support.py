@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
-from zkchat_cli.citations.nearest_wording import BLOCK_BORDER
+from zkchat_cli.citations.quotes import BLOCK_BORDER
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk, Support
@@ -71,10 +71,6 @@ class Evidence:
         texts = [" ".join(part.split()) for part in BLOCK_BORDER.split(self.chunk.text)]
         return [(sentence, _stems(sentence)) for text in texts if len(text) > _SHORTEST for sentence in split_sentences(text)]
 
-    @cached_property
-    def is_english(self) -> bool:
-        return len(STOPWORDS.intersection(terms(self.chunk.text[:2000]))) >= 3
-
 
 def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     """Whether the sources together support a sentence of an answer, which is without citation marks."""
@@ -84,7 +80,8 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
         return "unclear"
     known = [source.words for source in sources]
     shared = (len(wanted) - len(wanted.difference(*known))) / len(wanted)
-    unknown = [n for n in _stated_numbers(plain) if not any(n in source.numbers for source in sources)]
+    stated = (n for found in _NUMBER.finditer(plain) if not found["about"] for n in number_parts(found["number"]))
+    unknown = [n for n in stated if not any(n in source.numbers for source in sources)]
     if not all(map(may_count, unknown)):
         return "does_not_support"
     every_name = _names(plain)
@@ -92,10 +89,21 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     if shared <= HARDLY:
         is_other = len(wanted) >= _FEW_WORDS and len(names) == len(every_name) and _same_language(plain, sources)
         return "does_not_support" if is_other else "unclear"
-    same = _similar_sentences(wanted, sources) if shared >= SAME else []
-    if same and _is_contrary(plain, wanted, unknown, names, same):
+    least = ceil(SAME * len(wanted))
+    alike = [each for source in sources for each in source.sentences if len(wanted & each[1]) >= least] if shared >= SAME else []
+    if not alike:
+        return "unclear"
+    alike.sort(key=lambda each: (-len(wanted & each[1]), len(each[1])))
+    same = [(to_plain_text(text), words) for text, words in alike[:_MOST_SIMILAR]]
+    nearest = same[0][0]
+    has_other_number = unknown and _all_numbers(nearest) - _all_numbers(plain)
+    has_other_name = names and any(wanted.isdisjoint(map(stem, terms(name))) for name in _names(nearest))
+    negated = len(_NEGATION.findall(plain)) % 2
+    equal = [text for text, words in same if len(wanted & words) >= EQUAL * len(wanted | words)]
+    is_opposite = equal and all(len(_NEGATION.findall(text)) % 2 != negated for text in equal)
+    if has_other_number or has_other_name or is_opposite:
         return "does_not_support"
-    return "supports" if same and shared >= MOSTLY and not unknown and not names else "unclear"
+    return "supports" if shared >= MOSTLY and not unknown and not names else "unclear"
 
 
 def judge_by_meaning(sentence: str, passages: Iterable[str], similarities: Similarities) -> Support:
@@ -103,32 +111,6 @@ def judge_by_meaning(sentence: str, passages: Iterable[str], similarities: Simil
     texts = [window for passage in passages for window in split_windows(to_plain_text(passage))]
     near = similarities(to_plain_text(sentence), texts) if texts else None
     return "does_not_support" if near and max(near) < DISTANT else "unclear"
-
-
-def _is_contrary(
-    sentence: str, wanted: frozenset[str], unknown: Sequence[str], names: Sequence[str], same: Sequence[tuple[str, frozenset[str]]]
-) -> bool:
-    """Whether the sentences of the note that are otherwise the same have another number, another name or a negation more or less."""
-    nearest = same[0][0]
-    if unknown and _all_numbers(nearest) - _all_numbers(sentence):
-        return True
-    if names and any(wanted.isdisjoint(map(stem, terms(name))) for name in _names(nearest)):
-        return True
-    equal = [text for text, words in same if len(wanted & words) >= EQUAL * len(wanted | words)]
-    negated = len(_NEGATION.findall(sentence)) % 2
-    return bool(equal) and all(len(_NEGATION.findall(text)) % 2 != negated for text in equal)
-
-
-def _similar_sentences(wanted: frozenset[str], sources: Iterable[Evidence]) -> list[tuple[str, frozenset[str]]]:
-    """The sentences that have enough of the wanted words, the one with most of them first."""
-    count = ceil(SAME * len(wanted))
-    found = [each for source in sources for each in source.sentences if len(wanted & each[1]) >= count]
-    found.sort(key=lambda each: (-len(wanted & each[1]), len(each[1])))
-    return [(to_plain_text(text), words) for text, words in found[:_MOST_SIMILAR]]
-
-
-def _stated_numbers(text: str) -> list[str]:
-    return [part for found in _NUMBER.finditer(text) if not found["about"] for part in number_parts(found["number"])]
 
 
 def _all_numbers(text: str) -> frozenset[str]:
@@ -146,7 +128,9 @@ def _same_language(sentence: str, sources: Iterable[Evidence]) -> bool:
     """Whether a sentence and a source are both in English or in Chinese or Japanese; others are not known to be comparable."""
     if find_cjk(sentence):
         return any(find_cjk(source.chunk.text) for source in sources)
-    return not STOPWORDS.isdisjoint(terms(sentence)) and any(source.is_english for source in sources)
+    if STOPWORDS.isdisjoint(terms(sentence)):
+        return False
+    return any(len(STOPWORDS.intersection(terms(source.chunk.text[:2000]))) >= 3 for source in sources)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -4,15 +4,13 @@ Deterministic and cheap: one reading of the answer and one search per quotation,
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.citations import marks
-from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.citing_marks import CitingMark, citing_marks, read_footnotes
-from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.quotation_marks import Quotation, find_quotations
-from zkchat_cli.citations.quote_assignment import assign_quotes, marks_outside_quotations
+from zkchat_cli.citations.citable_sources import CitableSources, citing_marks, read_footnotes
+from zkchat_cli.citations.marks import CitationMark
+from zkchat_cli.citations.quotations import Quotation, assign_quotes, find_quotations, marks_outside_quotations
 from zkchat_cli.citations.quotes import FoundQuotation
 from zkchat_cli.citations.support import judge_support
 from zkchat_cli.markdown.blocks import sentences
@@ -34,8 +32,6 @@ _SILENCE = lazy_pattern(
     r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b|nothing in (?:your|the) notes\b|I found no sentence\b|(?:most likely|or): ",
     re.IGNORECASE,
 )
-_BEFORE_POINT = lazy_pattern(r" (?=[.,;:!?])")
-"""Space that is left where a mark was."""
 _QUOTED_END = lazy_pattern(r"""[.!?…](?=['"’”»)\]*_]*+\s)|[。！？]""")
 _ENDS = ".!?…。！？"
 _NO_ENDS = dict(zip(map(ord, _ENDS), range(0xE002, 0xE009), strict=True))
@@ -74,23 +70,36 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
     quotations = find_quotations(answer, text)
     footnotes = read_footnotes(reading, answer, sources)
     citing = list(citing_marks(marks_outside_quotations(reading.marks, quotations, answer), answer, sources, footnotes))
-    citing, cited_sentences, uncited = _split_by_sentence(citing, _join_quoted_sentences(text, quotations), sources)
-    quotes = assign_quotes([cited.mark.span for cited in citing], quotations, answer, text)
+    uncited = 0
+    sentence_of: dict[int, str] = {}
+    """The sentence of each mark, without marks; not in tables and headings."""
+    redundant: set[int] = set()
+    """Names that accompany a number of the same note in one sentence."""
+    for sentence, indexes in _marked_sentences([cited.mark for cited in citing], _join_quoted_sentences(text, quotations)):
+        if not indexes:
+            uncited += _states_something(sentence)
+        elif _states_something(sentence):
+            sentence_of.update(dict.fromkeys(indexes, sentence))
+        numbers = {number for index in indexes for number in citing[index].mark.numbers}
+        paths = {sources.by_number[number].relative_path for number in numbers if number in sources.by_number}
+        redundant.update(index for index in indexes if not paths.isdisjoint(citing[index].notes))
+    kept = [index for index in range(len(citing)) if index not in redundant]
     places: dict[tuple[int, str | None], list[tuple[tuple[int, int], str]]] = {}
     """The citations, each with the spans of its marks and the sentences that cite it."""
-    for cited, own, sentence in zip(citing, quotes, cited_sentences, strict=True):
-        mark = cited.mark
-        defined = [quote for number in cited.defined for quote in footnotes[number].quotes]
-        for quote in dict.fromkeys([*(words for _, words in own), *defined]) or (None,):
-            for number in mark.numbers or (sources.choose_chunk(cited.notes, quote, mark.heading, mark.line),):
-                places.setdefault((number, quote), []).append((mark.span, sentence if number in sources.by_number else ""))
+    for index, own in zip(kept, assign_quotes([citing[index].mark.span for index in kept], quotations, answer, text), strict=True):
+        mark, notes, defined = citing[index]
+        quotes = [*(words for _, words in own), *(quote for number in defined for quote in footnotes[number].quotes)]
+        for quote in dict.fromkeys(quotes) or (None,):
+            for number in mark.numbers or (sources.choose_chunk(notes, quote, mark.heading, mark.line),):
+                sentence = sentence_of.get(index, "") if number in sources.by_number else ""
+                places.setdefault((number, quote), []).append((mark.span, sentence))
     citations = {key: _citation(*key, sources, tuple(span for span, _ in where)) for key, where in places.items()}
     cited_in: dict[str, list[Citation]] = {}
     for key, where in places.items():
         for _, sentence in where:
             cited_in.setdefault(sentence, []).append(citations[key])
     judged = {sentence: _sentence_support(sentence, cited, sources) for sentence, cited in cited_in.items() if sentence}
-    support = {key: _worst_support([judged[sentence] for _, sentence in where if sentence]) for key, where in places.items()}
+    support = {key: _worst(judged[sentence] for _, sentence in where if sentence) for key, where in places.items()}
     return VerificationResult(tuple(each.model_copy(update={"support": support[key]}) for key, each in citations.items()), uncited)
 
 
@@ -105,24 +114,6 @@ def _join_quoted_sentences(text: str, quotations: Sequence[Quotation]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _split_by_sentence(citing: Sequence[CitingMark], text: str, sources: CitableSources) -> tuple[list[CitingMark], list[str], int]:
-    """The marks, without names that accompany a number of the same note in one sentence; the sentence of each, without marks, empty in
-    tables and headings; and the number of sentences without marks."""
-    uncited = 0
-    redundant: set[int] = set()
-    sentence_of: dict[int, str] = {}
-    for sentence, indexes in _marked_sentences([cited.mark for cited in citing], text):
-        if not indexes:
-            uncited += _states_something(sentence)
-        elif _states_something(sentence):
-            sentence_of.update(dict.fromkeys(indexes, sentence))
-        numbers = {number for index in indexes for number in citing[index].mark.numbers}
-        paths = {sources.by_number[number].relative_path for number in numbers if number in sources.by_number}
-        redundant.update(index for index in indexes if not paths.isdisjoint(citing[index].notes))
-    kept = [index for index in range(len(citing)) if index not in redundant]
-    return [citing[index] for index in kept], [sentence_of.get(index, "") for index in kept], uncited
-
-
 def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSentence]:
     """The sentences of an answer that state something and cite a source."""
     cited = [mark for mark in marks.cited_marks(answer, citations) if not mark.defines]
@@ -133,10 +124,9 @@ def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSen
         of_sentence = [citation for citation in citations if not spans.isdisjoint(citation.spans)]
         numbers = tuple(dict.fromkeys(citation.number for citation in of_sentence))
         if numbers and _states_something(sentence):
-            support = _worst_support([citation.support for citation in of_sentence if citation.support])
-            found.append(
-                CitedSentence(_BEFORE_POINT.sub("", " ".join(sentence.translate(_ENDS_AGAIN).split())), numbers, support or "unclear")
-            )
+            words = " ".join(sentence.translate(_ENDS_AGAIN).split())
+            support = _worst(citation.support for citation in of_sentence if citation.support)
+            found.append(CitedSentence(re.sub(r" (?=[.,;:!?])", "", words), numbers, support or "unclear"))
     return found
 
 
@@ -158,15 +148,16 @@ def _sentence_support(sentence: str, cited: Sequence[Citation], sources: Citable
     return judge_support(sentence, [sources.evidence(number) for number in dict.fromkeys(citation.number for citation in cited)])
 
 
-def _worst_support(judged: Sequence[Support]) -> Support | None:
-    order: tuple[Support, ...] = ("does_not_support", "unclear", "supports")
-    return next((each for each in order if each in judged), None)
+def _worst(judged: Iterable[Support]) -> Support | None:
+    return min(judged, key=("does_not_support", "unclear", "supports").index, default=None)
 
 
 def _citation(number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...]) -> Citation:
-    earlier = sources.earlier_chunk(number, quote) if quote and number not in sources.by_number else None
-    source = sources.quotable_chunk(number) if number in sources.by_number else earlier
-    if source is None:
+    if number in sources.by_number:
+        source = sources.quotable_chunk(number)
+    elif (earlier := sources.earlier_chunk(number, quote) if quote else None) is not None:
+        source = earlier
+    else:
         return Citation(number=number, quote=quote, spans=spans)
     chunk = source.chunk
     found = source.locate(quote) if quote else None

@@ -8,15 +8,15 @@ web is not checked, unless a note has it. Verdicts are those of the chat.
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from zkchat_cli.citations import marks
-from zkchat_cli.citations.citing_marks import PAGE, Footnote, citing_marks, read_footnote, read_footnotes
-from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.quotation_marks import Quotation, find_quotations
-from zkchat_cli.citations.quote_assignment import assign_quotes, is_beside, marks_outside_quotations
+from zkchat_cli.citations.citable_sources import PAGE, Footnote, citing_marks, read_footnote, read_footnotes
+from zkchat_cli.citations.marks import CitationMark
+from zkchat_cli.citations.quotations import Quotation, assign_quotes, find_quotations, is_beside, marks_outside_quotations
 from zkchat_cli.citations.quotes import FoundQuotation, QuotableChunk, QuotationVerdict, find_quotation
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.plain_text import remove_tags
@@ -93,8 +93,7 @@ def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
     return [each for each in verified if each.found.verdict in ("verified", "cut") or not notes.matching_notes(each.quote)]
 
 
-@dataclass(frozen=True, slots=True)
-class _WrittenQuotation:
+class _WrittenQuotation(NamedTuple):
     """`is_named`: whether the notes are certainly meant as its source, not only linked nearby."""
 
     at: int
@@ -104,34 +103,24 @@ class _WrittenQuotation:
     page: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class _Notes:
     """The notes of a vault as sources that a text may cite; each is read once."""
 
-    vault: Vault
-    verified_text: str
-    by_number: Mapping[int, ContentChunk] = field(default_factory=dict)
-    _named: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _texts: dict[str, QuotableChunk | None] = field(default_factory=dict)
-
-    def matching_notes(self, name: str) -> tuple[str, ...]:
-        if name not in self._named:
-            self._named[name] = self.vault.notes_named(name) if len(name) <= _LONGEST_NAME else ()
-        return self._named[name]
+    def __init__(self, vault: Vault, verified_text: str) -> None:
+        self._vault, self._verified_text = vault, verified_text
+        self.by_number: Mapping[int, ContentChunk] = {}
+        self.matching_notes = cache(lambda name: vault.notes_named(name) if len(name) <= _LONGEST_NAME else ())
+        self._read_once = cache(self._read)
 
     def read(self, paths: Iterable[str]) -> Iterator[QuotableChunk]:
-        for path in paths:
-            if path not in self._texts:
-                self._texts[path] = self._read(path)
-            if text := self._texts[path]:
-                yield text
+        return filter(None, map(self._read_once, paths))
 
     def _read(self, path: str) -> QuotableChunk | None:
         try:
-            text = self.vault.read(path)
+            text = self._vault.read(path)
         except VaultError:  # deleted or locked since it was indexed
             return None
-        if text.strip() == self.verified_text.strip():
+        if text.strip() == self._verified_text.strip():
             return None
         lines = text.count("\n") + 1
         if (header := read_front_matter(text).lines) > 1:  # its lines would underline a heading
@@ -141,12 +130,17 @@ class _Notes:
 
     def all_with(self, words: str) -> Iterator[QuotableChunk]:
         """The notes that may contain these words, the likeliest first."""
-        return self.read(self.vault.notes_quoted(words))
+        return self.read(self._vault.notes_quoted(words))
 
 
 def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
+    def is_in_a_note(words: str) -> bool:
+        return find_quotation(words, notes.all_with(words)).verdict == "verified"
+
     list_start, listed = _read_source_list(text, notes)
-    prose = _blank_markup(text[:list_start])
+    header = len(text) - len(text.split("\n", read_front_matter(text).lines)[-1])
+    no_prose = (found.span() for found in _NO_PROSE.finditer(text[:list_start], header))
+    prose = marks.blank_spans(text[:list_start], [(0, header), *no_prose])
     reading = marks.read_marks(prose)
     without_code = marks.blank_spans(text[:list_start], reading.code)
     visible = _WIKILINK.sub(lambda link: " " * len(link[0]), marks.blank_spans(prose, reading.code))
@@ -156,7 +150,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     written = marks_outside_quotations(sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose)
     starts = [mark.start for mark in written]
     inside = {q: written[bisect_left(starts, q.start) : bisect_left(starts, q.end)] for q in quotations if not q.block}
-    of_notes = {mark for quotation, found in inside.items() if found and _is_in_a_note(quotation.words, notes) for mark in found}
+    of_notes = {mark for quotation, found in inside.items() if found and is_in_a_note(quotation.words) for mark in found}
     citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes, footnotes))
     spans = [cited.mark.span for cited in citing]
     at = {quotation.start: quotation for quotation in quotations}
@@ -168,7 +162,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
             is_named = is_beside(cited.mark.span, quotations[index], visible)
             found.append(_WrittenQuotation(quotations[index].start, words, cited.notes, is_named))
     pages = list(_pages(without_code, written, footnotes))
-    found = [each if each.is_named else replace(each, page=_page_of(at[each.at], pages, visible)) for each in found]
+    found = [each if each.is_named else each._replace(page=_page_of(at[each.at], pages, visible)) for each in found]
     found += [
         _WrittenQuotation(q.start, q.words, page=_page_of(q, pages, visible)) for index, q in enumerate(quotations) if index not in assigned
     ]
@@ -212,16 +206,6 @@ def _page_of(quotation: Quotation, pages: Iterable[tuple[tuple[int, int], str]],
     return ""
 
 
-def _is_in_a_note(words: str, notes: _Notes) -> bool:
-    return find_quotation(words, notes.all_with(words)).verdict == "verified"
-
-
-def _blank_markup(text: str) -> str:
-    """The text with spaces in place of its front matter, comments, tags and targets of links."""
-    header = len(text) - len(text.split("\n", read_front_matter(text).lines)[-1])
-    return marks.blank_spans(text, [(0, header), *(found.span() for found in _NO_PROSE.finditer(text, header))])
-
-
 def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote]]:
     """Where the list of sources at the end of a text begins, and what its numbers mean; the text's end and nothing if there is none."""
     begin = end = len(text)
@@ -230,8 +214,13 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
         line_start = text.rfind("\n", 0, end) + 1
         line = text[line_start:end]
         if listed := _LISTED.match(line):
-            named = _name_at_beginning(listed["source"], notes)
-            footnote = read_footnote(listed["source"], notes)
+            source = listed["source"]
+            footnote = read_footnote(source, notes)
+            if link := _MARKDOWN_LINK.match(source):
+                named = notes.matching_notes(unquote(link[1]))
+            else:  # `Filters, 2024`, `Filters › Dates`
+                names = (source[: end.start()].strip('*_"“” ') for end in _TITLE_ENDS.finditer(source[:_LONGEST_NAME]))
+                named = next(filter(None, map(notes.matching_notes, names)), ())
             if not (named or footnote.notes or footnote.page) and listed["item"]:
                 break
             found.setdefault(int(listed["bracket"] or listed["item"]), footnote._replace(notes=footnote.notes or named))
@@ -242,32 +231,24 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
     return begin, found
 
 
-def _name_at_beginning(source: str, notes: _Notes) -> tuple[str, ...]:
-    """The notes that the beginning of a source means: `[Filters](Queries/Filters.md)`, `Filters, 2024`, `Filters › Dates`."""
-    if link := _MARKDOWN_LINK.match(source):
-        return notes.matching_notes(unquote(link[1]))
-    ends = (found.start() for found in _TITLE_ENDS.finditer(source[:_LONGEST_NAME]))
-    return next((named for end in ends if (named := notes.matching_notes(source[:end].strip('*_"“” ')))), ())
-
-
 def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:
     """The best verdict on the quotation as it is written, without tags, and without its attribution."""
     forms = dict.fromkeys((quotation.words, remove_tags(quotation.words), _ATTRIBUTION.sub("", quotation.words)))
-    found = {form: _find_source(replace(quotation, words=form), notes) for form in forms}
+    found = {form: _find_source(form, quotation, notes) for form in forms}
     best = min(forms, key=lambda form: _BEST_FIRST.index(found[form].verdict))
     is_outside = quotation.page and not (quotation.notes and quotation.is_named) and found[best].verdict != "verified"
     where = FoundQuotation("outside") if is_outside else found[best]
     return TextQuotation(best.strip(), where, quotation.notes if quotation.is_named else (), quotation.page if is_outside else "")
 
 
-def _find_source(quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:
-    """Where the quotation is. One that another note than the named has is misquoted, and its nearest wording is there."""
-    here = find_quotation(quotation.words, notes.read(quotation.notes)) if quotation.notes else FoundQuotation("not_found")
+def _find_source(words: str, quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:
+    """Where the words are. If another note than the named has them, they are misquoted, and the nearest wording is there."""
+    here = find_quotation(words, notes.read(quotation.notes)) if quotation.notes else FoundQuotation("not_found")
     if here.verdict == "verified" or (here.verdict == "cut" and quotation.is_named):
         return here
-    found = find_quotation(quotation.words, notes.all_with(quotation.words))
+    found = find_quotation(words, notes.all_with(words))
     if not (quotation.notes and quotation.is_named):
         return found
     if found.verdict == "verified":
-        return found._replace(verdict="misquoted", nearest=" ".join(quotation.words.split()))
+        return found._replace(verdict="misquoted", nearest=" ".join(words.split()))
     return here if here.verdict == "misquoted" else found._replace(verdict="misquoted") if found.verdict == "cut" else found

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from zkchat_cli.citations.quote_ranges import merge_ranges, quote_ranges
+from zkchat_cli.citations.quotes import merge_ranges, quote_ranges
 from zkchat_cli.models import Citation, ContentChunk
 from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.text.numbers import line_range

@@ -13,8 +13,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.marks import split_at_marks
+from zkchat_cli.citations.marks import CitationMark, split_at_marks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

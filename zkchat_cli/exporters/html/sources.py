@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.quote_ranges import merge_ranges, quote_ranges
+from zkchat_cli.citations.marks import CitationMark
+from zkchat_cli.citations.quotes import merge_ranges, quote_ranges
 from zkchat_cli.exporters.base import NO_SOURCE
 from zkchat_cli.models import Citation, CitationVerdict, ContentChunk, group_by_number, worst_verdict
 from zkchat_cli.vault.links.wikilinks import note_name
