@@ -4,7 +4,7 @@ import pytest
 from conftest import Program
 from terminal_screen import CTRL_C, Chat, Script
 
-from zkchat_cli.vault.links.broken import certain_target
+from zkchat_cli.vault.links.name_suggestions import certain_target
 
 CREATE = {"tool_calls": [{"name": "create_note", "arguments": {"path": "New.md", "content": "# New"}}]}
 SAID = {"text": "I did what you allowed."}

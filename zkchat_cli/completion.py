@@ -77,7 +77,7 @@ class InputCompleter:
 
     def _suggest(self, typed: re.Match[str], before: str, after: str, session: "ZkChatSession") -> Iterator[Suggestion]:
         from zkchat_cli import slash  # the session has loaded them
-        from zkchat_cli.vault.links.fuzzy import best_matches
+        from zkchat_cli.vault.links.completion import best_matches
 
         kind = typed.lastgroup or ""
         text = typed[kind]
@@ -118,7 +118,7 @@ class InputCompleter:
 
     def _headings(self, link: str, closing: str, session: "ZkChatSession") -> Iterator[Suggestion]:
         """The headings of the note before the first `#`, in order, or those that match the text after the last `#`."""
-        from zkchat_cli.vault.links.fuzzy import best_matches
+        from zkchat_cli.vault.links.completion import best_matches
 
         name, _, typed = link.partition("#")
         heading = typed.rpartition("#")[2]

@@ -17,8 +17,7 @@ class Decision(NamedTuple):
 
     allowed: bool
     reason: str = ""
-    always: bool = False
-    """Whether the user wants no more questions about the same tool."""
+    always: bool = False  # whether the user wants no more questions about the same tool
 
 
 Approve = Callable[["Change"], Decision]

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from zkchat_cli.vault.markup import Heading, Markup
 
-MAX_TOKENS = 350
-"""Estimated tokens of a chunk: readable at a glance, and a dozen fit a small model's window."""
+MAX_TOKENS = 350  # estimated tokens of a chunk: readable at a glance, and a dozen fit a small model's window
 MIN_TOKENS = 40
 BYTES_PER_TOKEN = 4
 MAX_LINE_TOKENS = 4 * MAX_TOKENS

@@ -21,14 +21,11 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
-LARGEST_NOTE = 10_000_000
-"""Bytes; a larger note would take a minute to index."""
+LARGEST_NOTE = 10_000_000  # bytes; a larger note would take a minute to index
 
-LONGEST_NAME = 255
-"""Bytes of the name of a file or folder."""
+LONGEST_NAME = 255  # bytes of the name of a file or folder
 
-HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."
-"""The hint of an error about a missing note."""
+HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."  # the hint of an error about a missing note
 
 Stamp = tuple[int, int, int]
 

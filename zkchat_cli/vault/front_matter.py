@@ -8,8 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 _MAX_DEPTH = 20
-MAX_CHARACTERS = 64 * 1024
-"""Longer front matter is text."""
+MAX_CHARACTERS = 64 * 1024  # longer front matter is text
 _EMPTY_VALUES = ("", "~", "null", "Null", "NULL")
 _NO_CONTENT = re.compile(
     r"title|alias(?:es)?|description|summary|tags?|categor(?:y|ies)|(?:date )?(?:created|modified|updated|published)(?: at)?|date|day"

@@ -70,14 +70,11 @@ class _MarkupReader:
     tags: list[str] = field(default_factory=list)
     code: list[tuple[int, int]] = field(default_factory=list)
     block_ids: list[tuple[str, int]] = field(default_factory=list)
-    outline: list[Heading] = field(default_factory=list)
-    """The headings above the next line."""
+    outline: list[Heading] = field(default_factory=list)  # the headings above the next line
     line: int = 0
     mark: re.Match[str] | None = None
-    mark_at: int = -1
-    """The next mark and where it begins: lines before it need no search."""
-    resume: int = 0
-    """Where reading continues: after the end of a line if a comment, code or math runs over it."""
+    mark_at: int = -1  # the next mark and where it begins: lines before it need no search
+    resume: int = 0  # where reading continues: after the end of a line if a comment, code or math runs over it
     unclosed: set[str] = field(default_factory=set)
     paragraph_end: int = -1
     backticks: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))

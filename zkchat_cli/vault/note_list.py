@@ -11,8 +11,7 @@ from zkchat_cli.text.dates import Period
 from zkchat_cli.vault.filesystem import short_path
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
 
-MOST_NAMED = 5
-"""Notes, folders or tags that an error names."""
+MOST_NAMED = 5  # notes, folders or tags that an error names
 
 
 class NoteEntry(NamedTuple):

@@ -20,8 +20,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 if TYPE_CHECKING:
     from zkchat_cli.vault.note_parser import ParsedNote
 
-LONGEST_LINE = 5_000
-"""Characters of a line that is sent whole because it has a link."""
+LONGEST_LINE = 5_000  # characters of a line that is sent whole because it has a link
 
 
 @dataclass(frozen=True, slots=True)

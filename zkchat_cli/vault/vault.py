@@ -24,34 +24,30 @@ from zkchat_cli.vault import filesystem, note_list
 from zkchat_cli.vault.edit.transaction import finish_interrupted
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress
 from zkchat_cli.vault.index.manager import IndexManager
-from zkchat_cli.vault.links import broken, graph, name_suggestions
-from zkchat_cli.vault.links.broken import BrokenLink
+from zkchat_cli.vault.links import graph, name_suggestions
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
+from zkchat_cli.vault.links.name_suggestions import BrokenLink, is_attachment
 from zkchat_cli.vault.links.resolver import resolve
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, related
-from zkchat_cli.vault.search.embedding_thread import EmbeddingJob, EmbeddingThread
 from zkchat_cli.vault.search.related import RelatedNote
-from zkchat_cli.vault.search.semantic import SemanticSearch
+from zkchat_cli.vault.search.semantic import EmbeddingJob, EmbeddingThread, SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import NoteEditor
     from zkchat_cli.vault.search.snippets import Snippet
 
-SCAN_SECONDS = 2.0
-"""For how long a scan counts as current, so that one command does not scan twice."""
+SCAN_SECONDS = 2.0  # for how long a scan counts as current, so that one command does not scan twice
 MOST_CHUNKS_OF_A_NOTE = 3
-MOST_COMPARED = 50
-"""Notes that are compared to find related ones."""
+MOST_COMPARED = 50  # notes that are compared to find related ones
 MOST_SUGGESTIONS = 3
-MOST_SUGGESTED_BY_MEANING = 50
-"""Names of missing notes that are searched by meaning, at 10 ms each."""
-SUGGESTION_COSINE = 0.4
-"""The cosine of a note that a broken link may mean."""
+MOST_SUGGESTED = 1000  # broken names that get suggestions, at 3 ms each
+MOST_SUGGESTED_BY_MEANING = 50  # names of missing notes that are searched by meaning, at 10 ms each
+SUGGESTION_COSINE = 0.4  # the cosine of a note that a broken link may mean
 
 
 class Vault:
@@ -103,9 +99,9 @@ class Vault:
         if self._embedding:
             self._embedding.stop()
             self._embedding = None
-        for part in (self._index, self.semantic):
-            if part:
-                part.close()
+        self._index.close()
+        if self.semantic:
+            self.semantic.close()
 
     @property
     def has_index(self) -> bool:
@@ -186,7 +182,6 @@ class Vault:
         """Compute missing vectors, of `messages` too, in a thread until the vault is closed, but not while `is_busy`."""
         if self.semantic and not self._embedding:
             self._embedding = EmbeddingThread(self.semantic, is_busy, messages)
-            self._embedding.start()
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning since the last call; each is reported once."""
@@ -245,10 +240,10 @@ class Vault:
 
     def notes_quoted(self, text: str) -> Iterator[str]:
         """The paths of notes that may contain this text: those with all of its longest words, then those with most of its rare ones."""
-        from zkchat_cli.vault.search import quoted_words
+        from zkchat_cli.vault.search import lexical
 
-        yield from self._ask(lambda index: quoted_words.notes_with_longest(index, text))
-        yield from self._ask(lambda index: quoted_words.notes_with_rarest(index, text))
+        yield from self._ask(lambda index: lexical.notes_with_longest(index, text))
+        yield from self._ask(lambda index: lexical.notes_with_rarest(index, text))
 
     def _resolve(self, written: Sequence[WrittenLink], source: str | None) -> list[LinkResolution]:
         """The links with their targets, without those that mean no note; broken ones with the notes that they may mean."""
@@ -259,7 +254,9 @@ class Vault:
                 fields = link._asdict() | resolved._asdict()
                 del fields["place"]
                 links.append(LinkResolution(**fields))
-        near = self._suggest_notes(link.text for link in links if link.status == "broken")
+        if not (names := [link.text for link in links if link.status == "broken"]):
+            return links
+        near = self._suggest_notes(names)
         return [link.model_copy(update={"candidates": near[link.text]}) if near.get(link.text) else link for link in links]
 
     def _suggest_notes(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -269,24 +266,21 @@ class Vault:
         """
         from zkchat_cli.vault.search.query import as_words
 
-        wanted = list(islice(dict.fromkeys(names), broken.MOST_SUGGESTED))
-        near = self._suggest_by_name(wanted, name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY)
-        unknown = [name for name in wanted if self.semantic and not near[name] and not broken.is_attachment(name)]
+        def by_name(names: list[str], least: float) -> dict[str, list[str]]:
+            """The paths of notes with names at least so similar, nearest first."""
+            suggest = name_suggestions.suggest_names
+            return self._ask(lambda index: {name: [path for _, path in suggest(index, name, MOST_SUGGESTIONS, least)] for name in names})
+
+        wanted = list(islice(dict.fromkeys(names), MOST_SUGGESTED))
+        near = by_name(wanted, name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY)
+        unknown = [name for name in wanted if self.semantic and not near[name] and not is_attachment(name)]
         phrases = [name for name in unknown if any(map(str.isalpha, name))]  # the note of a day is like no other by its meaning
         for name in phrases[:MOST_SUGGESTED_BY_MEANING]:
             found = self.search(as_words(name), MOST_SUGGESTIONS)
             near[name] = [chunk.relative_path for chunk in found if (chunk.score_meaning or 0) >= SUGGESTION_COSINE]
-        for name, paths in self._suggest_by_name(unknown, name_suggestions.LEAST_SIMILARITY).items():
+        for name, paths in by_name(unknown, name_suggestions.LEAST_SIMILARITY).items():
             near[name] += paths
         return {name: tuple(dict.fromkeys(paths))[:MOST_SUGGESTIONS] for name, paths in near.items()}
-
-    def _suggest_by_name(self, names: list[str], least: float) -> dict[str, list[str]]:
-        """The paths of notes with names at least so similar, nearest first."""
-
-        def suggest(index: IndexDatabase, name: str) -> list[str]:
-            return [path for _, path in name_suggestions.suggest_names(index, name, MOST_SUGGESTIONS, least)]
-
-        return self._ask(lambda index: {name: suggest(index, name) for name in names})
 
     def suggest_names(self, name: str) -> list[str]:
         """The names of notes nearest to a misspelt one, nearest first."""
@@ -297,13 +291,13 @@ class Vault:
 
         Does not wait for a running refresh, but answers from the names known before.
         """
-        ask = self._index.ask_if_free if self._completer else self._ask
-        self._completer = completer = ask(self._update_completer) or self._completer
-        return completer[1].find(replace_surrogates(typed), limit) if completer else []
 
-    def _update_completer(self, index: IndexDatabase) -> tuple[tuple[object, ...], NoteCompleter]:
-        stamp = index.stamp()
-        return self._completer if self._completer and self._completer[0] == stamp else (stamp, NoteCompleter(index))
+        def update(index: IndexDatabase) -> tuple[tuple[object, ...], NoteCompleter]:
+            stamp = index.stamp()
+            return self._completer if self._completer and self._completer[0] == stamp else (stamp, NoteCompleter(index))
+
+        self._completer = completer = (self._index.ask_if_free if self._completer else self._ask)(update) or self._completer
+        return completer[1].find(replace_surrogates(typed), limit) if completer else []
 
     def note_paths(self) -> list[str]:
         """The paths of all notes, sorted."""
@@ -321,9 +315,19 @@ class Vault:
 
     def broken_links(self) -> list[BrokenLink]:
         """All links of the vault that point to nothing, by source and line."""
-        links = self._ask(broken.find_broken_links)
+
+        def find(index: IndexDatabase) -> list[BrokenLink]:
+            texts: dict[str, str] = dict(index.rows("SELECT DISTINCT raw, text FROM links WHERE status = 'broken'"))
+            return [BrokenLink(row, texts[row.raw]) for row in index.link_rows("links.status = 'broken'")]
+
+        links = self._ask(find)
         near = self._suggest_notes(link.text for link in links)
-        return [link.with_candidates(near.get(link.text, ())) for link in links]
+        found: list[BrokenLink] = []
+        for link in links:  # a link to an attachment never means a note, and no link means the note that it is in
+            paths = [path for path in near.get(link.text, ()) if path != link.row.source]
+            possible = (path for path in paths if not (is_attachment(link.text) and path.endswith(NOTE_SUFFIXES)))
+            found.append(link._replace(candidates=tuple(possible)))
+        return found
 
     def locate(self, text: str) -> tuple[str, str | None]:
         """The file that a path, a name, a title or a link certainly means, and the heading of the link.

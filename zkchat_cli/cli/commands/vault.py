@@ -201,7 +201,7 @@ def broken(
 def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     """Propose the only possible note for each broken link; repair with `yes`, or if the user agrees. Exits with DECLINED on a no."""
     from zkchat_cli.terminal.approval import show_diff
-    from zkchat_cli.vault.links.broken import certain_target
+    from zkchat_cli.vault.links.name_suggestions import certain_target
 
     links = [(link, certain_target(link.text, link.candidates)) for link in notes.broken_links()]
     fixes = [link.row._replace(target=path) for link, path in links if path]

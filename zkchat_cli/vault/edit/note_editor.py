@@ -39,8 +39,7 @@ class NoteEditor:
     root: Path
     index: IndexManager
     refresh: Callable[..., IndexReport]
-    journal: Path
-    """Where a change is recorded while it is made."""
+    journal: Path  # where a change is recorded while it is made
 
     def apply(self, change: Change) -> IndexReport | None:
         """Make a change, all of it or nothing; what the index took in of it, None if it could not yet.

@@ -10,8 +10,7 @@ from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.sections import matching_headings, missing_section
 
-_ROW = re.compile(rf"[ \t]*(?:{LIST_MARKER}[ \t]|\|)")
-"""A list item or table row: the next one follows without a blank line."""
+_ROW = re.compile(rf"[ \t]*(?:{LIST_MARKER}[ \t]|\|)")  # a list item or table row: the next one follows without a blank line
 
 
 class NoteSection(NamedTuple):

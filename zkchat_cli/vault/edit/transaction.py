@@ -25,8 +25,7 @@ from zkchat_cli.fileio import atomic_write, read_file, scratch_file
 from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
-TRASH = ".trash"
-"""Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them."""
+TRASH = ".trash"  # Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them
 _COMMITTED = "committed"
 MAX_JOURNAL = 100_000_000
 

@@ -25,10 +25,8 @@ from zkchat_cli.vault.index.sqlite import connect, damage_error, sqlite_errors, 
 from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
-Progress = Callable[[int, int], None]
-"""Gets the number of notes that are done, and of all."""
-VERSION = 13
-"""Raise it whenever the tables, the chunks, the links or `to_index_text` change."""
+Progress = Callable[[int, int], None]  # gets the number of notes that are done, and of all
+VERSION = 13  # raise it whenever the tables, the chunks, the links or `to_index_text` change
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -97,13 +95,10 @@ INDEXES = (
 )
 """Created after the notes are inserted: sorting half a million rows once is faster than keeping them sorted."""
 
-MAX_SNIPPET = 200
-"""Characters of the line around a link."""
-MOST_WRITTEN = 20
-"""Notes that a person may write in one minute."""
+MAX_SNIPPET = 200  # characters of the line around a link
+MOST_WRITTEN = 20  # notes that a person may write in one minute
 _FTS_TABLES = ("words", "note_words", "name_pairs")
-_HASH_BYTES = 16 << 20
-"""FTS5's write buffer: with the default of 1 MB a build takes twice as long."""
+_HASH_BYTES = 16 << 20  # FTS5's write buffer: with the default of 1 MB a build takes twice as long
 
 
 class LinkRow(NamedTuple):
@@ -304,9 +299,6 @@ class IndexDatabase:
 
     def links_to(self, path: str) -> list[LinkRow]:
         return self.link_rows("links.target = ? AND notes.path != links.target", path)
-
-    def broken_links(self) -> list[LinkRow]:
-        return self.link_rows("links.status = 'broken'")
 
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
         """Links with the line around them, taken from their chunk; a link in front matter has no other context."""

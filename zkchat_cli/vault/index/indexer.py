@@ -26,14 +26,11 @@ from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, link_key, n
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
-MOST_ANCHORS = 40
-"""Link aliases that count for one note, the most frequent first: a hub is not about every word that links to it."""
+MOST_ANCHORS = 40  # link aliases that count for one note, the most frequent first: a hub is not about every word that links to it
 
-CHUNK_BATCH = 2_000
-"""Chunks written together: FTS5 is a quarter faster without other statements between its rows."""
+CHUNK_BATCH = 2_000  # chunks written together: FTS5 is a quarter faster without other statements between its rows
 
-LINK_BATCH = 20_000
-"""Links resolved together: a million of them at once would take half a gigabyte."""
+LINK_BATCH = 20_000  # links resolved together: a million of them at once would take half a gigabyte
 
 
 class _IndexedNote(NamedTuple):
@@ -90,11 +87,9 @@ class _IndexUpdate:
         """Keys of names that were added or removed: links with these keys may have other targets now."""
         self.changed_targets: set[str | None] = set()
         """Notes with a link that is new, deleted or resolved again, so that they may be found by other words."""
-        self.pending_notes: set[int] = set()
-        """Notes whose links must be resolved or whose names must be written to `note_words`."""
+        self.pending_notes: set[int] = set()  # notes whose links must be resolved or whose names must be written to `note_words`
         self.chunk_rows: list[tuple[int, int, str | None, str, int, int, str, int]] = []
-        self.growth = Counter[str]()
-        """The changes of the `IndexSizes`."""
+        self.growth = Counter[str]()  # the changes of the `IndexSizes`
 
     def run(self, root: Path, progress: Progress | None) -> IndexChanges:
         candidates = self._find_changed_notes()

@@ -37,11 +37,9 @@ class IndexManager:
         self.file = file
         self._ignore = tuple(ignore)
         self._index: IndexDatabase | None = None
-        self._has_seen_notes = False
-        """Whether the files had notes since the index was opened."""
+        self._has_seen_notes = False  # whether the files had notes since the index was opened
         self._rebuilt: str | None = None
-        self.unwritable: IndexUnwritable | None = None
-        """Why the index is in memory, if it is."""
+        self.unwritable: IndexUnwritable | None = None  # why the index is in memory, if it is
         self._lock = threading.RLock()
 
     def close(self) -> None:

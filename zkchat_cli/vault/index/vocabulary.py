@@ -12,10 +12,8 @@ from sqlite3 import Connection
 from zkchat_cli.text import languages, words
 from zkchat_cli.text.stopwords import ENGLISH
 
-SAMPLED_CHUNKS = 500
-"""Chunks that show in which languages a vault is written."""
-FIRST_CJK = "\u3040"
-"""Indexed words from here on are CJK."""
+SAMPLED_CHUNKS = 500  # chunks that show in which languages a vault is written
+FIRST_CJK = "\u3040"  # indexed words from here on are CJK
 
 _TERM = re.compile("[^\x00-/:-@\\[-`{-\x7f]+")  # [0-9A-Za-z\x80-\U0010ffff], which takes 2 ms to compile
 """What the index's tokenizer takes for a word."""
@@ -34,8 +32,7 @@ class WordTables:
         """`is_new`: the vocabulary of a new index is made at the end."""
         self._db = db
         self._is_new = is_new
-        self._chunk_terms: Counter[str] = Counter()
-        """The change in the number of chunks with each word."""
+        self._chunk_terms: Counter[str] = Counter()  # the change in the number of chunks with each word
         self._name_terms: Counter[str] = Counter()
         self._languages: set[str | None] = set()
 

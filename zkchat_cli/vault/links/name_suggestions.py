@@ -1,4 +1,4 @@
-"""The names nearest to a misspelt one.
+"""What a misspelt name or a broken link may mean.
 
 The index has the character pairs of every name and alias; two consecutive pairs are a trigram. A group that is common among a hundred
 thousand names says little and costs much, so the search goes by the rarest trigrams and pairs.
@@ -8,36 +8,50 @@ import difflib
 import json
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.text import words
-from zkchat_cli.vault.index.database import IndexDatabase
-from zkchat_cli.vault.links.wikilinks import note_name
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
 
 BORDER = "·"
 MOST_NAMES = 2_000
 """Names with a group of characters, beyond which it is too common; all groups together may have three times as many."""
-ENOUGH_TRIGRAMS = 4
-"""Usable trigrams; with fewer, pairs are searched, too."""
+ENOUGH_TRIGRAMS = 4  # usable trigrams; with fewer, pairs are searched, too
 MOST_COMPARED_NAMES = 30
 LEAST_SIMILARITY, TYPO_SIMILARITY = 0.4, 0.6
 """Of names worth suggesting, and of those that are likelier meant than a note of a similar meaning."""
-_LONGEST = 200
+CERTAIN_SIMILARITY, CERTAIN_LEAD = 0.85, 0.08
+"""How similar a name must be to mean a note for certain, and by how much more than the next one."""
+LONGEST = 200  # characters of a name that are compared
+_EXTENSION = lazy_pattern(r"\.(?=[0-9]*[A-Za-z])[A-Za-z0-9]{1,12}$")
+
+
+class BrokenLink(NamedTuple):
+    """A link to a missing note, with the paths it may mean; `text` is the target as written."""
+
+    row: LinkRow
+    text: str
+    candidates: tuple[str, ...] = ()
 
 
 def character_pairs(name: str) -> list[str]:
     """The character pairs of a name, without case and diacritics; borders and non-letters are the same mark."""
-    plain = f"{BORDER}{_mark_borders(name)}{BORDER}"
+    plain = "".join(c if c.isalnum() or not c.isascii() else BORDER for c in words.fold(name))[:LONGEST]
+    plain = f"{BORDER}{plain}{BORDER}"
     return [plain[i : i + 2] for i in range(len(plain) - 1)]
 
 
 def suggest_names(index: IndexDatabase, name: str, limit: int, least: float = LEAST_SIMILARITY) -> list[tuple[str, str]]:
     """Names at least so similar to `name`, most similar first, with the paths of their notes, each note once."""
-    wanted = words.fold(note_name(name.strip()))[:_LONGEST]
-    similar = _sharing_rare_groups(index, wanted) if wanted else []
+    wanted = words.fold(note_name(name.strip()))[:LONGEST]
     matcher = difflib.SequenceMatcher(None, b=wanted)
     ranked: list[tuple[float, str, str]] = []
-    for near, path in similar:
+    for near, path in _sharing_rare_groups(index, wanted) if wanted else ():
         matcher.set_seq1(words.fold(near))
         ranked.append((-matcher.ratio(), near, path))
     notes: dict[str, str] = {}
@@ -48,17 +62,24 @@ def suggest_names(index: IndexDatabase, name: str, limit: int, least: float = LE
 
 
 def _sharing_rare_groups(index: IndexDatabase, name: str) -> list[tuple[str, str]]:
-    """Names that share the most and rarest groups of characters with `name`, to be compared.
+    """Names that share the most and rarest groups of characters with `name`, and the paths of their notes.
 
     Rows are fetched unranked and weighted here: FTS5's own ranking takes five times as long.
     """
-    twos = character_pairs(name)
-    found = {group: _rows_with(index, group) for group in dict.fromkeys(_phrase(*both) for both in pairwise(twos))}
-    if sum(0 < len(rows) <= MOST_NAMES for rows in found.values()) < ENOUGH_TRIGRAMS:  # a short name, or a typo in each trigram
-        found.update((group, _rows_with(index, group)) for group in dict.fromkeys(map(_phrase, twos)))
+
+    def rows_with(groups: Iterable[str]) -> list[list[int]]:
+        """For each group that is not too common the names that have it."""
+        sql = "SELECT rowid FROM name_pairs WHERE name_pairs MATCH ? LIMIT ?"
+        found = ([row for (row,) in index.rows(sql, f'"{group}"', MOST_NAMES + 1)] for group in dict.fromkeys(groups))
+        return [rows for rows in found if 0 < len(rows) <= MOST_NAMES]
+
+    pairs = character_pairs(name)
+    found = rows_with(map(" ".join, pairwise(pairs)))
+    if len(found) < ENOUGH_TRIGRAMS:  # a short name, or a typo in each trigram
+        found += rows_with(pairs)
     shared: dict[int, float] = defaultdict(float)
     budget = 3 * MOST_NAMES
-    for rows in sorted((rows for rows in found.values() if 0 < len(rows) <= MOST_NAMES), key=len):
+    for rows in sorted(found, key=len):
         budget -= len(rows)
         if budget < 0:
             break
@@ -69,13 +90,31 @@ def _sharing_rare_groups(index: IndexDatabase, name: str) -> list[tuple[str, str
     return [(spelled, path) for spelled, path in index.rows(sql, json.dumps(best))] if best else []
 
 
-def _rows_with(index: IndexDatabase, group: str) -> list[int]:
-    return [row for (row,) in index.rows("SELECT rowid FROM name_pairs WHERE name_pairs MATCH ? LIMIT ?", group, MOST_NAMES + 1)]
+def certain_target(text: str, candidates: Sequence[str]) -> str | None:
+    """The candidate that a broken target certainly means, if any.
+
+    Its name is the same except for case, accents, punctuation and folders, or very similar and far more so than the next one. Its digits
+    are the same: the notes of two days differ only in them.
+    """
+    wanted = _letters_and_digits(text)
+    if not wanted or is_attachment(text):
+        return None
+    names = {path: _letters_and_digits(path) for path in candidates}
+    same = [path for path, name in names.items() if name == wanted]
+    if same:
+        return same[0] if len(same) == 1 else None
+    ranked = sorted(
+        ((difflib.SequenceMatcher(None, wanted, name, autojunk=False).ratio(), path) for path, name in names.items()), reverse=True
+    )
+    (first, path), (second, _) = [*ranked, (0.0, ""), (0.0, "")][:2]
+    has_same_digits = [c for c in wanted if c.isdigit()] == [c for c in names.get(path, "") if c.isdigit()]
+    return path if first >= CERTAIN_SIMILARITY and first - second >= CERTAIN_LEAD and has_same_digits else None
 
 
-def _phrase(*groups: str) -> str:
-    return '"' + " ".join(groups) + '"'
+def is_attachment(text: str) -> bool:
+    """Whether a target is written like a file that is not a note, such as a picture or a canvas."""
+    return PurePosixPath(text).suffix.lower() not in ("", *NOTE_SUFFIXES) and _EXTENSION.search(text) is not None
 
 
-def _mark_borders(name: str) -> str:
-    return "".join(c if c.isalnum() or not c.isascii() else BORDER for c in words.fold(name))[:_LONGEST]
+def _letters_and_digits(name: str) -> str:
+    return "".join(c for c in words.fold(note_name(name)) if c.isalnum())[:LONGEST]

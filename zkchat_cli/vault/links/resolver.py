@@ -20,7 +20,6 @@ class LinkName(NamedTuple):
     spelled: str
 
 
-_FROM_FRONT_MATTER: tuple[Literal["alias", "title"], ...] = ("alias", "title")
 Lookup = Callable[[str], Sequence[LinkName]]
 
 
@@ -44,18 +43,21 @@ _REASONS = ("the exact path in the vault", "in the note's own folder", "the exac
 
 def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTarget:
     """What `link` points to in the note `source` (None: outside of notes, such as in a chat message)."""
-    if not link.text:
-        return ResolvedTarget(source, "found") if source else ResolvedTarget(None, "broken" if link.kind == "wikilink" else None)
-    names = lookup(link_key(link.text))
+    target, is_wikilink = link.text, link.kind == "wikilink"
+    if not target:
+        return ResolvedTarget(source, "found") if source else ResolvedTarget(None, "broken" if is_wikilink else None)
+    names = lookup(link_key(target))
     folder = source.rpartition("/")[0] if source else ""
-    kinds = ("note",) if link.kind == "markdown" else ("note", "file")
-    if ranked := _rank_files(link.text, folder, [n.path for n in names if n.kind in kinds]):
-        return _choose(ranked, is_certain=_is_whole_path(link.text, ranked[0][-1]))
-    if link.kind == "markdown":
-        return ResolvedTarget(None, "broken" if link.text.lower().endswith(NOTE_SUFFIXES) else None)
-    folded = fold_name(link.text)
-    for kind in _FROM_FRONT_MATTER:
-        if paths := {n.path for n in names if n.kind == kind and fold_name(n.spelled) == folded}:
+    if ranked := _rank_files(target, folder, [n.path for n in names if n.kind == "note" or (n.kind == "file" and is_wikilink)]):
+        best = ranked[0][-1]
+        # not ambiguous if the target is the whole path, folders included; a bare name never is
+        is_certain = "/" in target.strip("/") and fold_name(strip_suffix(target.lstrip("/"))) == fold_name(strip_suffix(best))
+        return _choose(ranked, is_certain=is_certain)
+    if not is_wikilink:
+        return ResolvedTarget(None, "broken" if target.lower().endswith(NOTE_SUFFIXES) else None)
+    kinds: tuple[Literal["alias", "title"], ...] = ("alias", "title")
+    for kind in kinds:
+        if paths := {n.path for n in names if n.kind == kind and fold_name(n.spelled) == fold_name(target)}:
             return _choose(sorted((False, False, False, len(path), path) for path in paths))._replace(via=kind)
     return ResolvedTarget(None, "broken")
 
@@ -68,11 +70,6 @@ def _choose(ranked: Sequence[_Rank], *, is_certain: bool = False) -> ResolvedTar
         return ResolvedTarget(winner[-1], "found", paths)
     reason = next(reason for reason, won, lost in zip(_REASONS, winner, losers[0], strict=True) if won != lost)
     return ResolvedTarget(winner[-1], "ambiguous", paths, reason=reason)
-
-
-def _is_whole_path(target: str, path: str) -> bool:
-    """Whether the target is the whole path, folders included: then it is not ambiguous. A bare name never is."""
-    return "/" in target.strip("/") and fold_name(strip_suffix(target.lstrip("/"))) == fold_name(strip_suffix(path))
 
 
 def _rank_files(target: str, folder: str, paths: Sequence[str]) -> list[_Rank]:

@@ -3,7 +3,6 @@
 A file is looked up by its *key*: the last segment of its path without `.md`, lower case and in one Unicode form.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
@@ -26,8 +25,7 @@ class WrittenLink(NamedTuple):
     alias: str | None = None
     embed: bool = False
     line: int = 1
-    end: int = 0
-    """The position after the link."""
+    end: int = 0  # the position after the link
     place: tuple[int, int] = (0, 0)
     """Start and end of a Markdown link's destination, or of what is between the brackets of a wikilink."""
 
@@ -58,16 +56,8 @@ def parse_wikilink(text: str, position: int, end: int, line: int) -> WrittenLink
 def parse_markdown_link(text: str, position: int, end: int, line: int) -> WrittenLink | None:
     """The Markdown link whose `[` is at `position`; None if there is none, or for a web address."""
     match = _MARKDOWN_LINK.match(text, position, end)
-    target = _parse_destination(match) if match else None
-    if not match or not target:
+    if not match:
         return None
-    embed = _is_embed(text, position)
-    place = match.span(2) if match[2] is not None else match.span(3)
-    return WrittenLink("!" * embed + match[0], "markdown", *target, match[1].strip() or None, embed, line, match.end(), place)
-
-
-def _parse_destination(match: "re.Match[str]") -> tuple[str, str | None] | None:
-    """Target and heading of a destination, `<quoted>` or bare; None for a web address."""
     quoted, bare = match[2], match[3]
     destination = quoted if quoted is not None else _ESCAPED.sub(r"\1", bare) if "\\" in bare else bare
     if not destination or _ADDRESS.match(destination):
@@ -75,7 +65,9 @@ def _parse_destination(match: "re.Match[str]") -> tuple[str, str | None] | None:
     target, _, heading = destination.partition("#")
     if "%" in destination:
         target, heading = unquote(target), unquote(heading)
-    return target.strip(), heading.strip() or None
+    embed = _is_embed(text, position)
+    written, alias, place = "!" * embed + match[0], match[1].strip() or None, match.span(3 if quoted is None else 2)
+    return WrittenLink(written, "markdown", target.strip(), heading.strip() or None, alias, embed, line, match.end(), place)
 
 
 def split_target(inner: str) -> tuple[str, str | None, str | None]:

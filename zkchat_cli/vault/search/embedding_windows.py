@@ -10,8 +10,7 @@ from hashlib import blake2b
 
 from zkchat_cli.markdown.plain_text import to_plain_text
 
-WINDOW_CHARACTERS = 400
-"""About 100 tokens."""
+WINDOW_CHARACTERS = 400  # about 100 tokens
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 
 

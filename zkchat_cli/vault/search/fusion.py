@@ -16,18 +16,14 @@ from zkchat_cli.vault.search.semantic import SemanticMatch
 if TYPE_CHECKING:
     from zkchat_cli.vault.search.query import SearchQuery
 
-LEAST_WEIGHT = 0.03
-"""Of meaning, where one of the best hits has all words of the query: enough to decide between equals."""
-MOST_WEIGHT = 6.0
-"""What is added where no word fits."""
+LEAST_WEIGHT = 0.03  # of meaning, where one of the best hits has all words of the query: enough to decide between equals
+MOST_WEIGHT = 6.0  # what is added where no word fits
 EXPONENT = 1.5
-DEVIATIONS = 4
-"""A cosine this many standard deviations above the mean counts like the best hit by words."""
+DEVIATIONS = 4  # a cosine this many standard deviations above the mean counts like the best hit by words
 FIRST_BY_WORDS = 40
 """Chunks that are worth computing their vectors before they are answered from. In a vault without any, on 90 natural questions, that finds
 .69 instead of .58 of the notes in the first five; of 20 chunks .61, of 80 .70."""
-LEAST_COSINE = 0.15
-"""Of a chunk that has no word of the query: a question that the notes say nothing about finds nothing."""
+LEAST_COSINE = 0.15  # of a chunk that has no word of the query: a question that the notes say nothing about finds nothing
 
 
 def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:

@@ -4,24 +4,26 @@ FTS5 finds a million matching rows in 30 ms but takes a second to rank them. So 
 `MOST_RANKED` rows in all; common words count when the few candidates are compared (the idea of MaxScore: Turtle and Flood 1995). For a
 query of common words the candidates are notes with these names, chunks with all of the words, and the newest chunks: rows are numbered in
 the order in which notes changed. Names of notes have their own table, so that a new link to a note does not mean indexing its text again.
+
+The words of a query are found as the vault has them: in all their forms, without a typo, and compounds as two words. Notes that may contain
+a quotation are found by its longest words, which are nearly always rare: FTS5 intersects them in well under a millisecond.
 """
 
 import json
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from zkchat_cli.text import words
-from zkchat_cli.text.words import STOPWORDS, rarest_first
+from zkchat_cli.text import near_words, words
+from zkchat_cli.text.words import STOPWORDS, rarest_first, stem_words
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
 from zkchat_cli.vault.search import ranking
-from zkchat_cli.vault.search.query import SearchQuery, fts_all, fts_any, fts_phrase, fts_word, is_cjk
+from zkchat_cli.vault.search.query import SearchQuery, WordForms, fts_all, fts_any, fts_phrase, fts_word, is_cjk
 from zkchat_cli.vault.search.ranking import Corpus, RankingCandidate
-from zkchat_cli.vault.search.word_forms import find_forms
 
-MOST_RANKED = 8_000
-"""Rows that FTS5 ranks for a query, at 0.8 µs each."""
+MOST_RANKED = 8_000  # rows that FTS5 ranks for a query, at 0.8 µs each
 MOST_NAMES_RANKED = 4_000
 POOL_SIZE = 80
 NAMED_NOTES = 20
@@ -32,23 +34,26 @@ BOOSTING_NOTES = 10
 LINK_BOOST = 0.3
 BASELINE_RANK = 5
 """A hit boosts the notes it links to by this share of its lead over the hit at this rank (from 0); without a lead, not at all."""
-COVERING_HITS = 3
-"""The first hits that show how well the words of a query fit."""
+COVERING_HITS = 3  # the first hits that show how well the words of a query fit
+MOST_CORRECTED = 8  # unknown words of a query that are looked up with one edit, 1 to 3 ms each
+MOST_COMPOUNDS = 40
+LONGEST_WORDS = 8
+FEW_WORDS = 4  # of fewer words of a quotation, it must be found as a phrase, because common words are in too many notes
+MOST_QUOTED_WORDS = 16  # words of a long quotation that are looked up one by one
+MOST_QUOTED_ROWS = 2_000  # chunks that are compared with a quotation, at 0.8 µs each
+MOST_QUOTED_CHUNKS = 20
+MOST_SIMILAR = 4
 
 _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH :without)"
 """Excludes notes whose names match. If the ranking did that, such notes could fill the whole pool."""
 
 
 class LexicalHits(NamedTuple):
-    """The ids of the chunks found by words with their scores, best first, and how well the words fit.
-
-    `coverage` is the share of the query's words, by rarity, that the best of the first three has.
-    """
+    """The chunks' scores by id, best first. `coverage` is the share of the query's words, by rarity, in the best of the first three."""
 
     scores: dict[int, float]
     coverage: float
-    is_filtered: bool = False
-    """Whether only the notes in `temp.allowed` may be found."""
+    is_filtered: bool = False  # whether only the notes in `temp.allowed` may be found
 
 
 def search(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
@@ -57,7 +62,7 @@ def search(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
     Phrases count as single words if nothing has them, and a guessed period does not count if no note has such a date.
     """
     in_quotation_marks = {term for phrase in query.phrases for term in phrase}
-    for variant in dict.fromkeys((query, query.without_phrases, query.undated)):
+    for variant in dict.fromkeys((query, query._replace(words=query.terms, phrases=()), query.undated)):
         if variant is not None and not variant.is_empty:
             attempt = _Search(index, variant, in_quotation_marks, max(POOL_SIZE, 2 * limit))
             if found := attempt.run():
@@ -83,12 +88,10 @@ class _Search:
         tokens, per_note = sizes.tokens / max(sizes.chunks, 1), sizes.chunks / max(sizes.notes, 1)
         self.corpus = Corpus(max(sizes.chunks, 1), max(tokens, 1), per_note, frequency, self.known)
         self.is_filtered = query.is_filtered
+        """Then the ids of the notes that the filters allow are in `temp.allowed`. A tag means tags nested in it, too."""
         self.excluded = " OR ".join(fts_phrase(phrase) for phrase in query.without)
-        if self.is_filtered:
-            self._stage_allowed_notes(query)
-
-    def _stage_allowed_notes(self, query: SearchQuery) -> None:
-        """Put into `temp.allowed` the ids of the notes that the filters allow. A tag means tags nested in it, too."""
+        if not self.is_filtered:
+            return
         conditions: list[str] = []
         values: list[object] = []
         if query.period:
@@ -105,7 +108,13 @@ class _Search:
     def run(self) -> dict[int, float]:
         """The scores by id, best first."""
         if not self.query.terms:
-            return {id_: 1 / place for place, id_ in enumerate(self._filtered_chunks(), 1)}
+            # the first chunk without excluded words of each of the newest notes that the filters allow
+            wanted = f"id NOT IN (SELECT rowid FROM words WHERE words MATCH :without) AND note_id{_NOT_NAMED}"
+            dated = "(SELECT MAX(last) FROM dates WHERE dates.note_id = chunks.note_id) DESC, " if self.query.period else ""
+            sql = f"""SELECT MIN(id) AS first FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
+                      WHERE {wanted if self.excluded else ":without = ''"} GROUP BY note_id ORDER BY {dated}first DESC LIMIT :limit"""
+            rows = self.index.rows(sql, without=self.excluded, limit=self.pool)
+            return {id_: 1 / place for place, (id_,) in enumerate(rows, 1)}
         found = self._scores([*self._text_candidates(), *self._name_candidates()])
         boosts = self._boosts(found)
         known = {row.note_id for row in self.rows.values()}
@@ -123,9 +132,15 @@ class _Search:
         return covered / (sum(rarity.values()) or 1.0)
 
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
-        rows = self._load(ids)
-        self.rows |= rows
-        return ranking.scores(self.query, list(rows.values()), self.corpus)
+        allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
+        found = self.index.rows(
+            f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size, start_line, end_line
+               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
+            json.dumps(list(dict.fromkeys(ids))),
+        )
+        rows = [RankingCandidate._make((*r[:8], estimate_size(r[7]), r[8] / BYTES_PER_TOKEN, *r[9:])) for r in found]
+        self.rows |= {row.id: row for row in rows}
+        return ranking.scores(self.query, rows, self.corpus)
 
     def _text_candidates(self) -> list[int]:
         """Candidates by the words of the chunks."""
@@ -168,16 +183,6 @@ class _Search:
         found = self.index.rows(sql, fts_any(rare_first[:CHUNKS_OF_NAMED], self.known), ids[0], ids[-1], CHUNKS_OF_NAMED)
         return [id_ for (id_,) in found] or ids[:1]
 
-    def _filtered_chunks(self) -> list[int]:
-        """For a query without words: the first chunk without excluded words of each of the newest notes that the filters allow."""
-        wanted = (
-            "id NOT IN (SELECT rowid FROM words WHERE words MATCH :without) AND note_id" + _NOT_NAMED if self.excluded else ":without = ''"
-        )
-        dated = "(SELECT MAX(last) FROM dates WHERE dates.note_id = chunks.note_id) DESC, " if self.query.period else ""
-        sql = f"""SELECT MIN(id) AS first FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
-                  WHERE {wanted} GROUP BY note_id ORDER BY {dated}first DESC LIMIT :limit"""
-        return [id_ for (id_,) in self.index.rows(sql, without=self.excluded, limit=self.pool)]
-
     def _count(self, table: str, expression: str, most: int | None = None) -> int:
         limit = "" if most is None else f" LIMIT {most}"
         [(count,)] = self.index.rows(f"SELECT COUNT(*) FROM (SELECT rowid FROM {table} WHERE {table} MATCH ?{limit})", expression) or [(0,)]
@@ -205,15 +210,6 @@ class _Search:
         sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT :limit"
         return [id_ for (id_,) in self.index.rows(sql, without=self.excluded, wanted=expression, limit=limit or self.pool)]
 
-    def _load(self, ids: Iterable[int]) -> dict[int, RankingCandidate]:
-        allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
-        found = self.index.rows(
-            f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size, start_line, end_line
-               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
-            json.dumps(list(dict.fromkeys(ids))),
-        )
-        return {r[0]: RankingCandidate._make((*r[:8], estimate_size(r[7]), r[8] / BYTES_PER_TOKEN, *r[9:])) for r in found}
-
     def _boosts(self, scores: dict[int, float]) -> dict[int, float]:
         """The boosts of the notes that the best chunks of the best notes link to, by the lead of their hits over a later one."""
         chunks: dict[int, int] = {}
@@ -228,3 +224,87 @@ class _Search:
                 if target != row.note_id:
                     boosts[target] = max(boosts.get(target, 0.0), boost)
         return boosts
+
+
+def find_forms(index: IndexDatabase, wanted: Sequence[str]) -> dict[str, WordForms]:
+    """The forms of each word of a query. Words with a common form ("repeat", "repeating") are one, under the first of them.
+
+    A word that is unknown in every form is replaced by the most frequent one a single edit away, or else by the two words of a compound,
+    or by the compounds that it is in.
+    """
+    known = _look_up(index, wanted)
+    shortest = near_words.SHORTEST_MISSPELLED if known else near_words.SHORTEST_CORRECTED
+    unknown = [word for word in wanted if word not in known][:MOST_CORRECTED]
+    found: dict[str, WordForms] = {}
+    for word in wanted:
+        instead = _replacement(index, word, shortest) if word in unknown else {}
+        found.update(instead or {word: known.get(word) or WordForms(frozenset({word}), 0, 0, 0)})
+    merged: dict[str, WordForms] = {}
+    for word, this in found.items():
+        same = next((other for other, that in merged.items() if that.forms & this.forms), word)
+        if that := merged.get(same):
+            chunks, notes = max(that.chunks, this.chunks), max(that.notes, this.notes)
+            this = WordForms(that.forms | this.forms, chunks, notes, that.exact + this.exact)
+        merged[same] = this
+    return merged
+
+
+def _replacement(index: IndexDatabase, word: str, shortest: int) -> dict[str, WordForms]:
+    """What an unknown word may mean. Only languages with many compounds are searched for those that begin or end with it."""
+    near = [forms for edited, forms in _look_up(index, set(near_words.edits(word, shortest))).items() if edited in forms.forms]
+    if near:
+        return {word: max(near, key=lambda forms: (forms.chunks + forms.notes, *sorted(forms.forms)))}
+    pairs = near_words.compound_parts(word)
+    known = _look_up(index, {part for pair in pairs for part in pair})
+    if compound := next((pair for pair in pairs if pair[0] in known and pair[1] in known), None):
+        return {part: known[part] for part in compound}
+    found: dict[str, tuple[int, int]] = {}
+    for language in near_words.COMPOUNDING.intersection(index.languages()) if len(word) >= near_words.SHORTEST_CONTAINED else ():
+        [part] = stem_words([word], language)
+        sql = "SELECT term, chunks, notes FROM vocabulary WHERE language = ? AND (stem LIKE ? OR stem LIKE ?) LIMIT ?"
+        found |= {term: (chunks, notes) for term, chunks, notes in index.rows(sql, language, f"{part}%", f"%{part}", MOST_COMPOUNDS)}
+    return {word: _add_up(found, "")} if found else {}
+
+
+def _look_up(index: IndexDatabase, wanted: Iterable[str]) -> dict[str, WordForms]:
+    """The known words with their forms. A stopword is no form of another word."""
+    plain = {word: max(word.split("'"), key=len) for word in wanted}
+    forms: dict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for language in index.languages() if plain else ():
+        by_stem: dict[str, list[str]] = defaultdict(list)
+        for word, stem in zip(plain, stem_words(list(plain.values()), language), strict=True):
+            by_stem[stem].append(word)
+        sql = "SELECT stem, term, chunks, notes FROM vocabulary WHERE language = ? AND stem IN (SELECT value FROM json_each(?))"
+        for stem, term, chunks, notes in index.rows(sql, language, json.dumps(list(by_stem))):
+            for word in by_stem[stem]:
+                if term not in STOPWORDS or term == word:
+                    forms[word][term] = chunks, notes
+    return {word: _add_up(counts, plain[word]) for word, counts in forms.items()}
+
+
+def _add_up(counts: Mapping[str, tuple[int, int]], word: str) -> WordForms:
+    """The forms with these numbers of chunks and names."""
+    return WordForms(frozenset(counts), sum(c for c, _ in counts.values()), sum(n for _, n in counts.values()), counts.get(word, (0,))[0])
+
+
+def notes_with_longest(index: IndexDatabase, text: str) -> list[str]:
+    """The paths of notes that have a chunk with all of the text's longest words, by length and name."""
+    longest = sorted(dict.fromkeys(words.content_terms(text)), key=len, reverse=True)[:LONGEST_WORDS]
+    phrase = [fts_phrase(words.terms(text))] if longest and len(longest) < FEW_WORDS else []
+    found = _matching_notes(index, " AND ".join([*map(fts_word, longest), *phrase]), "rowid", MOST_QUOTED_CHUNKS) if longest else []
+    return sorted(found, key=lambda path: (len(path), path))
+
+
+def notes_with_rarest(index: IndexDatabase, text: str) -> list[str]:
+    """The paths of the notes that have most of the text's rare words in a chunk, the best first."""
+    count = "SELECT COUNT(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
+    looked_up = dict.fromkeys(words.content_terms(text)[:MOST_QUOTED_WORDS])
+    rows = {term: int(index.rows(count, fts_word(term), MOST_QUOTED_ROWS)[0][0]) for term in looked_up}
+    rare = rarest_first(rows, rows, MOST_QUOTED_ROWS)
+    return _matching_notes(index, " OR ".join(map(fts_word, rare)), "bm25(words)", MOST_SIMILAR) if rare else []
+
+
+def _matching_notes(index: IndexDatabase, expression: str, order: str, limit: int) -> list[str]:
+    sql = f"""SELECT path FROM (SELECT rowid AS id, {order} AS place FROM words WHERE words MATCH ? ORDER BY {order} LIMIT ?) AS found
+              JOIN chunks USING (id) JOIN notes ON notes.id = note_id ORDER BY place"""
+    return list(dict.fromkeys(str(path) for (path,) in index.rows(sql, expression, limit)))

@@ -6,6 +6,7 @@ Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`,
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import NamedTuple, TypeVar
 
@@ -15,8 +16,7 @@ from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_p
 from zkchat_cli.text.stopwords import FUNCTION_CHARACTERS
 from zkchat_cli.text.truncate import truncate
 
-MOST_WORDS = 48
-"""Words of a query that are searched; more words of a pasted page would only be slower."""
+MOST_WORDS = 48  # words of a query that are searched; more words of a pasted page would only be slower
 _MOST_FILTERS = 8
 _LONGEST = 20_000
 _OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
@@ -44,8 +44,7 @@ class SearchQuery(NamedTuple):
     order: tuple[str, ...] = ()
     without_tags: tuple[str, ...] = ()
     without_paths: tuple[str, ...] = ()
-    text: str = ""
-    """The query without operators."""
+    text: str = ""  # the query without operators
     period: Period | None = None
     """The dates that notes must have; `undated` is the query to search if the period is only a guess and no note has such a date."""
     undated: "SearchQuery | None" = None
@@ -64,11 +63,6 @@ class SearchQuery(NamedTuple):
     def characters(self) -> tuple[str, ...]:
         """The CJK characters of its words that mean something by themselves."""
         return tuple(dict.fromkeys(c for word in self.words if is_cjk(word) for c in word if c not in FUNCTION_CHARACTERS))
-
-    @property
-    def without_phrases(self) -> "SearchQuery":
-        """The same with the words of phrases as single words, for when nothing contains the phrases."""
-        return self._replace(words=self.terms, phrases=())
 
     @property
     def has_meaning(self) -> bool:
@@ -115,7 +109,13 @@ def _parse(text: str, today: date) -> SearchQuery:
         nonlocal period
         value = quoted if quoted is not None else bare
         if name and name.lower() in ("after", "before", "on"):
-            period = (period or Period()).intersect(_limit(name.lower(), value, today))
+            days = read_date(name.lower(), value, today)
+            with suppress(OverflowError):  # after the last possible day
+                if name.lower() == "after":
+                    days = Period(first=days.last + timedelta(days=1))
+                elif name.lower() == "before":
+                    days = Period(last=days.first - timedelta(days=1))
+            period = (period or Period()).intersect(days)
         elif name:
             filters[name.lower()].append(words.fold(value.strip(' "').lstrip("#/").rstrip("/")))
         else:
@@ -144,17 +144,6 @@ def read_date(name: str, value: str, today: date) -> Period:
     if (days := parse_period(value, today)) is None:
         raise UsageError(f"{name}: {truncate(value, 40)} is no date", 'Give one as 2024-05-01, 2024-05, yesterday or "last week".')
     return days
-
-
-def _limit(name: str, value: str, today: date) -> Period:
-    """The days that `after:`, `before:` or `on:` allows."""
-    days = read_date(name, value, today)
-    if name == "on":
-        return days
-    try:
-        return Period(first=days.last + timedelta(days=1)) if name == "after" else Period(last=days.first - timedelta(days=1))
-    except OverflowError:
-        return days
 
 
 def _unique(values: Iterable[T]) -> tuple[T, ...]:

@@ -15,29 +15,23 @@ from typing import NamedTuple
 from zkchat_cli.text import words
 from zkchat_cli.vault.search.query import SearchQuery, WordForms, is_part
 
-STOPWORD_RARITY = 0.3
-"""The rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"."""
+STOPWORD_RARITY = 0.3  # the rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"
 NAME_TERMS = 3
-MOST_COMPARED_PAIRWISE = 40
-"""Chunks whose word pairs are compared; later ones would not rise far enough."""
+MOST_COMPARED_PAIRWISE = 40  # chunks whose word pairs are compared; later ones would not rise far enough
 
 
 TITLE = 8.0
 ALIASES = 6.0
 HEADINGS = 2.0
 TAGS = 2.0
-ANCHORS = 2.0
-"""Of the aliases of links to the note. More would only overfit queries made from those links."""
+ANCHORS = 2.0  # of the aliases of links to the note. More would only overfit queries made from those links.
 SATURATION = 1.2
 LENGTH = 0.75
 NOTE_LENGTH = 0.1
 """The share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it."""
-NAME_LENGTH = 0.5
-"""How much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins."""
-EXACT = 0.65
-"""The share of words as written in the score; the rest is of words in any form."""
-CHARACTER = 0.5
-"""The weight of single CJK characters beside bigrams: words of a question and of a note often share only one."""
+NAME_LENGTH = 0.5  # how much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins
+EXACT = 0.65  # the share of words as written in the score; the rest is of words in any form
+CHARACTER = 0.5  # the weight of single CJK characters beside bigrams: words of a question and of a note often share only one
 ADJACENCY = 0.5
 
 

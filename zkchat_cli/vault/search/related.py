@@ -15,11 +15,9 @@ from zkchat_cli.vault.links.graph import LinkRelation
 if TYPE_CHECKING:
     from zkchat_cli.vault.note_parser import ParsedNote
 
-MOST_KEYWORDS = 16
-"""Words of a note to search for; more would add frequent words, and a slower search."""
+MOST_KEYWORDS = 16  # words of a note to search for; more would add frequent words, and a slower search
 MOST_REASONS = 4
-RANK_CONSTANT = 10
-"""Of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): these rankings have a few notes, not hundreds."""
+RANK_CONSTANT = 10  # of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): these rankings have a few notes, not hundreds
 _NAME_WEIGHT = 4
 
 

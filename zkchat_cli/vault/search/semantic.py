@@ -1,12 +1,15 @@
-"""Search by meaning: vectors of the notes, computed when there is time, and the chunks nearest to a query.
+"""Search by meaning: vectors of the notes, computed when there is time or in a thread, and the chunks nearest to a query.
 
 Any failure (no model, no server, a full disk) is a warning, reported once; search goes by words alone for the next minute. Nothing is
 loaded and no server is contacted before a vector is needed. The vault's lock is held while the index is read, never while a model computes.
 """
 
+import os
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
@@ -17,28 +20,25 @@ from zkchat_cli.text.stopwords import language_of
 from zkchat_cli.text.words import terms
 from zkchat_cli.vault.index.database import IndexDatabase, Progress
 from zkchat_cli.vault.search.embedding_windows import windows_of_chunk
-from zkchat_cli.vault.search.vector_store import Embedder, VectorClaim, VectorStore, compute_vectors
+from zkchat_cli.vault.search.vector_store import Embedder, VectorStore, compute_vectors
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.search.vector_math import Vector
 
-NEAREST = 400
-"""Windows compared exactly, chosen by their signs."""
-NEAREST_FILTERED = 4_000
-"""The same if only some notes may be found."""
-CHUNKS_OF_CLAIM = 8
-"""Chunks embedded and stored together, in a quarter of a second: what a killed process loses."""
-RETRY_SECONDS = 60.0
-"""Pause after a failure: a chat must not wait for a dead server's timeout with every question."""
-FIRST_SECONDS = 1.0
-"""How long a question waits for vectors of what its words find."""
-PAUSE_SECONDS = 2.0
-"""What is searched so long after that is another question."""
-WAIT_SECONDS = 0.2
-"""Pause while another process computes."""
+NEAREST = 400  # windows compared exactly, chosen by their signs
+NEAREST_FILTERED = 4_000  # the same if only some notes may be found
+CHUNKS_OF_CLAIM = 8  # chunks embedded and stored together, in a quarter of a second: what a killed process loses
+RETRY_SECONDS = 60.0  # pause after a failure: a chat must not wait for a dead server's timeout with every question
+FIRST_SECONDS = 1.0  # how long a question waits for vectors of what its words find
+PAUSE_SECONDS = 2.0  # what is searched so long after that is another question
+WAIT_SECONDS = 0.2  # pause while another process computes
 LONGEST_QUERY = 2_000
-MOST_QUERIES = 64
-"""Vectors of queries that are kept: a question is often searched, compared and searched again."""
+MOST_QUERIES = 64  # vectors of queries that are kept: a question is often searched, compared and searched again
+LOWEST_PRIORITY = 19
+BUSY_SECONDS, IDLE_SECONDS = 0.2, 1.0
+"""Between two checks whether the user is still busy, and whether notes have changed."""
+MESSAGES_SECONDS = 5.0  # after so long with messages, the notes get their turn: both may take an hour
+STOP_SECONDS = 2.0  # how long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second
 K = TypeVar("K")
 T = TypeVar("T")
 
@@ -52,32 +52,19 @@ class AskIndex(Protocol):
 class SemanticMatch(NamedTuple):
     """A query by meaning: its nearest chunks, and what cosines mean in this vault."""
 
-    nearest: Mapping[int, float]
-    """Cosines by the chunks' keys, nearest first."""
-    cosines: Callable[[Sequence[int]], Mapping[int, float]]
-    """The cosines of other chunks, without those that have no vector."""
-    mean: float
+    nearest: Mapping[int, float]  # cosines by the chunks' keys, nearest first
+    cosines: Callable[[Sequence[int]], Mapping[int, float]]  # the cosines of other chunks, without those that have no vector
+    mean: float  # of the cosines of the vault's chunks, and their standard deviation
     spread: float
-    """Mean and standard deviation of the cosines of the vault's chunks."""
 
 
 class SemanticSearch:
     """Search by meaning in one vault. `clock` gives monotonic seconds."""
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        store: VectorStore,
-        ask: AskIndex,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._embedder = embedder
-        self._store = store
-        self._ask = ask
-        self._clock = clock
+    def __init__(self, embedder: Embedder, store: VectorStore, ask: AskIndex, clock: Callable[[], float] = time.monotonic) -> None:
+        self._embedder, self._store, self._ask, self._clock = embedder, store, ask, clock
         self._retry_after = self._first_until = float("-inf")
-        self.seconds_waited = 0.0
-        """The time that searches have waited for vectors."""
+        self.seconds_waited = 0.0  # the time that searches have waited for vectors
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
         self._queries: dict[str, Vector] = {}
@@ -129,11 +116,13 @@ class SemanticSearch:
             return None
         nearest = self._attempt(lambda: self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST))
         sample = self._attempt(lambda: self._store.sample_cosines(vector))
+        if not nearest or not sample:
+            return None
 
         def cosines_of_others(keys: Sequence[int]) -> Mapping[int, float]:
             return self._attempt(lambda: self._store.cosines(vector, keys)) or {}
 
-        return SemanticMatch(nearest, cosines_of_others, fmean(sample), pstdev(sample)) if nearest and sample else None
+        return SemanticMatch(nearest, cosines_of_others, fmean(sample), pstdev(sample))
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """The cosine of each text with the query; None without a model, for a script or texts in a language it does not know, or after a
@@ -162,7 +151,15 @@ class SemanticSearch:
         """The vector of a query; None without a model, for a script it does not know, or after a failure."""
         if self.has_failed or not self._can_read(query):
             return None
-        return self._attempt(lambda: self._query_vector(query))
+        query = query[:LONGEST_QUERY].strip()
+        if query not in self._queries:
+            vectors = self._attempt(lambda: compute_vectors(self._embedder, [query], "query"))
+            if vectors is None:
+                return None
+            if len(self._queries) >= MOST_QUERIES:
+                self._queries.clear()
+            [self._queries[query]] = vectors
+        return self._queries[query]
 
     def embed_texts(self, texts: Sequence[Sequence[str]]) -> "list[list[Vector]]":
         """The vectors of the parts of each text; none for a text in a language that the model does not know. Raises ProviderError."""
@@ -203,30 +200,27 @@ class SemanticSearch:
 
         Each claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning.
         """
-        return self._attempt(lambda: self._compute_all(progress, stopped)) is True
-
-    def _compute_all(self, progress: Progress | None, stopped: Callable[[], bool]) -> bool:
-        while True:
-            wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
-            missing = self._store.missing_keys(wanted)
-            if progress:
-                progress(len(wanted) - len(missing), len(wanted))
-            if not missing:
-                self._store.prune(set(wanted))
-                self._retry_after = float("-inf")
-                return True
-            stamp = self.index_stamp()
-            while missing and self.index_stamp() == stamp:
-                if stopped():
-                    return False
-                with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as claim:
-                    if claim is not None:
-                        self._embed(claim)
-                        del missing[:CHUNKS_OF_CLAIM]
-                if claim is None:
-                    time.sleep(WAIT_SECONDS)
-                elif progress and missing:
+        try:
+            while True:
+                wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
+                missing = self._store.missing_keys(wanted)
+                if progress:
                     progress(len(wanted) - len(missing), len(wanted))
+                if not missing:
+                    self._store.prune(set(wanted))
+                    self._retry_after = float("-inf")
+                    return True
+                stamp = self.index_stamp()
+                while missing and self.index_stamp() == stamp:
+                    if stopped():
+                        return False
+                    if not self._embed_some(missing):
+                        time.sleep(WAIT_SECONDS)
+                    elif progress and missing:
+                        progress(len(wanted) - len(missing), len(wanted))
+        except (ProviderError, VaultError) as e:
+            self._fail(e)
+            return False
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
         """Compute the vectors that these chunks lack, in their order, if the query can be compared with them; whether any was computed.
@@ -241,25 +235,28 @@ class SemanticSearch:
                 self._first_until = self._clock() + FIRST_SECONDS
             begin = self._clock()
             while missing and self._clock() <= self._first_until:
-                with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as claim:
-                    if claim is not None:  # another thread or process may write for a moment
-                        self._embed(claim)
-                        computed = True
-                        del missing[:CHUNKS_OF_CLAIM]
+                computed |= self._embed_some(missing)  # another thread or process may write for a moment
             self.seconds_waited += self._clock() - begin
         return computed
 
-    def _embed(self, claim: VectorClaim) -> None:
-        """Store the vectors of the claimed chunks. Among notes in languages that the model does not know, a text that is too short to tell
-        its language is likely in one of them."""
-        texts = self._ask(lambda index: index.texts_by_key(claim.missing))
-        known, written = self._embedder.languages or (), self._ask(lambda index: index.languages())
-        knows_vault = not known or not written or not set(known).isdisjoint(written)
-        read = [key for key, (_, _, text) in texts.items() if self._knows(text) and (knows_vault or detect_language(text) in known)]
-        windows = {key: windows_of_chunk(*text) if key in read else [] for key, text in texts.items()}
-        vectors = iter(self._vectors([window for some in windows.values() for window in some]))
-        for key, some in windows.items():
-            claim.add(key, [next(vectors) for _ in some])
+    def _embed_some(self, missing: list[int]) -> bool:
+        """Store the vectors of the first of these chunks, and take them off the list; False while another process computes.
+
+        Among notes in languages that the model does not know, a text that is too short to tell its language is likely in one of them.
+        """
+        with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as claim:
+            if claim is None:
+                return False
+            texts = self._ask(lambda index: index.texts_by_key(claim.missing))
+            known, written = self._embedder.languages or (), self._ask(lambda index: index.languages())
+            knows_vault = not known or not written or not set(known).isdisjoint(written)
+            read = [key for key, (_, _, text) in texts.items() if self._knows(text) and (knows_vault or detect_language(text) in known)]
+            windows = {key: windows_of_chunk(*text) if key in read else [] for key, text in texts.items()}
+            vectors = iter(self._vectors([window for some in windows.values() for window in some]))
+            for key, some in windows.items():
+                claim.add(key, [next(vectors) for _ in some])
+            del missing[:CHUNKS_OF_CLAIM]
+        return True
 
     def _vectors(self, texts: Sequence[str]) -> "list[Vector]":
         """The vectors of texts, in batches of about equal length, because the longest text of a batch costs as much as all."""
@@ -272,14 +269,6 @@ class SemanticSearch:
             raise ProviderError("bad_answer", f"{self._embedder.id} answered with vectors of different lengths", "See semantic.model.")
         return [found[i] for i in range(len(texts))]
 
-    def _query_vector(self, query: str) -> "Vector":
-        query = query[:LONGEST_QUERY].strip()
-        if query not in self._queries:
-            if len(self._queries) >= MOST_QUERIES:
-                self._queries.clear()
-            [self._queries[query]] = compute_vectors(self._embedder, [query], "query")
-        return self._queries[query]
-
     def _knows(self, text: str) -> bool:
         """Whether the model knows the language of a text. Too short a text counts as English."""
         languages = self._embedder.languages
@@ -288,3 +277,53 @@ class SemanticSearch:
     def _can_read(self, query: str) -> bool:
         """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""
         return self._embedder.languages is None or is_latin(query)
+
+
+class EmbeddingJob(Protocol):
+    """Computes the vectors of something else than notes."""
+
+    def compute_missing(self, stopped: Callable[[], bool]) -> bool:
+        """Compute missing ones until `stopped`; whether none is missing. Cheap if nothing has changed."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class EmbeddingThread:
+    """Computes missing vectors while a chat is open: at the lowest priority, and not while the user types or an answer streams.
+
+    Those of messages come first, for a while: they are few and new. What it has computed stays if the program is killed.
+    """
+
+    def __init__(self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: EmbeddingJob | None) -> None:
+        self._semantic, self._messages, self._is_busy = semantic, messages, is_busy
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join(STOP_SECONDS)
+
+    def _run(self) -> None:
+        if sys.platform == "linux":  # elsewhere a priority belongs to the whole process
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
+        self._semantic.load()
+        complete: object = None
+        messages_complete = True
+        while not self._stopped.is_set():
+            if self._messages and not self._must_pause():
+                end = time.monotonic() + MESSAGES_SECONDS
+                messages_complete = self._messages.compute_missing(lambda: self._must_pause() or time.monotonic() > end)  # noqa: B023  called at once
+            with suppress(ZkchatError):  # the vault is gone or its index is locked: a question will say so
+                stamp = self._semantic.index_stamp()
+                if not self._must_pause() and stamp != complete and self._semantic.compute_missing(stopped=self._must_pause):
+                    complete = stamp
+            is_idle = (complete is not None and messages_complete) or self._semantic.has_failed
+            self._stopped.wait(IDLE_SECONDS if is_idle else BUSY_SECONDS)
+        if self._messages:
+            self._messages.close()
+
+    def _must_pause(self) -> bool:
+        return self._stopped.is_set() or self._is_busy()

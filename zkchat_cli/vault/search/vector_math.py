@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 K = TypeVar("K")
 Vector = NDArray[np.float32]
 
-LARGEST_NUMBER = 1e18
-"""In a vector: its square is still a number. NaN and infinity are not smaller."""
+LARGEST_NUMBER = 1e18  # in a vector: its square is still a number. NaN and infinity are not smaller.
 
 
 def normalize(answer: ArrayLike, count: int) -> list[Vector] | None:

@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 
 Purpose = Literal["query", "document"]
 
-SAMPLED_CHUNKS = 512
-"""Chunks that the mean and the spread of cosines are estimated from."""
-CLAIM_MILLISECONDS = 100
-"""How long to wait while another process computes vectors."""
-PAGE_SIZE = 16_384
-"""Bytes. Vectors of six windows fill little more than half of SQLite's usual page: a window took 757 bytes."""
-VERSION = 5
-"""Raise it whenever the tables, the windows or the choice of texts change."""
+SAMPLED_CHUNKS = 512  # chunks that the mean and the spread of cosines are estimated from
+CLAIM_MILLISECONDS = 100  # how long to wait while another process computes vectors
+PAGE_SIZE = 16_384  # bytes. Vectors of six windows fill little more than half of SQLite's usual page: a window took 757 bytes.
+VERSION = 5  # raise it whenever the tables, the windows or the choice of texts change
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS embedder (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, dimensions INTEGER NOT NULL);
