@@ -22,7 +22,7 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import count_words
-from zkchat_cli.vault.front_matter import read_front_matter
+from zkchat_cli.vault.note_parser import read_front_matter
 from zkchat_cli.vault.vault import Vault
 
 FEWEST_WORDS = 3

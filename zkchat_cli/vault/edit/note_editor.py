@@ -7,19 +7,22 @@ import errno
 import json
 import os
 import posixpath
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
+from zkchat_cli.markdown.scanner import LIST_MARKER
 from zkchat_cli.models import IndexReport
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.edit import link_rewrite, section_edit
-from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, apply_edits
+from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, apply_edits, relink
 from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, decode_note, encode_like, path_taken, resolve_path
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 from zkchat_cli.vault.index.database import LinkRow
@@ -27,9 +30,10 @@ from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, link_key, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
+from zkchat_cli.vault.sections import matching_headings, missing_section
 
-UNLINKABLE = "#^[]|\\"
-"""Characters that a link cannot have in a note's name."""
+UNLINKABLE = "#^[]|\\"  # characters that a link cannot have in a note's name
+_ROW = re.compile(rf"[ \t]*(?:{LIST_MARKER}[ \t]|\|)")  # a list item or table row: the next one follows without a blank line
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +67,14 @@ class NoteEditor:
     def append(self, path: str, text: str, heading: str | None = None) -> Change:
         """Text at the end of a note, or of a section before its subsections."""
         raw, note = self._read_note(path)
-        section = section_edit.require_section(note, heading) if heading else None
-        new = section_edit.append_text(note, section, replace_surrogates(text))
+        section = _require_section(note, heading) if heading else None
+        new = _append_text(note, section, replace_surrogates(text))
         return _propose_edit(f"append to {path}{f' › {heading}' if heading else ''}", note, raw, new)
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
         """Another text under a heading; the heading stays."""
         raw, note = self._read_note(path)
-        new = section_edit.replace_section(note, section_edit.require_section(note, heading), replace_surrogates(text))
+        new = _replace_section(note, _require_section(note, heading), replace_surrogates(text))
         return _propose_edit(f"edit {path} › {heading}", note, raw, new)
 
     def rename(self, path: str, new_path: str) -> Change:
@@ -79,10 +83,21 @@ class NoteEditor:
         path = posixpath.normpath(path)
         self._require_no_link(path)
         move = Move(path, self._new_path(new_path, old=path))
-        files, links = self._rewrite_links(move)
+        _, note = self._read_note(path)
+        keys = list(dict.fromkeys((link_key(path), link_key(move.new), *map(link_key, note.aliases))))
+        sql = """SELECT DISTINCT notes.path FROM links JOIN notes ON notes.id = links.note_id
+                 WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
+        linking = self.index.ask(lambda index: index.rows(sql, path, json.dumps(keys)))
+        rewriter, files, links = LinkRewriter(self._names, move), list[FileChange](), 0
+        for source in dict.fromkeys((path, *(source for (source,) in linking))):
+            raw, note = self._read_note(source)
+            text, changed = rewriter.rewrite(source, note)
+            if changed or source == path:
+                files.append(FileChange(source, move.apply(source), raw, encode_like(raw, text) if changed else raw))
+            links += changed
         rewritten = sum(each.before != each.after for each in files)
         and_links = f", {plural(links, 'link')} in {plural(rewritten, 'note')} rewritten" if links else ""
-        return Change(f"rename {path} to {move.new}{and_links}", files)
+        return Change(f"rename {path} to {move.new}{and_links}", tuple(files))
 
     def trash(self, path: str) -> Change:
         """A note in the vault's trash folder, under its own name or the next free one."""
@@ -104,30 +119,11 @@ class NoteEditor:
             raw, note = self._read_note(source)
             targets = {(fix.line, fix.raw): fix.target for fix in fixes if fix.source == source and fix.target}
             broken = [(link, targets[link.line, link.raw]) for link in note.markup.links if (link.line, link.raw) in targets]
-            edits = [edit for link, target in broken if (edit := link_rewrite.relink(link, note.text, source, target, self._names))]
+            edits = [edit for link, target in broken if (edit := relink(link, note.text, source, target, self._names))]
             if edits:
                 links += len(edits)
                 files.append(FileChange(source, source, raw, encode_like(raw, apply_edits(note.text, edits))))
         return Change(f"fix {plural(links, 'link')} in {plural(len(files), 'note')}", tuple(files))
-
-    def _rewrite_links(self, move: Move) -> tuple[tuple[FileChange, ...], int]:
-        """The notes that a move changes, itself first, and the number of rewritten links."""
-        _, note = self._read_note(move.old)
-        keys = list(dict.fromkeys((link_key(move.old), link_key(move.new), *map(link_key, note.aliases))))
-        rewriter, files, links = LinkRewriter(self._names, move), list[FileChange](), 0
-        for source in dict.fromkeys((move.old, *self._linking_notes(move.old, keys))):
-            raw, note = self._read_note(source)
-            text, changed = rewriter.rewrite(source, note)
-            if changed or source == move.old:
-                files.append(FileChange(source, move.apply(source), raw, encode_like(raw, text) if changed else raw))
-            links += changed
-        return tuple(files), links
-
-    def _linking_notes(self, path: str, keys: Sequence[str]) -> list[str]:
-        """The notes with a link to `path`, or with one that is looked up by these keys."""
-        sql = """SELECT DISTINCT notes.path FROM links JOIN notes ON notes.id = links.note_id
-                 WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
-        return [source for (source,) in self.index.ask(lambda index: index.rows(sql, path, json.dumps(keys)))]
 
     def _names(self, key: str) -> list[LinkName]:
         return self.index.ask(lambda index: index.names(key))
@@ -172,3 +168,66 @@ def _propose_edit(summary: str, note: ParsedNote, raw: bytes, text: str) -> Chan
     if text == note.text:
         raise VaultError(f"{path} has exactly this text already", "Nothing needs to be changed.")
     return Change(summary, (FileChange(path, path, raw, encode_like(raw, text)),))
+
+
+class NoteSection(NamedTuple):
+    """Line numbers from 1: of the heading, of the first line of the body, of the first subheading, and of the next section."""
+
+    heading: int
+    first: int
+    subsections: int
+    after: int
+
+
+def _require_section(note: ParsedNote, heading: str) -> NoteSection:
+    """The section that `Heading`, `# Heading` or `Heading#Subheading` names. Raises VaultError if there is none, or several."""
+    heading = heading.lstrip("# ") if heading.startswith("#") else heading
+    found = [*matching_headings(heading, note.markup)] if "^" not in heading.rpartition("#")[2] else []
+    if len(found) > 1:
+        lines_found = ", ".join(str(h.line) for h in found)
+        several = f"{note.relative_path} has several headings {truncate(heading, 80)}: lines {lines_found}"
+        raise VaultError(several, "Name the one above it, too: Above#Heading.")
+    if not found:
+        raise missing_section(note.relative_path, "heading", heading, note.markup)
+    this = found[0]
+    following = [h for h in note.markup.headings if h.line > this.line]
+    first, end = this.line + (2 if this.underlined else 1), note.text.count("\n") + 2
+    after = next((h.line for h in following if h.level <= this.level), end)
+    return NoteSection(this.line, first, following[0].line if following else end, after)
+
+
+def _replace_section(note: ParsedNote, section: NoteSection, text: str) -> str:
+    """The note with another body of a section, subsections included; blank lines around it stay."""
+    lines = note.text.split("\n")
+    body = lines[section.first - 1 : section.after - 1]
+    first, _, rest = text.lstrip("\n").partition("\n")
+    new = _split_lines(rest if first.strip() == lines[section.heading - 1].strip() else text)  # models repeat the heading
+    leading, trailing = _count_blank(body), _count_blank(body[::-1])
+    if leading == len(body):
+        before, after, emptied = body[:1] or [""], body[1:] or [""], body
+    else:
+        before, after = body[:leading], body[len(body) - trailing :]
+        emptied = after or before
+    changed = [*before, *new, *after] if new else emptied
+    return "\n".join([*lines[: section.first - 1], *changed, *lines[section.after - 1 :]])
+
+
+def _append_text(note: ParsedNote, section: NoteSection | None, text: str) -> str:
+    """The note with `text` at its end, or at the end of a section before its first subheading."""
+    lines = note.text.split("\n")
+    first, end = (section.first - 1, section.subsections - 1) if section else (note.front_matter.lines, len(lines))
+    last = end - _count_blank(lines[first:end][::-1])
+    above = lines[last - 1] if last else ""
+    new = _split_lines(text)
+    is_adjacent = not above.strip() or not new or (last > first and _ROW.match(above) and _ROW.match(new[0]))
+    return "\n".join([*lines[:last], *([] if is_adjacent else [""]), *new, *([] if last < end else [""]), *lines[last:]])
+
+
+def _split_lines(text: str) -> list[str]:
+    text = normalize_line_ends(text).strip("\n")
+    return text.split("\n") if text.strip() else []
+
+
+def _count_blank(lines: list[str]) -> int:
+    """The number of blank lines at the beginning."""
+    return next((i for i, line in enumerate(lines) if line.strip()), len(lines))

@@ -43,7 +43,7 @@ def encode_like(raw: bytes, text: str) -> bytes:
 
 
 class FileChange(NamedTuple):
-    """One file: its path (None: it is new) and the content it had when it was read; its new path and content."""
+    """One file: its path (None: it is new) and content as it was read; its new path and content."""
 
     path: str | None
     new_path: str
@@ -55,9 +55,12 @@ class FileChange(NamedTuple):
         """The change as a unified diff, as `git diff` shows it; of equal texts only the header."""
         old_name = "/dev/null" if self.path is None else f"a/{printable(self.path)}"
         new_name = f"b/{printable(self.new_path)}"
-        texts = _diff_lines(decode_note(self.before)), _diff_lines(decode_note(self.after))
-        lines = [*difflib.unified_diff(*texts, old_name, new_name, lineterm="")]
-        return "\n".join(lines or [f"--- {old_name}", f"+++ {new_name}"]) + "\n"
+        texts: list[list[str]] = []
+        for raw in (self.before, self.after):
+            *lines, last = decode_note(raw).split("\n")
+            texts.append([*lines, f"{last}\n\\ No newline at end of file"] if last else lines)
+        diff = [*difflib.unified_diff(texts[0], texts[1], old_name, new_name, lineterm="")]
+        return "\n".join(diff or [f"--- {old_name}", f"+++ {new_name}"]) + "\n"
 
 
 class Change(NamedTuple):
@@ -73,7 +76,6 @@ class Change(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """The whole change as a unified diff."""
         return "".join(each.diff for each in self.files)
 
     @property
@@ -100,7 +102,13 @@ def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
     """Raises VaultError, and then nothing has changed: a file is not as it was read, a path is taken, or the disk refuses."""
     finish_interrupted(journal)
     try:
-        steps = [_plan_step(root, each) for each in files]
+        steps: list[FileStep] = []
+        for each in files:
+            source = resolve_path(root, each.path) if each.path is not None else None
+            target = resolve_path(root, each.new_path)
+            _require_unchanged(each, source)
+            scratch = None if source and each.before == each.after else scratch_file(source or target)
+            steps.append(FileStep(scratch, source, target, content_hash(each.before)))
         with record_steps(journal, steps) as commit, ExitStack() as undo:
             for each, step in zip(files, steps, strict=True):
                 _write_scratch(each, step, undo)
@@ -128,16 +136,7 @@ def path_taken(path: str) -> VaultError:
     return VaultError(f"{printable(path)} exists already", "Choose another name; existing notes are never overwritten.")
 
 
-def _plan_step(root: Path, change: FileChange) -> FileStep:
-    source = resolve_path(root, change.path) if change.path is not None else None
-    target = resolve_path(root, change.new_path)
-    _require_unchanged(change, source)
-    scratch = None if source and change.before == change.after else scratch_file(source or target)
-    return FileStep(scratch, source, target, content_hash(change.before))
-
-
 def _write_scratch(change: FileChange, step: FileStep, undo: ExitStack) -> None:
-    """Write the new text, if it has a scratch file."""
     for folder in reversed([folder for folder in step.target.parents if not folder.exists()]):
         folder.mkdir()
         undo.callback(_remove_folder, folder)
@@ -153,7 +152,6 @@ def _write_scratch(change: FileChange, step: FileStep, undo: ExitStack) -> None:
 
 
 def _replace_file(change: FileChange, step: FileStep, undo: ExitStack) -> None:
-    """Put a file's new text in place, then give the file its new name."""
     source, target = step.source, step.target
     if not target.exists():
         target.touch(exist_ok=False)  # reserves the name: fails if somebody else just took it
@@ -170,7 +168,6 @@ def _replace_file(change: FileChange, step: FileStep, undo: ExitStack) -> None:
 
 
 def _require_unchanged(change: FileChange, file: Path | None) -> None:
-    """Raises VaultError if a file to be changed is not as it was read."""
     if change.path is None or file is None:
         return
     name = printable(change.path)
@@ -185,7 +182,6 @@ def _require_unchanged(change: FileChange, file: Path | None) -> None:
 
 
 def _move_back(target: Path, source: Path) -> None:
-    """Undo a move, if it was made."""
     if not source.exists() or source.samefile(target):
         target.replace(source)
 
@@ -193,12 +189,6 @@ def _move_back(target: Path, source: Path) -> None:
 def _remove_folder(folder: Path) -> None:
     with suppress(OSError):  # somebody has put something into it
         folder.rmdir()
-
-
-def _diff_lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    last = lines.pop()
-    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
 
 
 @contextmanager
@@ -231,22 +221,19 @@ def finish_interrupted(journal: Path) -> None:
             return
         with suppress(ValueError, TypeError):  # half of a line
             steps, committed, *_ = (*opened.read(MAX_JOURNAL).decode().split("\n"), "")
-            for scratch, source, target, before in json.loads(steps or "[]"):
-                step = FileStep(scratch and Path(scratch), source and Path(source), Path(target), before)
-                _finish_step(step, committed=committed == _COMMITTED)
+            for new_text, old, new, before in json.loads(steps or "[]"):
+                scratch, file, target = Path(new_text or os.devnull), Path(old or new), Path(new)
+                if new_text and scratch.exists():
+                    now = read_file(file, LARGEST_NOTE) if file.exists() else b""
+                    if committed == _COMMITTED and content_hash(now) == before:
+                        scratch.replace(file)
+                    else:
+                        scratch.unlink()
+                # an empty target is a reserved name; two spellings of a name may mean one file
+                is_free = not target.exists() or not target.stat().st_size or (file.exists() and file.samefile(target))
+                if committed == _COMMITTED and file != target and file.exists() and is_free:
+                    file.replace(target)
         journal.unlink()
-
-
-def _finish_step(step: FileStep, *, committed: bool) -> None:
-    scratch, target, file = step.scratch, step.target, step.source or step.target
-    if scratch and scratch.exists():
-        if committed and content_hash(read_file(file, LARGEST_NOTE) if file.exists() else b"") == step.before:
-            scratch.replace(file)
-        else:
-            scratch.unlink()
-    # an empty target is a reserved name; two spellings of a name may mean one file
-    if committed and file != target and file.exists() and (not target.exists() or not target.stat().st_size or file.samefile(target)):
-        file.replace(target)
 
 
 def _write_line(opened: BinaryIO, line: str) -> None:

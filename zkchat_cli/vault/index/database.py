@@ -20,8 +20,7 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate_around
-from zkchat_cli.vault.index.checksum import forget_checksum
-from zkchat_cli.vault.index.sqlite import connect, damage_error, sqlite_errors, transaction
+from zkchat_cli.vault.index.sqlite import connect, damage_error, forget_checksum, sqlite_errors, transaction
 from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
