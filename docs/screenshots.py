@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from zkchat_cli import paths
 from zkchat_cli.app import factory
-from zkchat_cli.app.demo import demo_vault
-from zkchat_cli.app.settings import StartupOptions
+from zkchat_cli.app.settings import StartupOptions, demo_vault
 from zkchat_cli.gui.window import ChatWindow
 
 IMAGES = Path(__file__).with_name("images")

@@ -26,7 +26,7 @@ from zkchat_cli.events import CompactionStarted, Event, Notice, Waiting
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart
 from zkchat_cli.llm.base import RetryDelay as Wait
 from zkchat_cli.models import TokenUsage
-from zkchat_cli.views.compaction import describe_compaction
+from zkchat_cli.views.turn_steps import describe_compaction
 
 
 def prompt(session: ZkChatSession) -> str:

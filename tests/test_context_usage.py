@@ -10,11 +10,10 @@ from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.views import context_usage
-from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
-from zkchat_cli.views.compaction import compaction_line, describe_active_compaction, describe_compaction
-from zkchat_cli.views.text import plain_text
+from zkchat_cli.views import prompts
+from zkchat_cli.views.text import IN_SHELL, UNSTORED, plain_text
 from zkchat_cli.views.token_usage import BudgetBar
+from zkchat_cli.views.turn_steps import compaction_line, describe_active_compaction, describe_compaction
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
@@ -23,7 +22,7 @@ CHATTER = exchanges(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in r
 
 
 def usage_text(prompt: Prompt, width: int = 80, **pinned: int) -> str:
-    return plain_text(context_usage.usage_lines(prompt, width, pinned))
+    return plain_text(prompts.usage_lines(prompt, width, pinned))
 
 
 def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
@@ -69,7 +68,7 @@ def test_recalled_passages_are_a_component_and_the_overview_quotes_them() -> Non
         (*exchanges(("My anvil stands on shelf seven.", "Noted."), prefix="a"), *CHATTER), "Where is the anvil?", window=2000
     )
     assert "  recalled" in usage_text(prompt)
-    assert "      user: My anvil stands on shelf seven." in list(context_usage.overview_lines(prompt))
+    assert "      user: My anvil stands on shelf seven." in list(prompts.overview_lines(prompt))
 
 
 def test_the_largest_items_come_with_advice() -> None:
@@ -106,7 +105,7 @@ def test_the_largest_items_come_with_advice() -> None:
     ):
         [line] = [line for line in items if kind in line]
         assert line.endswith(f"({advice})"), line
-    in_shell = plain_text(context_usage.usage_lines(prompt, 200, {"a": 4}, IN_SHELL))
+    in_shell = plain_text(prompts.usage_lines(prompt, 200, {"a": 4}, IN_SHELL))
     assert "(zkchat context compact)" in in_shell and "(zkchat memory forget colour)" in in_shell
     assert "/compact" not in usage_text(prompt_of(question="word " * 500)), "one turn alone cannot be summarized"
 
@@ -131,7 +130,7 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
     )
     out = StringIO()
     screen = Screen(out, out, color=False, err_is_terminal=False, columns=lambda: width)
-    screen.show(context_usage.usage_lines(estimated(prompt), width))
+    screen.show(prompts.usage_lines(estimated(prompt), width))
     assert max(map(wcswidth, out.getvalue().splitlines())) <= width
 
 

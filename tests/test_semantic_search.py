@@ -28,7 +28,7 @@ from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, PAUSE_SECONDS, RET
 from zkchat_cli.vault.search.vector_math import SignTable, pack_signs
 from zkchat_cli.vault.search.vector_store import PAGE_SIZE, VectorStore
 from zkchat_cli.vault.vault import Vault
-from zkchat_cli.views.index_status import describe_semantic_status
+from zkchat_cli.views.text import describe_semantic_status
 
 NOTES = {
     "Garage.md": "# Garage\n\nThe automobile needs oil twice a year.\n",

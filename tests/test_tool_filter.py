@@ -14,7 +14,7 @@ from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_filter import CORE, LARGEST_FILTERED_WINDOW, FilteredTools, ToolRelevanceInput, select_tools
 from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.models import PromptTool, ToolCall
-from zkchat_cli.views import context_usage
+from zkchat_cli.views import prompts
 from zkchat_cli.views.text import plain_text
 
 ALL = {tool.name for tool in tools.load_tools()}
@@ -94,7 +94,7 @@ def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
     why = "not relevant to the message, and the window of 4,096 tokens is small"
     assert {(d.id, d.reason) for d in prompt.dropped} == {(f"tool:{name}", why) for name in ALL - CORE}
     assert prompt.usage.tool_tokens == sum(t.tokens for t in prompt.tools)
-    assert f"Tools not offered: {len(ALL - CORE)} of {len(ALL)}" in plain_text(context_usage.usage_lines(prompt))
+    assert f"Tools not offered: {len(ALL - CORE)} of {len(ALL)}" in plain_text(prompts.usage_lines(prompt))
 
 
 def test_a_prompt_offers_what_was_called_in_the_conversation_or_in_the_turn_itself() -> None:

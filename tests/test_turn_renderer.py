@@ -10,7 +10,7 @@ from terminal_screen import Chat, Script, slow_reply
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
-from zkchat_cli.views.tool_calls import tool_line, tools_line
+from zkchat_cli.views.turn_steps import tool_line, tools_line
 
 
 def make_screen(**more: Any) -> tuple[Screen, io.StringIO]:

@@ -8,7 +8,7 @@ from conftest import Program
 from factories import takes_less_than
 from notes_folder import NotesFolder
 
-from zkchat_cli.views.index_status import summarize_problems
+from zkchat_cli.views.text import summarize_problems
 
 
 @pytest.fixture

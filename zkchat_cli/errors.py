@@ -5,11 +5,11 @@
     ├── ConfigError      a settings file, an environment variable or a flag is wrong
     ├── VaultError       the notes cannot be found or read
     │   ├── IndexDamaged     the search index cannot be used and could not be rebuilt
-    │   └── IndexUnwritable  the search index cannot be stored; it is made in memory
+    │   └── IndexUnwritable  it cannot be stored (a full disk, no permission, no file locks) and is made in memory
     ├── StoreError       a conversation cannot be found, read or written
-    │   ├── UnknownConversation   there is none with that id
-    │   ├── StoreUnwritable   nothing can be written
-    │   └── StoreDamaged      the file is damaged
+    │   ├── UnknownConversation   there is none with that id: it is wrong, or another program has deleted it
+    │   ├── StoreUnwritable   nothing can be written: a full disk, no permission; what is stored is unchanged
+    │   └── StoreDamaged      the file is damaged, or not a store: `zkchat doctor --repair` saves what can be read
     ├── PromptTooLarge   the prompt does not fit the model's context window
     └── ProviderError    the model failed; `kind` says how
 
@@ -56,7 +56,6 @@ class ZkchatError(Exception):
         self.hint = hint
 
     def to_json(self) -> dict[str, str | None]:
-        """The error as --json prints it."""
         return {"code": self.code, "message": self.message, "hint": self.hint or None}
 
 
@@ -77,8 +76,6 @@ class IndexDamaged(VaultError):
 
 
 class IndexUnwritable(VaultError):
-    """The search index cannot be stored: a full disk, no permission, no file locks."""
-
     code = "index"
 
 
@@ -86,16 +83,13 @@ class StoreError(ZkchatError):
     code = "store"
 
 
-class UnknownConversation(StoreError):
-    """There is no conversation with that id: it is wrong, or another program has deleted the conversation."""
+class UnknownConversation(StoreError): ...
 
 
-class StoreUnwritable(StoreError):
-    """Nothing can be written to the store: a full disk, no permission. Stored conversations are unchanged."""
+class StoreUnwritable(StoreError): ...
 
 
-class StoreDamaged(StoreError):
-    """The store's file is damaged, or not a store: `zkchat doctor --repair` saves what can be read."""
+class StoreDamaged(StoreError): ...
 
 
 class PromptTooLarge(ZkchatError):
@@ -113,7 +107,6 @@ class ProviderError(ZkchatError):
 
 
 def on_one_line(message: str, hint: str) -> str:
-    """A message with its hint, as one sentence or two."""
     if not hint:
         return message
     return f"{message}. {hint}" if hint[0].isupper() else f"{message}; {hint}"

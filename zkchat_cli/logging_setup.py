@@ -47,8 +47,6 @@ def start_logging(env: Mapping[str, str]) -> Path:
 
 
 class _PrivateFile(RotatingFileHandler):
-    """A log file that only its owner may read."""
-
     def _open(self):  # type: ignore[no-untyped-def]  # logging's own type of it changes between versions
         return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=_open_private)
 

@@ -26,7 +26,6 @@ class AppPaths(NamedTuple):
 
     @property
     def models_dir(self) -> Path:
-        """Downloaded models."""
         return self.data_dir / "models"
 
     @property

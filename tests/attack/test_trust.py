@@ -44,7 +44,7 @@ def test_a_vaults_file_cannot_set_what_is_not_on_the_list(tmp_path: Path, key: s
     (tmp_path / ".zkchat.toml").write_text(f'{key} = "/dev/zero"\n')
     where = paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")})
     with pytest.raises(ConfigError, match=f"cannot set {key}") as refused:
-        loader.load_config({}, {}, where, tmp_path, settings_schema())
+        loader.load_config({}, {}, where, tmp_path, schema=settings_schema())
     assert f"set it in your own file {where.config_file}" in refused.value.hint
 
 
@@ -144,7 +144,7 @@ OPENERS = {
     "fileio.py": "the one reader",
     "registry.py": "the package's own files",
     "exporters/html/__init__.py": "the package's own template",
-    "app/demo.py": "the package's own notes",
+    "app/settings.py": "the package's own notes",
     "cli/app.py": "os.devnull",
     "cli/commands/mcp.py": "the package's own skill",
     "terminal/screen.py": "os.devnull",

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from acp import PROTOCOL_VERSION, RequestError, run_agent, schema
 from acp.interfaces import Client
@@ -24,7 +24,6 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
 from zkchat_cli.models import ToolCall
-from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
@@ -61,11 +60,15 @@ async def _serve_standard_streams(agent: Any) -> None:
     async def check_lines() -> None:
         try:
             while line := await lines.readline():
-                if (code := _error_code(line)) is None:
+                try:
+                    code = None if not line.strip() or isinstance(json.loads(line), dict) else INVALID_REQUEST
+                except (RecursionError, ValueError):
+                    code = PARSE_ERROR
+                if code is None:
                     messages.feed_data(line)
-                else:
-                    error = {"code": code, "message": "a message is one JSON object on one line"}
-                    writer.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n")
+                    continue
+                error = {"code": code, "message": "a message is one JSON object on one line"}
+                writer.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n")
         finally:
             messages.feed_eof()
 
@@ -76,25 +79,6 @@ async def _serve_standard_streams(agent: Any) -> None:
         checking.cancel()
 
 
-def _error_code(line: bytes) -> int | None:
-    """The code for a line that is no message; None for one that is."""
-    try:
-        return None if not line.strip() or isinstance(json.loads(line), dict) else INVALID_REQUEST
-    except (RecursionError, ValueError):
-        return PARSE_ERROR
-
-
-class EditorTurn(NamedTuple):
-    """An answer on the sessions' thread, which may be waiting for other work there. An interrupted one is "cancelled"."""
-
-    answer: Future[str]
-    stop: threading.Event
-
-    def interrupt(self) -> None:
-        if not self.answer.cancel():
-            self.stop.set()
-
-
 class NoteAgent:
     """The agent's side of the protocol: its methods are called on the protocol's thread."""
 
@@ -102,7 +86,8 @@ class NoteAgent:
         self._open_app, self._thread = open_app, ThreadPoolExecutor(1, "sessions")
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
-        self._turns: dict[str, EditorTurn] = {}
+        self._interrupts: dict[str, Callable[[], None]] = {}
+        """By session, what ends the answer that it writes or that waits for other work on the sessions' thread."""
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
         self._current: ZkChatSession
@@ -152,26 +137,39 @@ class NoteAgent:
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
         session = self._session(session_id)
-        if session_id in self._turns:
+        if session_id in self._interrupts:
             raise RequestError(INVALID_PARAMS, "an answer is being written; wait for its end, or cancel it")
         text, typed = updates.read_prompt(prompt, session.vault.root)
         stop = threading.Event()
-        turn = EditorTurn(self._thread.submit(_run_until_stopped, lambda: self._answer(session, text, typed), stop), stop)
-        self._turns[session_id] = turn
+
+        def run() -> str:
+            STOP.set(stop)
+            try:
+                return self._answer(session, text, typed)
+            except KeyboardInterrupt:
+                return "cancelled"
+
+        answer = self._thread.submit(run)
+
+        def interrupt() -> None:
+            if not answer.cancel():
+                stop.set()
+
+        self._interrupts[session_id] = interrupt
         try:
-            return schema.PromptResponse(stop_reason=await self._wait(turn.answer))
+            return schema.PromptResponse(stop_reason=await self._wait(answer))
         finally:
-            turn.interrupt()  # if it is not over, the editor is gone, and with it this task
-            self._turns.pop(session_id, None)
+            interrupt()  # if it is not over, the editor is gone, and with it this task
+            self._interrupts.pop(session_id, None)
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        if (turn := self._turns.get(session_id)) is not None:
-            turn.interrupt()
+        if (interrupt := self._interrupts.get(session_id)) is not None:
+            interrupt()
 
     def close(self) -> None:
         """Stop every turn, and store what came of the answers: the editor is gone."""
-        for turn in list(self._turns.values()):
-            turn.interrupt()
+        for interrupt in list(self._interrupts.values()):
+            interrupt()
         self._thread.submit(self._close_sessions)
         self._thread.shutdown()
 
@@ -209,12 +207,11 @@ class NoteAgent:
         session = deciding.session(None if id_ is None else app.find(id_))
         for warning in app.warnings(session):
             session.memory.notify(*warning)  # the editor shows it with the first answer
-        app.vault.embed_in_background(lambda: bool(self._turns), app.message_embedder())
+        app.vault.embed_in_background(lambda: bool(self._interrupts), app.message_embedder())
         self._sessions[session.conversation.id if id_ is None else id_] = session
         return session
 
     def _close_sessions(self) -> None:
-        """Store what could not be stored before, and close everything."""
         for session in self._sessions.values():
             with suppress(ZkchatError):
                 session.flush()
@@ -239,12 +236,14 @@ class NoteAgent:
         if not slash.is_command(typed):
             return self._run_turn(session, session.send(text, typed=typed))
         mode, result = updates.session_modes(session).current_mode_id, slash.run(typed, session)
-        if result.question is not None and self._confirm(result.question.text):
-            result = result.question.run()
+        if result.question is not None:
+            wanted = schema.ToolCallUpdate(tool_call_id="confirm", title=result.question.text)
+            result = result.question.run() if self._permission(wanted, YES, NO) == YES else result
         if result.session is not None or result.quit or result.input_text or result.clipboard is not None:
             self._send(session, updates.answer_chunk("The editor has its own way to do that."))
             return "end_turn"
-        if shown := _command_text(result):
+        opened = result.open_note.text if result.open_note is not None else ""
+        if shown := "\n".join(filter(None, (result.text, plain_text(result.lines), opened))):
             self._send(session, updates.answer_chunk(updates.code_block(shown)))
         if (new := updates.session_modes(session).current_mode_id) != mode:
             self._send(session, schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new))
@@ -269,19 +268,16 @@ class NoteAgent:
                         self._send(session, updates.thought_chunk(f"{on_one_line(message, hint)}\n"))
                     case events.TurnCompleted(report):
                         reason = {"length": "max_tokens", "content_filter": "refusal"}.get(report.finish_reason, reason)
-                        self._finish(session, updates.sources_text(report))
+                        for stored in session.history.exchanges[-1].messages:
+                            if (update := updates.tool_locations(stored, session.vault.root)) is not None:
+                                self._send(session, update)
+                        if sources := updates.sources_text(report):
+                            self._send(session, updates.answer_chunk(sources))
+                        title = session.conversation.title
+                        self._send(session, schema.SessionInfoUpdate(session_update="session_info_update", title=title))
                     case events.TurnFailed(error, _, _):
                         raise error
         return reason
-
-    def _finish(self, session: ZkChatSession, sources: str) -> None:
-        """Send where the excerpts are, the list of sources, and the title."""
-        for message in session.history.exchanges[-1].messages:
-            if (update := updates.tool_locations(message, session.vault.root)) is not None:
-                self._send(session, update)
-        if sources:
-            self._send(session, updates.answer_chunk(sources))
-        self._send(session, schema.SessionInfoUpdate(session_update="session_info_update", title=session.conversation.title))
 
     def _approve_change(self, change: Change) -> Decision:
         wanted = updates.permission_for_change(self._call.id, change, self._current.vault.root)
@@ -292,9 +288,6 @@ class NoteAgent:
         answer = self._permission(wanted, YES, ALWAYS, NO)
         return Decision(True, always=answer == ALWAYS) if answer != NO else DECLINED_CALL
 
-    def _confirm(self, question: str) -> bool:
-        return self._permission(schema.ToolCallUpdate(tool_call_id="confirm", title=question), YES, NO) == YES
-
     def _permission(self, wanted: schema.ToolCallUpdate, *options: str) -> str:
         request = self._client.request_permission(
             session_id=self._current.conversation.id, tool_call=wanted, options=[_OPTIONS[name] for name in options]
@@ -303,19 +296,6 @@ class NoteAgent:
         return outcome.option_id if isinstance(outcome, schema.AllowedOutcome) and outcome.option_id in options else NO
 
 
-def _run_until_stopped(work: Callable[[], Any], stop: threading.Event) -> Any:
-    STOP.set(stop)
-    try:
-        return work()
-    except KeyboardInterrupt:
-        return "cancelled"
-
-
 def _error_text(text: str) -> str:
     """An error on one line of limited length: names in it may be any text."""
     return sanitize_name(truncate(text.strip(), LONGEST_ERROR))
-
-
-def _command_text(result: CommandResult) -> str:
-    opened = result.open_note.text if result.open_note is not None else ""
-    return "\n".join(filter(None, (result.text, plain_text(result.lines), opened)))

@@ -13,7 +13,6 @@ from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.models import ToolCall, ToolRun, TurnReport, ZkChatMessage
-from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.edit.transaction import Change
@@ -23,11 +22,7 @@ from zkchat_cli.views.text import plain_text
 MAX_SOURCES = 10
 MAX_RESULT = 2_000
 """Characters of a tool's result that the editor shows."""
-KINDS: dict[str, Any] = {
-    "read_zk_document": "read",
-    "find_excerpts": "search",
-    "find_zk_documents_related_to": "search",
-}
+KINDS: dict[str, Any] = {"read_zk_document": "read", "find_excerpts": "search", "find_zk_documents_related_to": "search"}
 """The kind that an editor shows for a tool. One that changes notes becomes an edit when the user is asked."""
 TERMINAL_ONLY = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
 """Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
@@ -38,6 +33,10 @@ Update = Any
 
 def text_block(text: str) -> schema.TextContentBlock:
     return schema.TextContentBlock(type="text", text=text)
+
+
+def _tool_content(text: str) -> list[schema.ContentToolCallContent]:
+    return [schema.ContentToolCallContent(type="content", content=text_block(text))] if text else []
 
 
 def answer_chunk(text: str) -> Update:
@@ -52,7 +51,7 @@ def tool_started(call: ToolCall) -> Update:
     return schema.ToolCallStart(
         session_update="tool_call",
         tool_call_id=call.id,
-        title=tool_title(call),
+        title=truncate(": ".join(filter(None, (call.name, ", ".join(map(str, call.arguments.values()))))), 100),
         kind=KINDS.get(call.name, "other"),
         status="in_progress",
         raw_input=call.arguments,
@@ -60,10 +59,8 @@ def tool_started(call: ToolCall) -> Update:
 
 
 def tool_finished(call: ToolCall, run: ToolRun) -> Update:
-    content = [schema.ContentToolCallContent(type="content", content=text_block(run.outcome))] if run.outcome else None
-    return schema.ToolCallProgress(
-        session_update="tool_call_update", tool_call_id=call.id, status="completed" if run.ok else "failed", content=content
-    )
+    status, content = "completed" if run.ok else "failed", _tool_content(run.outcome) or None
+    return schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=call.id, status=status, content=content)
 
 
 def tool_locations(message: ZkChatMessage, root: Path) -> Update | None:
@@ -75,7 +72,6 @@ def tool_locations(message: ZkChatMessage, root: Path) -> Update | None:
 
 
 def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Update]:
-    """A stored conversation as the updates of its turns."""
     for message in history:
         if message.role == "user":
             yield schema.UserMessageChunk(session_update="user_message_chunk", content=text_block(message.display_text))
@@ -89,8 +85,8 @@ def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Update]:
         elif message.role == "tool":
             if (update := tool_locations(message, root)) is not None:
                 yield update
-            content = [schema.ContentToolCallContent(type="content", content=text_block(truncate(message.content, MAX_RESULT)))]
-            yield schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=message.tool_call_id or "", content=content)
+            content, id_ = _tool_content(truncate(message.content, MAX_RESULT)), message.tool_call_id or ""
+            yield schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=id_, content=content)
 
 
 def sources_text(report: TurnReport) -> str:
@@ -119,19 +115,13 @@ def permission_for_change(call_id: str, change: Change, root: Path) -> schema.To
         )
         for file in change.files
     ]
-    note = [schema.ContentToolCallContent(type="content", content=text_block(change.note))] if change.note else []
     locations = [schema.ToolCallLocation(path=str(root / file.new_path)) for file in change.files]
-    return schema.ToolCallUpdate(tool_call_id=call_id, title=change.summary, kind="edit", content=[*note, *diffs], locations=locations)
-
-
-def tool_title(call: ToolCall) -> str:
-    """A line such as `find_excerpts: heat pump`."""
-    values = ", ".join(str(value) for value in call.arguments.values())
-    return truncate(f"{call.name}: {values}" if values else call.name, 100)
+    return schema.ToolCallUpdate(
+        tool_call_id=call_id, title=change.summary, kind="edit", content=[*_tool_content(change.note), *diffs], locations=locations
+    )
 
 
 def session_modes(session: ZkChatSession) -> schema.SessionModeState:
-    """The agents, as the modes of a session."""
     names = [NO_AGENT, *(name for name in session.agent_names() if name != NO_AGENT)]
     available = [schema.SessionMode(id=name, name="No agent" if name == NO_AGENT else name) for name in names]
     agent = session.runtime.agent
@@ -139,15 +129,13 @@ def session_modes(session: ZkChatSession) -> schema.SessionModeState:
 
 
 def available_commands() -> Update:
-    """The slash commands that an editor can offer."""
-    commands = [_command(command) for command in slash.commands() if command.name not in TERMINAL_ONLY]
+    commands = []
+    for command in slash.commands():
+        if command.name not in TERMINAL_ONLY:
+            hint = command.argument.strip("[]")
+            given = schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint)) if hint else None
+            commands.append(schema.AvailableCommand(name=command.name, description=command.help, input=given))
     return schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=commands)
-
-
-def _command(command: SlashCommand) -> schema.AvailableCommand:
-    hint = command.argument.strip("[]")
-    given = schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint)) if hint else None
-    return schema.AvailableCommand(name=command.name, description=command.help, input=given)
 
 
 def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:

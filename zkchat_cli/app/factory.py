@@ -98,15 +98,13 @@ class App:
         """Where a session does something else than its user expects, each as a problem and a hint."""
         found = []
         if self.options.unsafe and not any(tool.writes for tool in session.runtime.tools):
-            problem = f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write"
-            found.append((problem, "choose another model or agent"))
+            useless = f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write"
+            found.append((useless, "choose another model or agent"))
         if self.store_problem is not None:
             found.append((f"this chat is not stored: {self.store_problem.message}", self.store_problem.hint))
         if replace_surrogates(vault := session.conversation.vault) != replace_surrogates(str(self.vault.root)):
-            hint = (
-                f"Answers come from {self.vault.root}. If that is wrong: zkchat chat --vault {vault!r} --resume {session.conversation.id}"
-            )
-            found.append((f"this conversation began with other notes, {vault}", hint))
+            back = f"If that is wrong: zkchat chat --vault {vault!r} --resume {session.conversation.id}"
+            found.append((f"this conversation began with other notes, {vault}", f"Answers come from {self.vault.root}. {back}"))
         return found
 
     @property
@@ -170,16 +168,6 @@ def open_vault(loaded: LoadedConfig) -> Vault:
     return Vault.open(folder, loaded.paths.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded))
 
 
-def _open_store(file: Path, options: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
-    """The store of an App, and why it is only in memory where it should not be."""
-    if options.store and not options.store_later:
-        return ChatSessionStore.open_to_read(file), None
-    try:
-        return ChatSessionStore.open(file if options.store else None), None
-    except StoreUnwritable as e:
-        return ChatSessionStore.open(None), e
-
-
 def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     """Open everything a session needs. Raises the ZkchatError of whatever cannot be opened, and leaves nothing open.
 
@@ -192,7 +180,14 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
         vault = open_vault(loaded)
         resources.callback(vault.close)
         model = open_model(loaded, agent, unsafe=options.unsafe, similarities=vault)
-        store, store_problem = _open_store(loaded.paths.store_file, options)
+        file, store_problem = loaded.paths.store_file, None
+        if options.store and not options.store_later:
+            store = ChatSessionStore.open_to_read(file)
+        else:
+            try:
+                store = ChatSessionStore.open(file if options.store else None)
+            except StoreUnwritable as e:
+                store, store_problem = ChatSessionStore.open(None), e
         resources.pop_all()
         external = open_servers(loaded)
     return App(loaded, vault, store, model, options, store_problem, external=external)

@@ -61,8 +61,8 @@ def available_models(
     """
     from zkchat_cli.llm.http_client import mask_address  # the providers have loaded it
 
-    found = {name: model for name, model in _remote_models(loaded).items() if model.server.is_configured or model.server.is_local}
-    models = {**found, **also}
+    remotes = ((name, open_remote(name, loaded)) for name in providers.names())
+    models = {name: model for name, model in remotes if model and (model.server.is_configured or model.server.is_local)} | {**also}
     answers: dict[str, AvailableModels] = {}
     for name, model in models.items():
         late = f"{mask_address(model.server.address)} did not answer in time" if model.server.is_configured else ""
@@ -87,9 +87,8 @@ def llama_cpp_server(env: Mapping[str, str]) -> "RemoteModel":
     """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It gets no key."""
     provider = providers.provider("openai")
     address = f"http://127.0.0.1:{env.get('LLAMA_ARG_PORT', '').strip() or 8080}/v1"
-    config = ModelConfig(settings=provider.settings.model_validate({"base_url": address}))
     assert provider.open_remote is not None
-    return provider.open_remote(config)
+    return provider.open_remote(ModelConfig(settings=provider.settings.model_validate({"base_url": address})))
 
 
 def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> "RemoteModel | None":
@@ -98,17 +97,12 @@ def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> "RemoteMode
     return provider.open_remote(model_config(provider, loaded, model)) if provider.open_remote is not None else None
 
 
-def _remote_models(loaded: LoadedConfig) -> dict[str, "RemoteModel"]:
-    return {name: model for name in providers.names() if (model := open_remote(name, loaded)) is not None}
-
-
 def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> ModelConfig:
     """The part of the settings that a provider gets: its own table."""
     own = getattr(loaded.values, provider.name, provider.settings())
     variable = getattr(own, "key_variable", "")
-    return ModelConfig(
-        model, own, loaded.env, credentials.find_key(provider.name, variable, loaded.env, loaded.paths) if variable else ApiKey()
-    )
+    key = credentials.find_key(provider.name, variable, loaded.env, loaded.paths) if variable else ApiKey()
+    return ModelConfig(model, own, loaded.env, key)
 
 
 def keyed_servers(loaded: LoadedConfig) -> dict[str, tuple[str, str]]:

@@ -1,7 +1,7 @@
 """The settings of a start: all layers, checked down to the names in the registries, which `config` does not know."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,13 +12,14 @@ from zkchat_cli.agents import loader as agents
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config import loader
 from zkchat_cli.config.loader import LoadedConfig
-from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
-from zkchat_cli.errors import ConfigError, VaultError
+from zkchat_cli.errors import ConfigError, VaultError, reason
+from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.vault.discovery import holds_notes
+from zkchat_cli.vault.filesystem import LARGEST_NOTE
 
 NO_EMBEDDER = "none"
 MODEL_FAMILIES = {
@@ -63,32 +64,29 @@ def open_agent(name: str, where: AppPaths) -> Agent:
 
 
 def check_agent(agent: Agent) -> Agent:
-    """Raises ConfigError for unknown tools and strategies."""
     known = sorted(tool.name for tool in tools.load_tools(unsafe=True))
-    checks: list[tuple[str, Sequence[str], list[str]]] = [("tools", agent.tools or (), known)]
-    checks += [(key, [agent.values[key]], strategies.names()) for key in ("strategy", "context.strategy") if agent.values.get(key)]
-    for key, values, valid in checks:
-        for value in values:
-            if value not in valid:
-                raise loader.invalid_value_error(agent.origin, key, value, f"it must be {' or '.join(valid)}")
+    checks = [("tools", name, known) for name in agent.tools or ()]
+    checks += [(key, agent.values[key], strategies.names()) for key in ("strategy", "context.strategy") if agent.values.get(key)]
+    for key, value, valid in checks:
+        if value not in valid:
+            raise loader.invalid_value_error(agent.origin, key, value, f"it must be {' or '.join(valid)}")
     return agent
 
 
 def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
     """All layers, the vault's own and the agent's included, checked down to the names of strategies and providers."""
-    agent_layer = agent.settings_layer if agent is not None else ()
     where = app_paths(env, options.config_file)
     if options.config_file is not None and not options.config_file.is_file():
         raise ConfigError(f"there is no settings file {options.config_file}", "--config names an existing TOML file.")
 
-    def load(vault: Path | None = None) -> LoadedConfig:
+    def load(vault: Path | None) -> LoadedConfig:
+        layers = options.flags, env, where, vault, agent.settings_layer if agent is not None else ()
         try:
-            loaded = loader.load_config(options.flags, env, where, vault, Config, agent_layer)
+            return replace(loader.load_config(*layers), cwd=cwd)
         except ConfigError:  # a provider's table is set, or a key is wrong: the error then names the nearest of all settings
-            loaded = loader.load_config(options.flags, env, where, vault, settings_schema(), agent_layer)
-        return replace(loaded, cwd=cwd)
+            return replace(loader.load_config(*layers, schema=settings_schema()), cwd=cwd)
 
-    loaded = load()
+    loaded = load(None)
     folder = vault_folder(loaded)
     return check_settings(load(folder) if folder is not None else loaded)
 
@@ -106,10 +104,12 @@ def check_settings(loaded: LoadedConfig) -> LoadedConfig:
     """The settings with the provider of a model named without one. Raises ConfigError for unknown strategies, providers and embedders:
     they are checked here because config does not know the registries."""
     values = loaded.values
-    known = {"context.strategy": strategies.names(), "semantic.provider": [NO_EMBEDDER, *embedders.names()]}
-    for key, value in (("context.strategy", values.context.strategy), ("semantic.provider", values.semantic.provider)):
-        if value not in known[key]:
-            problem = f"it must be {' or '.join(known[key])}"
+    for key, value, valid in (
+        ("context.strategy", values.context.strategy, strategies.names()),
+        ("semantic.provider", values.semantic.provider, [NO_EMBEDDER, *embedders.names()]),
+    ):
+        if value not in valid:
+            problem = f"it must be {' or '.join(valid)}"
             raise loader.invalid_value_error(loaded.origins.get(key, "defaults"), key, value, problem, "All settings: zkchat config show")
     summary_model = values.context.summary_model and _full_model_name(loaded, "context.summary_model", values.context.summary_model)
     context = values.context.model_copy(update={"summary_model": summary_model})
@@ -151,4 +151,26 @@ def required_vault_folder(loaded: LoadedConfig) -> Path:
             f"no vault: {loaded.cwd} has no Markdown files, and no vault is set",
             "Use --vault DIR, ZKCHAT_VAULT, a folder of .md files, `config set vault.path DIR`, or `chat --demo`.",
         )
+    return folder
+
+
+def demo_folder(where: AppPaths) -> Path:
+    return where.cache_dir / "demo"
+
+
+def demo_vault(where: AppPaths) -> Path:
+    """The built-in notes, copied to a scratch folder that may be written to; an unchanged copy is used again."""
+    from importlib.resources import as_file, files  # only the demo needs it
+
+    folder = demo_folder(where)
+    try:
+        with as_file(files("zkchat_cli") / "demo") as source:
+            for file in source.rglob("*.md"):
+                copy = folder / file.relative_to(source)
+                text = file.read_bytes()
+                if not copy.exists() or read_file(copy, LARGEST_NOTE) != text:
+                    atomic_write(copy, text, private=True)
+    except OSError as e:
+        hint = "Set ZKCHAT_HOME to a folder you may write to."
+        raise VaultError(f"the demo notes cannot be copied to {folder}: {reason(e)}", hint) from e
     return folder

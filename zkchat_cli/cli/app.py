@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 _handles_sigint = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
@@ -40,7 +40,7 @@ GC_THRESHOLDS = 100_000, 20, 50
 """Imports, turns and an index build free little: looking for cycles costs 30 ms of start-up and 5 ms of a turn."""
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
-"""The exit code of a program ended by SIGPIPE, such as git or cat, when the reader of its output is gone."""
+"""As of a program ended by SIGPIPE, such as git or cat, when the reader of its output is gone."""
 GLOBAL_OPTIONS = ("--no-color", "--verbose")
 """Options that every command takes: they are moved to the front, where the root declares them."""
 ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-completion")
@@ -48,8 +48,6 @@ ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-com
 
 
 class LazyCommandGroup(typer_classes.Group):
-    """A group whose commands are the files of the registry."""
-
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         return COMMAND_ORDER
 
@@ -88,9 +86,7 @@ app = typer.Typer(
     cls=LazyCommandGroup,
     help="Chat with your own notes, and check what every answer is based on. Without a command, it opens the chat.",
     epilog="Start with: zkchat chat --demo",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **typer_classes.CONVENTIONS,
 )
 
 
@@ -112,7 +108,6 @@ def root(
 
 
 def run() -> None:
-    """The program: `zkchat` and `python -m zkchat_cli`."""
     gc.set_threshold(*GC_THRESHOLDS)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads every installed package's metadata: 10 ms
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads, 40 ms, for what is computed in one
@@ -141,8 +136,11 @@ def run() -> None:
 
 def _with_command(arguments: list[str]) -> list[str]:
     """The command line with its command in front: options of a command may come before it (`zkchat -m MODEL ask …`); without one they are
-    the chat's. Options of the root and the names of commands stay in front."""
-    arguments = _with_resume(arguments)
+    the chat's. Options of the root and the names of commands stay in front. `--resume` without an id becomes `--continue`."""
+    end = _end_of_options(arguments)
+    # Typer has no options with an optional value
+    options = ["--continue" if a == "--resume" and b.startswith("-") else a for a, b in pairwise([*arguments[:end], "-"])]
+    arguments = [*options, *arguments[end:]]
     if arguments and (not arguments[0].startswith("-") or arguments[0] in ROOT_OPTIONS):
         return arguments
     chat: Any = typer.main.get_command(registry.load(commands, "chat", "COMMAND"))
@@ -157,21 +155,12 @@ def _with_command(arguments: list[str]) -> list[str]:
     return [*rest[:end], *leading, *rest[end:]]
 
 
-def _with_resume(arguments: list[str]) -> list[str]:
-    """Replace `--resume` without an id by `--continue`, since Typer has no options with an optional value."""
-    end = _end_of_options(arguments)
-    following = [*arguments[1:end], "-"]
-    options = ["--continue" if a == "--resume" and b.startswith("-") else a for a, b in zip(arguments[:end], following, strict=False)]
-    return [*options, *arguments[end:]]
-
-
 def _end_of_options(arguments: list[str]) -> int:
     """The position of the `--` after which every word is an argument."""
     return arguments.index("--") if "--" in arguments else len(arguments)
 
 
 def run_command(arguments: list[str]) -> int:
-    """Run the command line; returns its exit code, and prints an error."""
     try:
         if "--verbose" in arguments and "--no-store" not in arguments:
             from zkchat_cli import logging_setup  # imports pydantic, which --help must not

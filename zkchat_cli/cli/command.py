@@ -76,16 +76,12 @@ class CommandContext:
 
     def startup_options(self, *, demo: bool = False, **more: Any) -> "StartupOptions":
         """The shared options and `more`; with `demo`, the built-in notes are the vault. Raises UsageError if another one is named, too."""
-        from zkchat_cli.app.settings import StartupOptions
+        from zkchat_cli.app.settings import StartupOptions, demo_vault
 
         options = StartupOptions(**self.shared, **more)
-        if not demo:
-            return options
-        if options.vault is not None:
+        if demo and options.vault is not None:
             raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
-        from zkchat_cli.app.demo import demo_vault  # imports importlib.resources
-
-        return options._replace(vault=demo_vault(self.paths))
+        return options._replace(vault=demo_vault(self.paths)) if demo else options
 
     @property
     def paths(self) -> paths.AppPaths:
@@ -94,7 +90,6 @@ class CommandContext:
 
     @cached_property
     def config(self) -> "LoadedConfig":
-        """The settings. Raises ConfigError."""
         from zkchat_cli.app.settings import load_settings
 
         return load_settings(self.startup_options(), os.environ, Path.cwd())
@@ -117,7 +112,6 @@ class CommandContext:
             self.screen.remark(empty_text)
 
     def open_app(self, **more: Any) -> "closing[App]":
-        """Vault, store and model by the settings and the options; closed afterwards."""
         from zkchat_cli.app import factory
 
         return closing(factory.open_app(self.startup_options(**more), os.environ, Path.cwd()))
@@ -149,24 +143,23 @@ class CommandContext:
             yield vault, report
 
     def refresh(self, vault: "Vault", *, full: bool = False) -> "IndexReport":
-        """Update the vault's index while a progress bar is shown."""
         with self.screen.progress_bar("Indexing") as progress:
             return vault.refresh(full=full, progress=progress)
 
     def embed_for_a_moment(self, vault: "Vault", messages: "MessageEmbedder | None" = None) -> None:
         """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting. The time
         that the answer has waited for vectors counts."""
-        if self.screen.out.isatty():
-            self.screen.out.flush()
-            end = time.monotonic() + EMBEDDING_SECONDS - (vault.semantic.seconds_waited if vault.semantic else 0.0)
-            with suppress(KeyboardInterrupt):
-                if messages:
-                    with closing(messages):
-                        messages.compute_missing(lambda: time.monotonic() > end)
-                vault.embed(seconds=end - time.monotonic())
+        if not self.screen.out.isatty():
+            return
+        self.screen.out.flush()
+        end = time.monotonic() + EMBEDDING_SECONDS - (vault.semantic.seconds_waited if vault.semantic else 0.0)
+        with suppress(KeyboardInterrupt):
+            if messages:
+                with closing(messages):
+                    messages.compute_missing(lambda: time.monotonic() > end)
+            vault.embed(seconds=end - time.monotonic())
 
     def print_warnings(self, vault: "Vault") -> None:
-        """What went wrong while the vault was searched or indexed."""
         for warning in vault.take_warnings():
             self.screen.warn(warning.message, warning.hint)
 
@@ -216,14 +209,9 @@ def command(
 
 def command_group(help_text: str = "") -> typer.Typer:
     """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named."""
+    shows_help = bool(help_text)
     return typer.Typer(
-        cls=typer_classes.Group,
-        help=help_text or None,
-        rich_markup_mode=None,
-        no_args_is_help=bool(help_text),
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        cls=typer_classes.Group, help=help_text or None, no_args_is_help=shows_help, add_completion=False, **typer_classes.CONVENTIONS
     )
 
 

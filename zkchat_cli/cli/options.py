@@ -34,7 +34,6 @@ def complete_models(incomplete: str) -> list[str]:
 
 
 def complete_settings(incomplete: str) -> list[tuple[str, str]]:
-    """Keys of settings with their descriptions."""
     from zkchat_cli.config import loader
     from zkchat_cli.llm.providers import settings_schema
 
@@ -44,7 +43,6 @@ def complete_settings(incomplete: str) -> list[tuple[str, str]]:
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
-    """The most recent conversations: id, and title with date."""
     from zkchat_cli.paths import app_paths
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
@@ -54,7 +52,6 @@ def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
 
 
 def _shell_safe(text: str) -> str:
-    """The text with spaces for what a shell might evaluate."""
     return " ".join(_UNSAFE.sub(" ", text.replace("'", "’")).split())
 
 

@@ -7,6 +7,13 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+CONVENTIONS: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+"""Of every Typer app here."""
+
 
 class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc, name-defined]  # of the click in Typer
     def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **named: Any) -> None:
@@ -18,10 +25,8 @@ class _Context(TyperGroup.context_class):  # type: ignore[misc, valid-type]  # a
 
 
 class _ValueConverter:
-    """Converts what was typed to the type of its parameter: a text, texts, a path or a whole number.
-
-    Typer imports pydantic for that, which would delay the chat's prompt by 60 ms, and makes a model for each type.
-    """
+    """Converts what was typed to a text, texts, a path or a whole number. Typer imports pydantic for that, which would delay the chat's
+    prompt by 60 ms."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         if value is None or isinstance(value, tuple):
@@ -37,8 +42,6 @@ class _ValueConverter:
 
 
 class _CommandMixin:
-    """The help and the parameters that commands and groups share."""
-
     context_class: Any = _Context
 
     def get_params(self, ctx: Any) -> Any:
@@ -61,6 +64,5 @@ class Group(_CommandMixin, TyperGroup):
             formatter.write_dl([(name, self.command_summary(ctx, name)) for name in self.list_commands(ctx)])
 
     def command_summary(self, ctx: Any, name: str) -> str:
-        """A command's summary in the list."""
         command: Any = self.get_command(ctx, name)
         return str(command.get_short_help_str(10_000))

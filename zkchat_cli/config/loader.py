@@ -68,8 +68,8 @@ def load_config(
     env: Mapping[str, str],
     where: AppPaths,
     vault: Path | None = None,
-    schema: type[Config] = Config,
     agent: Sequence[Entry] = (),
+    schema: type[Config] = Config,
 ) -> LoadedConfig:
     """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`; `agent` is what the
     agent in use sets, which counts for more than the files and for less than the environment.
@@ -100,12 +100,10 @@ def default_values(schema: type[Section] = Config) -> dict[str, Any]:
 
 
 def flatten(values: Section) -> dict[str, Any]:
-    """Settings as dotted keys with JSON values."""
     return dict(_flatten_tables(values.model_dump(mode="json")))
 
 
 def describe_setting(key: str, schema: type[Section] = Config) -> str:
-    """What a setting is for, in a few words."""
     section: type[BaseModel] = schema
     *path, name = key.split(".")
     for part in path:
@@ -131,7 +129,6 @@ def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tupl
 
 
 def as_toml(value: object) -> str:
-    """A value on one line, as messages and lists of settings show it."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -196,7 +193,6 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
 
 
 def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str = "") -> ConfigError:
-    """The error about a value, as all settings tell it."""
     return ConfigError(f"{origin}: {key} = {_short(as_toml(wrong))} is not valid; {problem}", hint)
 
 

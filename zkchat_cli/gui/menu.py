@@ -12,9 +12,9 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.gui.widgets import YES, StyledBrowser, fixed_font, lines_html
 from zkchat_cli.models import Compaction
 from zkchat_cli.slash.context import usage_lines
-from zkchat_cli.views.compaction import describe_compaction
 from zkchat_cli.views.prompts import prompt_text
 from zkchat_cli.views.text import StyledLine, styled_line
+from zkchat_cli.views.turn_steps import describe_compaction
 
 if TYPE_CHECKING:
     from zkchat_cli.gui.window import ChatWindow

@@ -17,7 +17,7 @@ from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html.markdown import render_markdown
 from zkchat_cli.gui.widgets import StyledBrowser
 from zkchat_cli.markdown.scanner import BlockScanner
-from zkchat_cli.views.reference_rows import ReferenceRow, reference_rows
+from zkchat_cli.views.sources import ReferenceRow, reference_rows
 
 PAGE = 24
 """Turns in the document."""

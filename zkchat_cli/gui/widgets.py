@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.exporters import html
 from zkchat_cli.models import ContextUsage
-from zkchat_cli.views.reference_rows import BROKEN, ReferenceRow
+from zkchat_cli.views.sources import BROKEN, ReferenceRow
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 from zkchat_cli.views.token_usage import BudgetBar
 

@@ -38,10 +38,9 @@ from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.approval import call_question, diff_lines
-from zkchat_cli.views.index_status import summarize_problems
-from zkchat_cli.views.text import StyledLine, styled_line
+from zkchat_cli.views.text import StyledLine, styled_line, summarize_problems
 from zkchat_cli.views.token_usage import short_count
-from zkchat_cli.views.tool_calls import tool_line
+from zkchat_cli.views.turn_steps import tool_line
 
 WIDTHS = (220, 600, 360)
 """Widths of the three panes, which keep their proportions."""

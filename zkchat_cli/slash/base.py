@@ -18,8 +18,7 @@ from zkchat_cli.exporters.base import UNSUPPORTED
 from zkchat_cli.models import ContentChunk, ZkChatMessage
 from zkchat_cli.references.provenance import CitedInAnswer, Exchange, last_exchange
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views import source_in_note
-from zkchat_cli.views.sources import VERDICT_MARKS
+from zkchat_cli.views.sources import VERDICT_MARKS, SourceLocation, locate_chunk
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_LISTED_CONVERSATIONS = 200
@@ -134,12 +133,12 @@ def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None
     return session.references.chunk(int(number[1])) if number else None
 
 
-def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> source_in_note.SourceLocation:
+def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> SourceLocation:
     try:
         note = session.vault.read(chunk.relative_path)
     except VaultError:
         note = None
-    return source_in_note.locate_chunk(chunk, note)
+    return locate_chunk(chunk, note)
 
 
 def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbered: bool = False) -> Iterable[StyledLine]:

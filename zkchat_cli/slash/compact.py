@@ -9,7 +9,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.views.compaction import describe_compaction
+from zkchat_cli.views.turn_steps import describe_compaction
 
 
 def _compact(session: ZkChatSession, argument: str) -> CommandResult:

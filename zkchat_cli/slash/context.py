@@ -8,10 +8,9 @@ from functools import partial
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import Prompt
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.views import context_usage
-from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
-from zkchat_cli.views.context_usage import WIDTH
-from zkchat_cli.views.text import StyledLine
+from zkchat_cli.views import prompts
+from zkchat_cli.views.prompts import WIDTH
+from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine
 
 
 def _context(session: ZkChatSession, _: str) -> CommandResult:
@@ -21,7 +20,7 @@ def _context(session: ZkChatSession, _: str) -> CommandResult:
 
 def usage_lines(session: ZkChatSession, prompt: Prompt, width: int = WIDTH, hints: CommandHints = IN_CHAT) -> list[StyledLine]:
     """The token usage of a prompt of this session."""
-    return context_usage.usage_lines(prompt, width, context_usage.pinned_turns(session.history), hints)
+    return prompts.usage_lines(prompt, width, prompts.pinned_turns(session.history), hints)
 
 
 COMMAND = SlashCommand(_context)

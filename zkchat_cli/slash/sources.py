@@ -13,8 +13,7 @@ from zkchat_cli.slash import base
 from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views import source_in_note
-from zkchat_cli.views.sources import number_ranges, source_lines, source_name
+from zkchat_cli.views.sources import chunk_lines, number_ranges, source_lines, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
@@ -47,7 +46,7 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> Iterable[StyledLine
     if location.change:
         yield styled_line(location.change, "yellow", indent=0)
     yield styled_line()
-    yield from source_in_note.chunk_lines(chunk, location.first, (each.citation for each in citations), location.note)
+    yield from chunk_lines(chunk, location.first, (each.citation for each in citations), location.note)
     if chunk.text.endswith(CUT_MARK):
         yield styled_line("The excerpt was cut here to fit the context window.", "dim")
     yield styled_line()

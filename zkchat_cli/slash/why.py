@@ -18,8 +18,7 @@ from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.context_usage import sent_source_numbers
-from zkchat_cli.views.prompts import prompt_status
+from zkchat_cli.views.prompts import prompt_status, sent_source_numbers
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 _NO_LONGER_SENT = "its text is not in the prompt now: it was shortened, or its turn is not sent"

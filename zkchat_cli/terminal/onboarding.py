@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from zkchat_cli.app import demo
 from zkchat_cli.app.model_access import available_models, llama_cpp_server
-from zkchat_cli.app.settings import StartupOptions, check_settings, load_settings, save_setting, vault_folder
+from zkchat_cli.app.settings import StartupOptions, check_settings, demo_vault, load_settings, save_setting, vault_folder
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.references.file_imports import list_files
@@ -57,7 +56,7 @@ def run_onboarding(
             screen.print("Saved. `zkchat config show` lists all settings.")
         else:
             screen.print("Not saved: used for this chat only.")
-    return Path(vault) if vault else demo.demo_vault(loaded.paths), model, {**model_settings}
+    return Path(vault) if vault else demo_vault(loaded.paths), model, {**model_settings}
 
 
 def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:

@@ -19,7 +19,7 @@ from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.index_status import summarize_problems
+from zkchat_cli.views.text import summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App

@@ -65,7 +65,6 @@ def _link_citations(answer: ZkChatMessage, link: Callable[[Citation], str]) -> s
 
 
 def _source_list(citations: Iterable[Citation], link: Callable[[Citation], str]) -> str:
-    """Each source with its lines and quotation."""
     lines: dict[str, None] = {}
     for citation in citations:
         if citation.relative_path is None:

@@ -9,9 +9,8 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.text.words import content_terms, fold
 from zkchat_cli.vault.search.snippets import snippet
-from zkchat_cli.views.command_hints import IN_SHELL
 from zkchat_cli.views.sources import source_lines
-from zkchat_cli.views.text import PROMPT, StyledLine, StyledSpan, styled_line
+from zkchat_cli.views.text import IN_SHELL, PROMPT, StyledLine, StyledSpan, styled_line
 
 MAX_TITLE = 80
 MAX_SNIPPET = 160
@@ -33,7 +32,6 @@ def display_title(overview: ConversationOverview) -> str:
 
 
 def size_and_time(overview: ConversationOverview) -> str:
-    """The time of the last message, and the number of messages."""
     return f"{format_time(overview.updated_at)}, {plural(overview.messages, 'message')}"
 
 
@@ -53,13 +51,11 @@ def conversation_lines(overviews: Iterable[ConversationOverview], current: str |
 
 
 def filter_by_title(overviews: Iterable[ConversationOverview], text: str) -> list[ConversationOverview]:
-    """The conversations with every word of `text` in the title or first line."""
     words = fold(text).split()
     return [each for each in overviews if all(word in fold(f"{each.title or ''} {each.first_line or ''}") for word in words)]
 
 
 def search_result_lines(found: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
-    """Found messages: conversation, speaker and time, and the best line."""
     for each in found:
         title = truncate(each.title or UNTITLED, MAX_TITLE)
         head = (StyledSpan(each.conversation_id, "cyan"), StyledSpan(f"  {title}", "bold"))
@@ -68,7 +64,6 @@ def search_result_lines(found: Sequence[FoundMessage], text: str) -> Iterator[St
 
 
 def search_result_document(found: FoundMessage, text: str) -> dict[str, Any]:
-    """A found message as JSON."""
     return {
         "conversation_id": found.conversation_id,
         "title": found.title,
@@ -81,7 +76,6 @@ def search_result_document(found: FoundMessage, text: str) -> dict[str, Any]:
 
 
 def best_line(content: str, text: str) -> str:
-    """The line of a message with the most words of `text`."""
     return snippet(content, 1, set(content_terms(text)), MAX_SNIPPET).text
 
 

@@ -54,23 +54,21 @@ def level_effects(levels: MemoryLevels, items: Sequence[MemoryItem]) -> dict[str
     facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
     project = ", ".join(root) or f"none of {', '.join(switches.project_file)} in the vault's root"
     folder = ", ".join(folders) or "no memory file beside the notes of this turn"
-    no_agent = "no agent is in use" if switches.agent else "off (memory.agent = false)"
+
+    def private_file(level: str, without: str) -> str:
+        file = levels.private_files.get(level)
+        tokens = sum(item.tokens for item in items if item.kind == level)
+        return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
+
     return {
-        "user": _private_file_text("user", levels, items, "off (memory.user = false)"),
+        "user": private_file("user", "off (memory.user = false)"),
         "project": project if switches.project else "off (memory.project = false)",
         "folder": folder if switches.project else "off (memory.project = false)",
-        "agent": _private_file_text("agent", levels, items, no_agent),
+        "agent": private_file("agent", "no agent is in use" if switches.agent else "off (memory.agent = false)"),
         "facts": f"{facts} relevant, of {levels.facts} remembered" + (f"; and {notes} of the notes that answers cited" if notes else ""),
     }
 
 
-def _private_file_text(level: str, levels: MemoryLevels, items: Sequence[MemoryItem], without: str) -> str:
-    file = levels.private_files.get(level)
-    tokens = sum(item.tokens for item in items if item.kind == level)
-    return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
-
-
 def level_lines(levels: MemoryLevels, items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
-    """What each level of memory gives to a prompt, or why nothing."""
     for level, effect in level_effects(levels, items).items():
         yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(effect, "dim")), indent=9)

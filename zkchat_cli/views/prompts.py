@@ -1,36 +1,228 @@
-"""Prompts word for word: the next one, the ones that a turn sent, and the difference between two turns."""
+"""Prompts: word for word, their token usage against the budgets, and the difference between those of two turns.
+
+The same lines for `zkchat context` and for the chat's commands.
+"""
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
 from zkchat_cli.context.tool_result_masking import is_masked
-from zkchat_cli.models import Prompt, PromptMessage, SentPrompt
+from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views import context_usage
+from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, StyledSpan, styled_line
+from zkchat_cli.views.token_usage import CELLS, BudgetBar, short_count
 
+MIN_CELLS = 4
+WIDTH = 80
+NARROW = 60
+"""Columns below which there is no column for the budgets."""
+MAX_ITEMS = 10
+MIN_SNIPPET = 12
 MAX_CONTENT = 100
 """Characters of a message in a list of changes."""
 MOST_DROPPED = 20
 """Messages that are listed as not sent; of more, how many."""
+_PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
+"""The first line of a recalled passage."""
+_SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
+_DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
+
+
+def usage_lines(
+    prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = MappingProxyType({}), hints: CommandHints = IN_CHAT
+) -> list[StyledLine]:
+    """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`."""
+    due, limit = prompt.usage.compaction, prompt.usage.effective_limit
+    if due.due:
+        compaction = f"Compaction is due: {due.reason} ({BudgetBar(due.at or 0, limit).percent})."
+    elif due.at is None:
+        compaction = f"No compaction: the strategy {prompt.strategy} drops the oldest turns instead."
+    else:
+        left = max(0, due.at - prompt.usage.total_tokens)
+        compaction = f"Compacts at {due.at:,} of {limit:,} tokens, {BudgetBar(due.at, limit).percent} ({left:,} left)."
+    return [
+        *_component_lines(prompt.usage, width),
+        styled_line(),
+        *(styled_line(line, indent=len(line) - len(line.lstrip()) + 2) for line in _explanations(prompt)),
+        *_largest_item_lines(prompt, width, pinned, hints),
+        styled_line(compaction, indent=2),
+    ]
+
+
+def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
+    mark = "~" if usage.estimated else ""
+    narrow = width < NARROW
+    cells = max(MIN_CELLS, min(CELLS, width - (30 if narrow else 40)))
+    yield styled_line(f"{'component':<14} {'tokens':>8}" + ("" if narrow else f" {'budget':>9}"), "bold")
+    system, tools, messages = usage.budget_status.system, usage.budget_status.tools, usage.budget_status.messages
+    parts = ((name, tokens) for name, tokens in usage.message_breakdown.model_dump().items() if tokens)
+    for name, tokens, limit, shown in (
+        ("instructions", system.used, system.budget, f"{system.budget:,}"),
+        ("tools", tools.used, tools.budget, f"{tools.budget:,}"),
+        ("messages", messages.used, messages.budget, f"{messages.budget:,}"),
+        *((f"  {part.replace('_', ' ')}", tokens, messages.budget, "") for part, tokens in parts),
+        ("total", usage.total_tokens, usage.effective_limit, f"{usage.effective_limit:,}"),
+    ):
+        budget = "" if narrow else f" {shown:>9}"
+        text = StyledSpan(f"{name:<14} {f'{mark}{tokens:,}':>8}{budget}  ")
+        yield StyledLine((text, *BudgetBar(tokens, limit, cells).spans))
+
+
+def _explanations(prompt: Prompt) -> Iterator[str]:
+    """The window, what is above its budget and what to do about it, documents, and what is not sent: messages, memories, then tools."""
+    usage, status = prompt.usage, prompt.usage.budget_status
+    source = f" ({usage.window_source})" if usage.window_source else ""
+    yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
+    yield from _retrieval_lines(prompt)
+    spent = (f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in usage.components.model_dump().items() if tokens)
+    yield f"Tokens spent on {', '.join(spent)}."
+    if not usage.estimated:
+        yield "Counted with the model's own tokenizer."
+    else:
+        yield f"~ estimated, calibrated with the usage that the provider has reported so far (× {usage.calibration:.2f})"
+    for name, component, hint in (
+        ("instructions", status.system, "Use a larger window, or raise context.system_budget_ratio."),
+        ("tools", status.tools, "Offer fewer tools with an agent, or raise context.tool_budget_ratio."),
+    ):
+        if component.used > component.budget:
+            left = f"{status.messages.budget:,} are left for messages"
+            yield f"{name} use {component.used:,} of {component.budget:,} tokens; {left}. {hint}"
+    yield from _document_lines(prompt)
+    for kind, many in (("message", "messages"), ("memory", "memories")):
+        reasons = Counter(dropped.reason for dropped in prompt.dropped if dropped.kind == kind)
+        if reasons:
+            counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+            yield f"Not sent: {plural(reasons.total(), kind, many)} ({counts})"
+    tools = [dropped for dropped in prompt.dropped if dropped.kind == "tool"]
+    if tools:
+        yield f"Tools not offered: {len(tools)} of {len(tools) + len(prompt.tools)}"
+        yield from (f"  {dropped.id.removeprefix('tool:')}: {dropped.reason}" for dropped in tools)
+
+
+def _largest_item_lines(prompt: Prompt, width: int, pinned: Mapping[str, int], hints: CommandHints) -> Iterator[StyledLine]:
+    """The largest items with advice. The screen puts the advice below where there is no room beside it."""
+    items = []
+    if prompt.tools:
+        described = plural(len(prompt.tools), "tool description")
+        items.append((prompt.usage.tool_tokens, described, "", f"{hints.agent} with fewer tools"))
+    only_turn = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
+    for message in prompt.messages:
+        if message.kind != "system":
+            text = message.content or ", ".join(call.name for call in message.tool_calls)
+            items.append((message.tokens, message.kind.replace("_", " "), text, _advice(message, hints, pinned, only_turn=only_turn)))
+    if items:
+        yield styled_line("Largest:")
+    for tokens, kind, text, advice in sorted(items, key=lambda item: -item[0])[:MAX_ITEMS]:
+        label = f"  {tokens:>6,}  {kind}"
+        beside = width - len(label) - len(advice) - 6
+        snippet = truncate(text, beside if beside >= MIN_SNIPPET else max(1, width - len(label) - 2))
+        right = (StyledSpan(f"({advice})", "dim"),) if advice else ()
+        yield StyledLine((StyledSpan(label + (f": {snippet}" if snippet else "")),), right, indent=10)
+
+
+def _advice(message: PromptMessage, hints: CommandHints, pinned: Mapping[str, int], *, only_turn: bool) -> str:
+    """What makes a message smaller, if anything does. `only_turn`: there is no older turn that could be summarized."""
+    if turns := [pinned[id_] for id_ in message.source_ids if id_ in pinned]:
+        return hints.unpin.format(turns[0])
+    match message.kind:
+        case "memory":
+            source = message.source_ids[0]
+            key = source.removeprefix("fact:")
+            return hints.forget.format(key) if key != source else f"shorten {source}, or set context.memory_integration = false"
+        case "summary":
+            return "a lower context.summary_ratio shortens the next summary"
+        case "documents":
+            return ("" if only_turn else f"{hints.compact}, or ") + "name [[Note#Heading]]"
+        case "recalled":
+            return "passages of earlier turns; the strategy summarize sends none"
+    return "" if only_turn else hints.compact
+
+
+def overview_lines(prompt: Prompt) -> Iterator[str]:
+    """What a prompt is made of, in a few lines (`ask --show-context`)."""
+    usage = prompt.usage
+    mark = "~" if usage.estimated else ""
+    yield f"Context: {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, strategy {prompt.strategy}"
+    yield f"  - tools: {len(prompt.tools)} ({mark}{short_count(usage.tool_tokens)} tokens)"
+    messages: dict[str, list[PromptMessage]] = {}
+    for message in prompt.messages:
+        messages.setdefault(message.kind, []).append(message)
+    for kind, of_kind in messages.items():
+        names = ", ".join(truncate(id_, 60) for message in of_kind for id_ in message.source_ids)
+        count = sum(len(message.source_ids) for message in of_kind) if kind == "recalled" else len(of_kind)
+        what = names if kind == "memory" else plural(count, "message")
+        tokens = short_count(sum(message.tokens for message in of_kind))
+        yield f"  - {kind.replace('_', ' ')}: {what} ({mark}{tokens} tokens)"
+        if kind == "recalled":
+            yield from (f"      {truncate(line, WIDTH)}" for message in of_kind for line in _PASSAGE.findall(message.content))
+    yield from _document_lines(prompt)
+
+
+def pinned_turns(history: Iterable[ZkChatMessage]) -> dict[str, int]:
+    """The ids of the pinned messages, each with the number of its turn as `/unpin` counts them."""
+    pinned, turn = {}, 0
+    for message in history:
+        turn += message.role == "user"
+        if message.pinned:
+            pinned[message.id] = turn
+    return pinned
+
+
+def _document_lines(prompt: Prompt) -> list[str]:
+    sent = sent_source_numbers(prompt)
+    lines = []
+    for each in prompt.documents:
+        path = f"{each.relative_path} (deleted since)" if each.relative_path in prompt.deleted else each.relative_path
+        if each.delivery and sent.issuperset(each.numbers):
+            lines.append(f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {path}: {each.delivery_reason}")
+        elif each.delivery:
+            lines.append(f"  {'not now':<11} {each.wikilink}  {path}: its text was in an earlier prompt")
+    return ["Documents:", *lines] if lines else []
+
+
+def sent_source_numbers(prompt: Prompt) -> set[int]:
+    texts = (m.content for m in prompt.messages if m.kind in ("documents", "tool_results") and not is_masked(m))
+    return {int(number) for text in texts for number in _SOURCE.findall(text)}
+
+
+def _retrieval_lines(prompt: Prompt) -> Iterator[str]:
+    if prompt.retrieval is not None:
+        yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
 
 
 def prompt_text(prompt: Prompt) -> str:
     """Every message under a line with its role, kind and tokens; then the tools, what was decided about documents, and what is not sent."""
-    return "\n".join(_prompt_lines(prompt))
+    lines = []
+    for message in prompt.messages:
+        lines.append(f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens")
+        if message.content:
+            lines.append(message.content)
+        lines += [f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})" for call in message.tool_calls]
+        lines.append("")
+    for tool in prompt.tools:
+        lines += [f"── tool {tool.name} · {tool.tokens:,} tokens", tool.descriptor["function"]["description"]]
+    lines += [*_retrieval_lines(prompt), *_document_lines(prompt)]
+    lines += [f"not sent: {dropped.id} ({dropped.reason})" for dropped in prompt.dropped[:MOST_DROPPED]]
+    if len(prompt.dropped) > MOST_DROPPED:
+        lines.append(f"not sent: {len(prompt.dropped) - MOST_DROPPED} more; --json names them")
+    return "\n".join(lines)
 
 
 def sent_prompts_text(turn: SentPrompts, call: int | None = None) -> str:
     """What the calls of a turn were sent, or one of them. Raises UsageError when there is no such call."""
-    shown = turn.calls if call is None else (turn.call(call),)
-    return "\n\n".join(_call_text(turn, sent) for sent in shown)
-
-
-def sent_prompts_document(turn: SentPrompts) -> dict[str, Any]:
-    """What all calls of a turn were sent, as JSON."""
-    documents = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in turn.calls]
-    return {"turn": turn.number, "question_id": turn.calls[0].question_id, "calls": documents}
+    texts = []
+    for sent in turn.calls if call is None else (turn.call(call),):
+        tokens = f"{sent.prompt.usage.total_tokens:,} tokens"
+        if sent.usage is not None:
+            tokens += f" ({sent.usage.prompt_tokens:,} reported, {sent.usage.completion_tokens:,} answered)"
+        heading = f"══ turn {turn.number} · call {sent.call} of {len(turn.calls)} · {sent.model} · {tokens}"
+        texts.append(f"{heading}\n\n{prompt_text(sent.prompt)}")
+    return "\n\n".join(texts)
 
 
 def prompt_status(prompt: Prompt) -> Callable[[str], str]:
@@ -49,55 +241,13 @@ def prompt_status(prompt: Prompt) -> Callable[[str], str]:
     return describe
 
 
-def _call_text(turn: SentPrompts, sent: SentPrompt) -> str:
-    tokens = f"{sent.prompt.usage.total_tokens:,} tokens"
-    if sent.usage is not None:
-        tokens += f" ({sent.usage.prompt_tokens:,} reported, {sent.usage.completion_tokens:,} answered)"
-    heading = f"══ turn {turn.number} · call {sent.call} of {len(turn.calls)} · {sent.model} · {tokens}"
-    return "\n".join((heading, "", *_prompt_lines(sent.prompt)))
-
-
 def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
     """What the prompt of turn `b` had that the one of `a` had not, and what it had lost."""
     lines = [f"turn {a.number}: {a.tokens:,} tokens; turn {b.number}: {b.tokens:,} ({b.tokens - a.tokens:+,d})"]
-    lines += [f"+ {_message_summary(message)}" for message in found.added]
-    lines += [f"- {_message_summary(message)}" + (f" ({why})" if why else "") for message, why in found.removed]
-    lines += [f"+ tool {name}" for name in found.tools_added]
-    lines += [f"- tool {name}" for name in found.tools_removed]
+    for sign, messages in (("+", [(message, "") for message in found.added]), ("-", found.removed)):
+        for message, why in messages:
+            content = truncate(message.content, MAX_CONTENT) or f"calls {', '.join(call.name for call in message.tool_calls)}"
+            figures = f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens"
+            lines.append(f"{sign} {figures} · {content}" + (f" ({why})" if why else ""))
+    lines += [f"+ tool {name}" for name in found.tools_added] + [f"- tool {name}" for name in found.tools_removed]
     return "\n".join(lines if len(lines) > 1 else [*lines, "The same was sent."])
-
-
-def prompt_diff_document(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> dict[str, Any]:
-    """The same as JSON."""
-    return {
-        **{name: {"turn": turn.number, "tokens": turn.tokens} for name, turn in (("a", a), ("b", b))},
-        "added": [message.model_dump(mode="json") for message in found.added],
-        "lost": [{**message.model_dump(mode="json"), "reason": reason or None} for message, reason in found.removed],
-        "tools_added": found.tools_added,
-        "tools_lost": found.tools_removed,
-    }
-
-
-def _message_summary(message: PromptMessage) -> str:
-    called = ", ".join(call.name for call in message.tool_calls)
-    content = truncate(message.content, MAX_CONTENT) or f"calls {called}"
-    return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens · {content}"
-
-
-def _prompt_lines(prompt: Prompt) -> Iterator[str]:
-    for message in prompt.messages:
-        yield f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens"
-        if message.content:
-            yield message.content
-        for call in message.tool_calls:
-            yield f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
-        yield ""
-    for tool in prompt.tools:
-        yield f"── tool {tool.name} · {tool.tokens:,} tokens"
-        yield tool.descriptor["function"]["description"]
-    yield from context_usage.retrieval_lines(prompt)
-    yield from context_usage.document_lines(prompt)
-    for dropped in prompt.dropped[:MOST_DROPPED]:
-        yield f"not sent: {dropped.id} ({dropped.reason})"
-    if len(prompt.dropped) > MOST_DROPPED:
-        yield f"not sent: {len(prompt.dropped) - MOST_DROPPED} more; --json names them"

@@ -1,18 +1,37 @@
-"""The list of sources below an answer: cited notes and whether the quotations are correct, uncited sentences, unused documents.
+"""The sources of an answer: the list below it and in the window, an excerpt in its note as it is now, and verified quotations.
 
 A stored message contains everything that these lines need, so an old answer gets the same list.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
-from zkchat_cli.models import Citation, CitationVerdict, DocumentReference, TurnReport, group_by_number, worst_verdict
+from zkchat_cli.citations.quotes import merge_ranges, quote_ranges
+from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_reference, describe_uncited, uncited_references
+from zkchat_cli.models import (
+    Citation,
+    CitationVerdict,
+    ContentChunk,
+    DocumentReference,
+    TurnReport,
+    ZkChatMessage,
+    group_by_number,
+    worst_verdict,
+)
+from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.references.provenance import link_names
-from zkchat_cli.text.numbers import line_range
+from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import fold
 from zkchat_cli.vault.links.wikilinks import note_name, write_link
-from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, StyledSpan, styled_line
+
+if TYPE_CHECKING:
+    from zkchat_cli.citations.quotes import QuotationVerdict
+    from zkchat_cli.citations.verify_text import TextQuotation
 
 VERDICT_MARKS: dict[CitationVerdict, StyledSpan] = {
     "verified": StyledSpan("✓", "green", spoken="verified:"),
@@ -22,10 +41,24 @@ VERDICT_MARKS: dict[CitationVerdict, StyledSpan] = {
     "missing": StyledSpan("✗", "red", spoken="missing:"),
 }
 """Both wrong ones have the same mark, and the text says which."""
+BROKEN = "✗"
 MAX_UNUSED = 3
 MAX_HEADING = 80
-MAX_QUOTE = 60
+MAX_QUOTE, MAX_VERIFIED_QUOTE = 60, 200
+MOST_COMPARED = 300
+"""Words of a quotation up to which differences are marked."""
+CONTEXT = 3
+"""Lines shown before and after an excerpt."""
+MAX_CONTEXT_LINE = 400
 _TYPES_OF_USER = ("direct", "import")
+_VERDICT_LABELS: "dict[QuotationVerdict, tuple[str, str]]" = {
+    "verified": ("✓ verified", "green"),
+    "cut": ("✂ cut", "yellow"),
+    "misquoted": ("✗ misquoted", "red"),
+    "not_found": ("✗ not found", "red"),
+    "outside": ("· outside", "dim"),
+}
+_LABEL_WIDTH = max(len(label) for label, _ in _VERDICT_LABELS.values())
 
 
 def source_lines(
@@ -58,15 +91,16 @@ def source_lines(
         body.append(styled_line(f"  and {len(shown) - limit} more: {rest}", "dim"))
     unused = dict.fromkeys(r.relative_path for r in spare if r.relative_path and r.reference_type == "search" and with_unused)
     last = [StyledSpan(describe_uncited(uncited), "yellow")] if uncited and (body or unused) else []
-    if unused:
-        last += [StyledSpan(" · " if last else "", "dim"), *_unused_spans(list(unused))]
+    for at, path in enumerate([*unused][:MAX_UNUSED]):
+        last += [StyledSpan(", " if at else " · not used: " if last else "not used: ", "dim"), StyledSpan(path, "dim", path)]
+    if len(unused) > MAX_UNUSED:
+        last.append(StyledSpan(f" and {len(unused) - MAX_UNUSED} more", "dim"))
     if last:
         body.append(StyledLine((StyledSpan("  "), *last)))
     return [styled_line("Sources", "bold"), *body] if body else []
 
 
 def no_source_line(report: TurnReport, hints: CommandHints = IN_CHAT) -> str:
-    """The warning below an answer that lacks a source."""
     more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
     return f"No source from your notes was used{more}"
 
@@ -99,18 +133,16 @@ def _cited_lines(number: int, citations: Sequence[Citation], digits: int, name: 
     places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
     note = source_name(first.relative_path, name(first.relative_path), first.heading)
-    lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)]
+    remarks = []
     for citation in citations:
         if citation.verdict == "misquoted":
-            quote = truncate(citation.quote or "", MAX_QUOTE)
-            lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{quote}”", mark.style, indent))
+            remarks.append((f"the quoted words are not there: “{truncate(citation.quote or '', MAX_QUOTE)}”", mark.style))
         elif citation.verdict == "cut":
-            lines.append(
-                styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", VERDICT_MARKS["cut"].style, indent)
-            )
+            remarks.append((f"the quotation is cut; the note says: {citation.sentence}", VERDICT_MARKS["cut"].style))
     if any(citation.is_unsupported for citation in citations):
-        lines.append(styled_line(f"{' ' * indent}{UNSUPPORTED}", "yellow", indent))
-    return lines
+        remarks.append((UNSUPPORTED, "yellow"))
+    line = StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)
+    return [line, *(styled_line(f"{' ' * indent}{text}", style, indent) for text, style in remarks)]
 
 
 def _named_lines(reference: DocumentReference) -> list[StyledLine]:
@@ -126,9 +158,159 @@ def _summary_lines(summary: str | None) -> list[StyledLine]:
     return [styled_line(f"      {summary}", "dim", indent=6)] if summary else []
 
 
-def _unused_spans(paths: Sequence[str]) -> Iterator[StyledSpan]:
-    for at, path in enumerate(paths[:MAX_UNUSED]):
-        yield StyledSpan(", " if at else "not used: ", "dim")
-        yield StyledSpan(path, "dim", path)
-    if len(paths) > MAX_UNUSED:
-        yield StyledSpan(f" and {len(paths) - MAX_UNUSED} more", "dim")
+class ReferenceRow(NamedTuple):
+    """`key` is what `/open` takes: the number of a source, or the path of a note; empty for a broken link. `where` has note and heading."""
+
+    key: str
+    sign: str
+    verdict: str
+    where: str
+    summary: str
+
+    @property
+    def text(self) -> str:
+        """Two paragraphs of the list."""
+        number = f"[{self.key}]" if self.key.isdecimal() else ""
+        return f"{' '.join(filter(None, (self.sign, number, self.where)))}\n{': '.join(filter(None, (self.verdict, self.summary)))}"
+
+
+def reference_rows(turn: Sequence[ZkChatMessage]) -> list[ReferenceRow]:
+    """What the messages of a turn cite, by number, then broken links, and then other documents that they name or that tools found."""
+    summaries = {each.relative_path: each.summary for message in turn for each in message.references if each.summary}
+    rows = []
+    for number, group in group_by_number(each for message in turn for each in message.citations).items():
+        verdict = worst_verdict(each.verdict for each in group)
+        first = next((each for each in group if each.relative_path), group[0])
+        if first.relative_path is None:
+            rows.append(ReferenceRow("", BROKEN, verdict, f"[{number}]", NO_SOURCE))
+            continue
+        line = f", line {line_range(first.start_line, first.end_line)}" if first.start_line is not None else ""
+        where = source_name(first.relative_path, note_name(first.relative_path), first.heading) + line
+        rows.append(ReferenceRow(str(number), VERDICT_MARKS[verdict].text, verdict, where, summaries.get(first.relative_path, "")))
+    for each in sorted(uncited_references(turn), key=lambda each: each.relative_path is not None):
+        about = "; ".join(filter(None, (describe_reference(each), each.summary)))
+        if each.relative_path is None:
+            rows.append(ReferenceRow("", BROKEN, "broken", each.wikilink, about))
+        else:
+            key = str(each.number) if each.number is not None else each.relative_path
+            where = source_name(each.relative_path, note_name(each.relative_path), each.heading)
+            rows.append(ReferenceRow(key, "", "not cited", where, about))
+    return rows
+
+
+class SourceLocation(NamedTuple):
+    """The lines of an excerpt today. `change` says what changed since; `note` is the text of the note if it still contains the excerpt."""
+
+    first: int
+    last: int
+    note: str | None = None
+    change: str = ""
+
+
+def locate_chunk(chunk: ContentChunk, note: str | None) -> SourceLocation:
+    """Find an excerpt in the text of its note, None if that is gone; of several occurrences, the one nearest to the old place."""
+    if note is None:
+        return SourceLocation(chunk.start_line, chunk.end_line, change="The note is deleted or cannot be read. This is what the model saw:")
+    words = chunk.text.removesuffix(CUT_MARK)
+    old = sum(len(line) + 1 for line in note.split("\n")[: chunk.start_line - 1])
+    found = [at for at in (note.rfind(words, 0, old + len(words)), note.find(words, old)) if at >= 0]
+    if not found or not words.strip():
+        change = "The note was edited and no longer contains this text. This is what the model saw:"
+        return SourceLocation(chunk.start_line, chunk.end_line, change=change)
+    first = 1 + note.count("\n", 0, min(found, key=lambda at: abs(at - old)))
+    old_lines = line_range(chunk.start_line, chunk.end_line)
+    change = "" if first == chunk.start_line else f"The note was edited: the text was on lines {old_lines} and is here now."
+    return SourceLocation(first, first + words.count("\n"), note, change)
+
+
+def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> list[StyledLine]:
+    """The excerpt with line numbers from `first` on and the quoted words marked; the lines of the `note` around it follow a dotted rule."""
+    words = chunk.text.removesuffix(CUT_MARK)
+    own = words.split("\n")
+    begins = list(accumulate((len(line) + 1 for line in own), initial=0))
+    marked = merge_ranges(place for citation in citations for place in _quoted_ranges(words, begins, chunk.start_line, citation))
+    around = note.split("\n") if note is not None else []
+    before = around[max(0, first - 1 - CONTEXT) : first - 1]
+    after = around[first - 1 + len(own) :][:CONTEXT]
+    while before and not before[0].strip():
+        del before[0]
+    while after and not after[-1].strip():
+        del after[-1]
+    digits = len(str(first + len(own) + len(after) - 1))
+    shown = []
+    for number, text in enumerate([*before, *own, *after], first - len(before)):
+        if first <= number < first + len(own):
+            rule, spans = "│", _marked_spans(text, begins[number - first], marked)
+        else:
+            context = text if len(text) <= MAX_CONTEXT_LINE else text[: MAX_CONTEXT_LINE - 1] + "…"
+            rule, spans = "┊", [StyledSpan(context, "dim")] if text.strip() else []
+        sign = ">" if any(span.quoted for span in spans) else " "
+        head = StyledSpan(f"{sign} {number:>{digits}} {rule}{' ' if spans else ''}", "dim", spoken=f"line {number}: ")
+        shown.append(StyledLine((head, *(span._replace(text=span.text.replace("\t", "    ")) for span in spans)), indent=digits + 5))
+    return shown
+
+
+def _quoted_ranges(words: str, begins: Sequence[int], start_line: int, citation: Citation) -> list[tuple[int, int]]:
+    """The ranges that a citation quotes; whole lines, which have these `begins`, where the words cannot be located exactly."""
+    if citation.verdict not in ("verified", "cut") or not citation.quote:
+        return []
+    if found := quote_ranges(words, citation.quote):
+        return found
+    first, last = ((line or 0) - start_line for line in (citation.start_line, citation.end_line))
+    return [(begins[i], begins[i + 1] - 1) for i in range(max(0, first), min(last + 1, len(begins) - 1))]
+
+
+def _marked_spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> list[StyledSpan]:
+    """One line, which begins at `at`, with the quoted ranges marked."""
+    spans: list[StyledSpan] = []
+    done = 0
+    for begin, end in marked:
+        begin, end = max(begin - at, done), min(end - at, len(text))
+        if begin < end:
+            spans += [StyledSpan(text[done:begin]), StyledSpan(text[begin:end], "bold green", quoted=True)]
+            done = end
+    return [span for span in (*spans, StyledSpan(text[done:])) if span.text]
+
+
+def quotation_lines(quotations: "Sequence[TextQuotation]", link_name: Callable[[str], str]) -> Iterator[StyledLine]:
+    """The quotations of a text with their verdicts, and of misquoted ones the nearest wording with the differences marked."""
+    for each in quotations:
+        found = each.found
+        label, style = _VERDICT_LABELS[found.verdict]
+        where = [StyledSpan(each.page, "dim")] if each.page else []
+        if found.chunk is not None:
+            path = found.chunk.relative_path
+            place = StyledSpan(f"{path}:{line_range(found.start_line, found.end_line)}", "cyan", path)
+            where = [StyledSpan(f"{source_name(path, link_name(path), found.heading)}  ", "dim"), place]
+        verdict = StyledSpan(f"{label:<{_LABEL_WIDTH}}", style, spoken=label.partition(" ")[2])
+        quote = StyledSpan(f"  “{truncate(' '.join(each.quote.split()), MAX_VERIFIED_QUOTE)}”")
+        yield StyledLine((verdict, quote), tuple(where), indent=_LABEL_WIDTH + 2)
+        spans = []
+        if found.verdict == "cut":
+            spans = [StyledSpan(f"the note says: {found.sentence}", "yellow")]
+        elif each.named and found.nearest == " ".join(each.quote.split()):
+            spans = [StyledSpan(f"the words are not in {each.named[0]}, but in this note", "yellow")]
+        elif found.nearest:
+            spans = [StyledSpan("the note says: "), *_difference_spans(each.quote, found.nearest)]
+        if spans:
+            yield StyledLine((StyledSpan(" " * (_LABEL_WIDTH + 2)), *spans), indent=_LABEL_WIDTH + 2)
+    counts = Counter(each.found.verdict for each in quotations)
+    figures = (f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in _VERDICT_LABELS.items() if counts[verdict])
+    yield styled_line(f"{plural(len(quotations), 'quotation')}: {', '.join(figures)}", "bold")
+
+
+def _difference_spans(quote: str, nearest: str) -> Iterator[StyledSpan]:
+    """The nearest wording with what the quotation has instead: `pruned in [-May-] {+March+}`."""
+    quoted, written = quote.split(), nearest.split()
+    if max(len(quoted), len(written)) > MOST_COMPARED:
+        yield StyledSpan(truncate(nearest, MAX_VERIFIED_QUOTE))
+        return
+    bare_quoted, bare_written = ([fold(word).strip("*_`.,;:!?\"'“”‘’()") for word in words] for words in (quoted, written))
+    for kind, first, last, start, end in SequenceMatcher(None, bare_quoted, bare_written, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield StyledSpan(" ".join(written[start:end]) + " ")
+            continue
+        if last > first:
+            yield StyledSpan(f"[-{' '.join(quoted[first:last])}-] ", "red")
+        if end > start:
+            yield StyledSpan(f"{{+{' '.join(written[start:end])}+}} ", "green")

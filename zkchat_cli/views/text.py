@@ -1,14 +1,18 @@
-"""Styled lines as values: text, style and link target. The view model between views and screen.
+"""What all views are made of: styled lines as values, the names of the commands that they suggest, and the state of the index.
 
 A terminal shows styles and links; a pipe gets the text alone. The screen sanitizes and wraps.
 """
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:  # the first prompt is drawn without the models
+    from zkchat_cli.models import SemanticStatus
 
 PROMPT = "you › "
 """What comes before the user's messages."""
+MOST_PROBLEMS = 3
 _SPOKEN_SIGNS = {"✓": "ok: ", "✗": "problem: ", "→": "current: ", "──": "", "══": ""}
 """What a screen reader gets for the signs that begin a line."""
 _SIGN = re.compile(rf"^(\s*(?:- )?)({'|'.join(_SPOKEN_SIGNS)}) ", re.MULTILINE)
@@ -40,12 +44,10 @@ class StyledLine(NamedTuple):
 
 
 def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
-    """A line in one style."""
     return StyledLine((StyledSpan(text, style),) if text else (), indent=indent)
 
 
 def spoken_text(text: str) -> str:
-    """Lines with words for the signs at their beginnings."""
     return _SIGN.sub(lambda match: match[1] + _SPOKEN_SIGNS[match[2]], text)
 
 
@@ -61,11 +63,49 @@ def _spoken_span(span: StyledSpan) -> StyledSpan:
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
-    """The text alone, as in a pipe."""
-    return "\n".join(
-        "".join(map(_span_text, each.left)) + ("   " + "".join(map(_span_text, each.right)) if each.right else "") for each in lines
-    )
+    separator = StyledSpan("   ")
+    columns = ((*line.left, *((separator, *line.right) if line.right else ())) for line in lines)
+    return "\n".join("".join(f"»{span.text}«" if span.quoted else span.text for span in spans) for spans in columns)
 
 
-def _span_text(span: StyledSpan) -> str:
-    return f"»{span.text}«" if span.quoted else span.text
+class CommandHints(NamedTuple):
+    """Names of the commands to suggest. {} is replaced by the argument. A hint is empty where there is no such command."""
+
+    compact: str = "/compact"
+    undo: str = "/compact undo"
+    continue_answer: str = "/continue"
+    unpin: str = "/unpin {}"
+    forget: str = "/forget {}"
+    agent: str = "/agent NAME"
+    all_sources: str = "/refs"
+    ground: str = "/ground"
+
+
+IN_CHAT = CommandHints()
+IN_SHELL = CommandHints(
+    compact="zkchat context compact",
+    undo="zkchat context compact --undo",
+    continue_answer="zkchat ask -c",
+    unpin="/unpin {} in the chat",
+    forget="zkchat memory forget {}",
+    agent="--agent NAME",
+    all_sources="references.max_displayed",
+    ground="",
+)
+UNSTORED = IN_SHELL._replace(undo="", continue_answer="")
+"""The same in a shell where nothing is stored."""
+
+
+def summarize_problems(problems: Iterable[str]) -> list[str]:
+    """The first problems of an index, and how to list the others: a vault with many broken files must not fill the screen."""
+    found = list(problems)
+    others = len(found) - MOST_PROBLEMS
+    return [*found[:MOST_PROBLEMS], f"{others} more problems: zkchat vault status"] if others > 1 else found
+
+
+def describe_semantic_status(status: "SemanticStatus") -> str:
+    """The model, and the share of its vectors that are stored, rounded down: 100% would be complete."""
+    name = f"{status.provider}/{status.model}"
+    if status.complete:
+        return f"{name}, complete"
+    return f"{name}, {100 * status.embedded // max(status.windows, 1)}% done: zkchat vault index --semantic computes the rest"

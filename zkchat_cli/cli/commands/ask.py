@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models import TurnReport
-    from zkchat_cli.views.command_hints import CommandHints
+    from zkchat_cli.views.text import CommandHints
 
 COMMAND = command_group()
 
@@ -37,10 +37,7 @@ def ask(
     ctx: CommandContext,
     prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; piped text comes before it.")] = None,
     continue_: Annotated[
-        bool,
-        typer.Option(
-            "--continue", "-c", help="Continue the vault's latest conversation; without PROMPT, finish an answer that was cut off."
-        ),
+        bool, typer.Option("--continue", "-c", help="Continue the latest conversation; without PROMPT, finish an answer that was cut off.")
     ] = False,
     cid: options.ConversationOption = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
@@ -60,8 +57,7 @@ def ask(
     from zkchat_cli.terminal.approval import Confirmation, ask_about_call, choose_approval
     from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
-    from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
-    from zkchat_cli.views.index_status import summarize_problems
+    from zkchat_cli.views.text import IN_SHELL, UNSTORED, summarize_problems
 
     hints, writes_json = UNSTORED if no_store else IN_SHELL, ctx.as_json or stream_json
     continuing = continue_ or cid is not None
@@ -96,7 +92,7 @@ def ask(
                     session.rename(default_title(typed))  # the question is a better title than the piped text before it
         finally:
             if show_context and session.last_prompt is not None:
-                from zkchat_cli.views.context_usage import overview_lines  # 15 ms
+                from zkchat_cli.views.prompts import overview_lines  # 15 ms
 
                 for line in overview_lines(session.last_prompt):
                     screen.remark(line)
@@ -124,21 +120,27 @@ def _quote_path(argument: str) -> str:
 def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool) -> None:
     from zkchat_cli import events
     from zkchat_cli.terminal.approval import show_change
-    from zkchat_cli.views.compaction import compaction_line
+    from zkchat_cli.views.turn_steps import compaction_line
 
     last: events.Event | None = None
     for event in turn:
         last = event
+        document: dict[str, Any] = event._asdict()
+        match event:
+            case events.TurnCompleted(report):
+                document = report.model_dump(mode="json") if stream else {}
+            case events.TurnFailed(error, _, _):
+                document["error"] = error.to_json()
+                error.streamed = stream
+            case events.Notice(message, hint):
+                screen.warn(message, hint)
+            case events.CompactionDone(compaction):
+                screen.remark(compaction_line(compaction, hints))
+            case events.ChangeProposed() | events.ChangeDecided() if not stream:
+                show_change(event, screen)
         if stream and not isinstance(event, events.PromptBuilt):
-            screen.json(_event_document(event))
-        if isinstance(event, events.TurnFailed):
-            event.error.streamed = stream
-        if isinstance(event, events.Notice):
-            screen.warn(event.message, event.hint)
-        if isinstance(event, events.CompactionDone):
-            screen.remark(compaction_line(event.compaction, hints))
-        if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
-            show_change(event, screen)
+            name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(event).__name__).lstrip("_")
+            screen.json({"type": name, **document})
     report = _completed_report(last)
     try:
         session.flush()
@@ -160,15 +162,3 @@ def _completed_report(last: "events.Event | None") -> "TurnReport":
             error.partial = partial
             raise error
     raise ZkchatError("the turn ended without a result", "This is a bug in zkchat; please report it.")
-
-
-def _event_document(event: "events.Event") -> dict[str, Any]:
-    """An event as a JSON object: `type`, then its fields; for a completed turn, those of `ask --json`."""
-    from zkchat_cli import events
-
-    name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(event).__name__).lstrip("_")
-    if isinstance(event, events.TurnCompleted):
-        return {"type": name, **event.report.model_dump(mode="json")}
-    if isinstance(event, events.TurnFailed):
-        return {"type": name, "error": event.error.to_json(), "message_id": event.message_id, "partial": event.partial}
-    return {"type": name, **{field: getattr(event, field) for field in event._fields}}

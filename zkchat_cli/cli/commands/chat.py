@@ -18,7 +18,7 @@ from zkchat_cli.terminal.interrupts import InterruptHandler, buffered_type_ahead
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 from zkchat_cli.vault.discovery import holds_notes
-from zkchat_cli.views.index_status import summarize_problems
+from zkchat_cli.views.text import summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
@@ -45,12 +45,19 @@ def chat(
     screen = ctx.screen
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     is_first = interactive and not demo and _names_no_vault(ctx)
-    overrides = _choose_notes_and_model(ctx) if is_first else {}
+    overrides: dict[str, object] = {}
+    if is_first:
+        from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
+
+        try:
+            ctx.shared["vault"], ctx.shared["model"], overrides = run_onboarding(ctx.shared["model"], os.environ, Path.cwd(), screen)
+        except EOFError:
+            raise typer.Exit from None
     repl: Repl | None = None
     with ExitStack() as resources:
 
         def start_session() -> StartedSession:
-            from zkchat_cli.app.demo import demo_folder
+            from zkchat_cli.app.settings import demo_folder
             from zkchat_cli.terminal.approval import ask_about_call
 
             new = resume is None and not continue_
@@ -81,7 +88,15 @@ def chat(
             screen = replace(screen, address=note_opener(started.app.vault.root))
             for problem in summarize_problems(ctx.refresh(started.app.vault).problems):
                 screen.warn(problem)
-            code = _answer_pipe(started.session, screen, started.app.loaded.values.references.max_displayed)
+            with InterruptHandler() as interruptions:
+                try:
+                    with interruptions.stoppable():
+                        _answer_lines(started.session, screen, started.app.loaded.values.references.max_displayed)
+                    code = 0
+                except KeyboardInterrupt:
+                    if interruptions.termination_signal is None:
+                        raise
+                    code = 128 + interruptions.termination_signal
     raise typer.Exit(code)
 
 
@@ -92,32 +107,8 @@ def _names_no_vault(ctx: CommandContext) -> bool:
     return not ctx.user_settings.get("vault", {}).get("path") and not holds_notes(Path.cwd())
 
 
-def _choose_notes_and_model(ctx: CommandContext) -> "dict[str, object]":
-    """Let the user choose the vault, and a model if none is named. Returns the further settings that the model needs."""
-    from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
-
-    try:
-        ctx.shared["vault"], ctx.shared["model"], model_settings = run_onboarding(ctx.shared["model"], os.environ, Path.cwd(), ctx.screen)
-    except EOFError:
-        raise typer.Exit from None
-    return model_settings
-
-
-def _answer_pipe(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
-    """Answer each line. Returns 0, or 128 + the signal that ended it. Raises the first error after the last line."""
-    with InterruptHandler() as interruptions:
-        try:
-            with interruptions.stoppable():
-                _answer_lines(session, screen, max_sources)
-        except KeyboardInterrupt:
-            if interruptions.termination_signal is None:
-                raise
-            return 128 + interruptions.termination_signal
-    return 0
-
-
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
-    """Print an error and go on with the next line; the first error decides the exit code."""
+    """Answer each line. Print an error and go on with the next line; the first error is raised after the last line."""
     from zkchat_cli.terminal.command_runner import run_piped  # imports that the session has made already
     from zkchat_cli.terminal.turn_renderer import remark_printer, show_error
 

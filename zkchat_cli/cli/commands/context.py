@@ -4,7 +4,7 @@ import shutil
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from zkchat_cli.context.prompt_history import SentPrompts
     from zkchat_cli.models import Conversation, ConversationArchive
     from zkchat_cli.vault.vault import Vault
+
+    Imported = tuple[Conversation, int, bool]
+    """A conversation, the number of its messages that were stored, and whether it is a copy, because its id existed."""
 
 COMMAND = command_group("What the model sees: the exact prompt, its token usage and summaries; compact, export and import.")
 MOST_EMBEDDED = 2_000
@@ -48,7 +51,8 @@ def show(
         return
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
-        document = {"conversation_id": conversation, **prompts.sent_prompts_document(past)}
+        calls = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in past.calls]
+        document = {"conversation_id": conversation, "turn": turn, "question_id": past.calls[0].question_id, "calls": calls}
         ctx.print_result(document, prompts.sent_prompts_text(past))
         return
     with ctx.open_session(id_, indexed=next_ is not None) as session:
@@ -57,7 +61,6 @@ def show(
 
 
 def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
-    """A conversation's id, and what was sent in the given turns."""
     from zkchat_cli.context import prompt_history
 
     with ctx.open_app() as app:
@@ -80,7 +83,14 @@ def diff(
 
     conversation, [before, after] = _sent_prompts(ctx, id_, a, b)
     found = prompt_history.diff_prompts(before.last, after.last)
-    document = {"conversation_id": conversation, **prompts.prompt_diff_document(before, after, found)}
+    document = {
+        "conversation_id": conversation,
+        **{name: {"turn": turn.number, "tokens": turn.tokens} for name, turn in (("a", before), ("b", after))},
+        "added": [message.model_dump(mode="json") for message in found.added],
+        "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in found.removed],
+        "tools_added": found.tools_added,
+        "tools_lost": found.tools_removed,
+    }
     ctx.print_result(document, prompts.prompt_diff_text(before, after, found))
 
 
@@ -88,8 +98,8 @@ def diff(
 def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """Tokens per component against the budgets, and how to reduce the largest."""
     from zkchat_cli.slash.context import usage_lines
-    from zkchat_cli.views.command_hints import IN_SHELL
-    from zkchat_cli.views.context_usage import WIDTH
+    from zkchat_cli.views.prompts import WIDTH
+    from zkchat_cli.views.text import IN_SHELL
 
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
@@ -101,7 +111,7 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
 def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """The summary that replaces older turns, if there is one."""
     from zkchat_cli.context.compaction_policy import summary_coverage
-    from zkchat_cli.views.compaction import describe_active_compaction
+    from zkchat_cli.views.turn_steps import describe_active_compaction
 
     with ctx.open_session(id_) as session:
         compaction = session.compaction
@@ -146,8 +156,8 @@ def compact(
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last compaction.")] = False,
 ) -> None:
     """Summarize older turns now; nothing is deleted."""
-    from zkchat_cli.views.command_hints import IN_SHELL
-    from zkchat_cli.views.compaction import describe_compaction
+    from zkchat_cli.views.text import IN_SHELL
+    from zkchat_cli.views.turn_steps import describe_compaction
 
     if undo and (preview or instructions is not None or target is not None or keep is not None):
         raise UsageError("--undo cannot be combined with another option", "zkchat context summary shows what --undo takes back.")
@@ -195,22 +205,17 @@ def export(
         with ctx.open_store(anywhere=id_ is not None) as (store, root):  # works even if the vault is gone
             text = exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
     if output is not None:
-        _write_output(output, text)
+        try:
+            target = output.expanduser().resolve()
+            write = target.write_bytes if target.exists() and not target.is_file() else partial(atomic_write, target)  # into a pipe
+            write(text.encode("utf-8", "backslashreplace"))
+        except (OSError, RuntimeError, ValueError) as e:
+            raise StoreError(f"{output} cannot be written: {reason(e)}", "Name another place with -o.") from e
         ctx.screen.progress(f"Wrote {output}")
     elif ctx.screen.out.isatty():
         ctx.screen.write(text)
     else:
         ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
-
-
-def _write_output(file: Path, text: str) -> None:
-    """Replace the file's content; a pipe or a device is written to. Raises StoreError; the file is unchanged then."""
-    try:
-        target = file.expanduser().resolve()
-        write = target.write_bytes if target.exists() and not target.is_file() else partial(atomic_write, target)
-        write(text.encode("utf-8", "backslashreplace"))
-    except (OSError, RuntimeError, ValueError) as e:
-        raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place with -o.") from e
 
 
 @command(
@@ -232,33 +237,47 @@ def import_(
     ] = None,
 ) -> None:
     """Import conversations: a whole file or, on an error, nothing of it. Sessions of other programs are imported once."""
-    if program is not None and path is not None and file is None:
-        _import_sessions(ctx, program, path)
-    elif file is not None and program is None and path is None:
-        _import_file(ctx, file)
+    if file is not None and program is None and path is None:
+        run = partial(_import_file, file)
+    elif file is None and program is not None and path is not None:
+        run = partial(_import_sessions, ctx, program, path)
     else:
         raise UsageError("context import needs a file", "Give --file FILE, or --from claude-code|codex and a PATH.")
+    with ctx.open_app() as app:
+        kind, imported = run(app)
+        count = sum(new for _, new, _ in imported)
+        if (embedder := app.message_embedder()) is not None:  # for recall; a chat computes the vectors of older messages
+            most = min(count, MOST_EMBEDDED)
+            with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
+                embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
+            ctx.print_warnings(app.vault)
+    documents, lines = [], []
+    for conversation, new, is_copy in imported:
+        values = conversation.model_dump(mode="json", include={"title", "vault"})
+        documents.append({"conversation_id": conversation.id, **values, "messages": new, "copy": is_copy})
+        if new:
+            copied = "  (imported as a copy: the id already exists)" if is_copy else ""
+            lines.append(f"{conversation.id}  {plural(new, 'message')}  {conversation.title or ''}{copied}")
+    text = "\n".join(lines) or "Nothing new: all of it was imported before."
+    ctx.print_result({**documents[-1], "format": kind, "conversations": documents}, text)
 
 
-def _import_file(ctx: CommandContext, file: Path) -> None:
+def _import_file(file: Path, app: "App") -> "tuple[str, list[Imported]]":
+    """What kind of file it is, and what was imported from it."""
     from zkchat_cli.app import factory
     from zkchat_cli.importers.conversation_file import read_conversations
 
-    data = read_input(str(file), MAX_IMPORT, "a JSON file")
-    with ctx.open_app() as app:
-        root = str(app.vault.root)
-        imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
-        archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
-        stored = app.store.restore_all(archives, factory.new_id)
-        _embed_messages(ctx, app, sum(len(archive.messages) for archive in archives))
-    documents = [
-        _import_document(conversation, len(archive.messages), copy=imported.is_own and conversation.id != archive.conversation.id)
+    root = str(app.vault.root)
+    found = read_conversations(read_input(str(file), MAX_IMPORT, "a JSON file"), vault=root, new_id=factory.new_id, now=factory.now())
+    archives = [_with_existing_vault(each, root) if found.is_own else _with_references(each, app.vault) for each in found.archives]
+    stored = app.store.restore_all(archives, factory.new_id)
+    return found.kind, [
+        (conversation, len(archive.messages), found.is_own and conversation.id != archive.conversation.id)
         for archive, conversation in zip(archives, stored, strict=True)
     ]
-    _print_imported(ctx, documents, imported.kind)
 
 
-def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
+def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") -> "tuple[str, list[Imported]]":
     """Import the sessions in a file, or in all `.jsonl` files of a folder; a file of the folder that cannot be read is left out."""
     from zkchat_cli.app import factory
     from zkchat_cli.importers.agent_logs import READERS
@@ -267,53 +286,23 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
         raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(READERS)}", "Correct the name.")
     path = path.expanduser()
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    documents = []
-    with ctx.open_app() as app:
-        for file in files:
-            data = read_input(str(file), MAX_IMPORT, "a session's file")
-            try:
-                archive = READERS[program](data, file.name, vault=str(app.vault.root), now=factory.now())
-                documents.append(_import_document(archive.conversation, app.store.merge(_with_references(archive, app.vault))))
-            except StoreUnwritable:
+    imported: list[Imported] = []
+    for file in files:
+        data = read_input(str(file), MAX_IMPORT, "a session's file")
+        try:
+            archive = READERS[program](data, file.name, vault=str(app.vault.root), now=factory.now())
+            imported.append((archive.conversation, app.store.merge(_with_references(archive, app.vault)), False))
+        except StoreUnwritable:
+            raise
+        except (StoreError, UsageError) as e:
+            e.message = f"{file}: {e.message}"
+            if len(files) == 1:
                 raise
-            except (StoreError, UsageError) as e:
-                e.message = f"{file}: {e.message}"
-                if len(files) == 1:
-                    raise
-                ctx.screen.warn(f"left out: {e.message}")
-        _embed_messages(ctx, app, sum(document["messages"] for document in documents))
-    if not documents:
-        raise UsageError(
-            f"{path} has no .jsonl file that can be read", "Name a session's file, or the folder where the program keeps them."
-        )
-    _print_imported(ctx, documents, program)
-
-
-def _import_document(conversation: "Conversation", new: int, *, copy: bool = False) -> dict[str, Any]:
-    """What was imported; `new` is the number of messages that were stored."""
-    values = conversation.model_dump(mode="json", include={"title", "vault"})
-    return {"conversation_id": conversation.id, **values, "messages": new, "copy": copy}
-
-
-def _print_imported(ctx: CommandContext, documents: list[dict[str, Any]], kind: str) -> None:
-    lines = []
-    for each in documents:
-        if each["messages"]:
-            copy = "  (imported as a copy: the id already exists)" if each["copy"] else ""
-            lines.append(f"{each['conversation_id']}  {plural(each['messages'], 'message')}  {each['title'] or ''}{copy}")
-    text = "\n".join(lines) or "Nothing new: all of it was imported before."
-    ctx.print_result({**documents[-1], "format": kind, "conversations": documents}, text)
-
-
-def _embed_messages(ctx: CommandContext, app: "App", count: int) -> None:
-    """Compute the vectors of the newest messages, for recall; a chat computes the others. Ctrl-C ends it, and what was imported stays."""
-    embedder = app.message_embedder()
-    if embedder is None:
-        return
-    most = min(count, MOST_EMBEDDED)
-    with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
-        embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
-    ctx.print_warnings(app.vault)
+            ctx.screen.warn(f"left out: {e.message}")
+    if not imported:
+        hint = "Name a session's file, or the folder where the program keeps them."
+        raise UsageError(f"{path} has no .jsonl file that can be read", hint)
+    return program, imported
 
 
 def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":

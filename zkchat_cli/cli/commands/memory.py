@@ -27,7 +27,6 @@ TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or 
 
 @contextmanager
 def _session_without_conversation(ctx: CommandContext) -> "Iterator[ZkChatSession]":
-    """A session for its memory alone."""
     with ctx.open_app() as app:
         yield app.session()
 

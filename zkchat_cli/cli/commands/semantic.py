@@ -15,7 +15,7 @@ COMMAND = command_group("Search by meaning: its state, and other models.")
 def status(ctx: CommandContext) -> None:
     """The model in use, what share of the notes has vectors, and the models that can be downloaded."""
     from zkchat_cli.llm.model_downloads import MODELS
-    from zkchat_cli.views.index_status import describe_semantic_status
+    from zkchat_cli.views.text import describe_semantic_status
 
     folder = ctx.config.paths.models_dir
     with ctx.open_vault() as vault:

@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +13,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
-    from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution, NoteUsage
+    from zkchat_cli.models import ContentChunk, IndexReport
     from zkchat_cli.vault.index.database import LinkRow
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
@@ -53,22 +52,17 @@ def status(ctx: CommandContext) -> None:
 
 
 def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
-    ctx.print_result(report, _report_lines(report))
-    ctx.print_warnings(notes)
+    from zkchat_cli.views.text import describe_semantic_status, styled_line
 
-
-def _report_lines(report: "IndexReport") -> "Iterator[StyledLine]":
-    from zkchat_cli.views.index_status import describe_semantic_status
-    from zkchat_cli.views.text import styled_line
-
-    counts = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))
-    yield styled_line(", ".join(counts) + (f", {report.broken_links:,} of them broken" if report.links else ""))
+    broken = f", {report.broken_links:,} of them broken" if report.links else ""
+    lines = [f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, {plural(report.links, 'link')}{broken}"]
     if report.added or report.changed or report.removed:
-        yield styled_line(f"{report.added:,} added, {report.changed:,} changed, {report.removed:,} removed in {report.seconds:.2f} s")
+        lines.append(f"{report.added:,} added, {report.changed:,} changed, {report.removed:,} removed in {report.seconds:.2f} s")
     if report.semantic is not None:
-        yield styled_line(f"search by meaning: {describe_semantic_status(report.semantic)}")
-    for problem in report.problems:
-        yield styled_line(f"  ! {problem}", "yellow")
+        lines.append(f"search by meaning: {describe_semantic_status(report.semantic)}")
+    problems = [styled_line(f"  ! {problem}", "yellow") for problem in report.problems]
+    ctx.print_result(report, [*map(styled_line, lines), *problems])
+    ctx.print_warnings(notes)
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"))
@@ -115,27 +109,19 @@ def resolve(
 ) -> None:
     """Show the target of each link in a text."""
     with ctx.indexed_vault() as (notes, _):
-        source_path = _source_path(ctx, notes, source) if source else None
+        path = source or None
+        if source and notes.find_file(source) is None and notes.resolve(source).target is None:
+            ctx.screen.warn(f"there is no note {source}", "links are resolved as if it existed")
+        elif source:
+            path = _note_path(notes, source)
         for line in _input_lines(text):
-            links = notes.resolve_links(line, source_path)
+            links, lines = notes.resolve_links(line, path), []
+            for link in links:
+                others = ", ".join(link.candidates)
+                target = link.target or (f"not found; nearest: {others}" if others else "not found")
+                lines.append(f"{link.raw} → {target}" + (f", {link.reason} (not {others})" if link.status == "ambiguous" else ""))
             documents = [link.model_dump(mode="json", exclude={"text", "line"}) for link in links]
-            ctx.print_result(documents, "\n".join(map(_resolution_line, links)), "No links in the text.")
-
-
-def _resolution_line(link: "LinkResolution") -> str:
-    target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
-    rejected = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
-    return f"{link.raw} → {target}{rejected}"
-
-
-def _source_path(ctx: CommandContext, notes: "Vault", note: str) -> str:
-    """The path of a note named by its path or name; `note` itself if there is no such note. Raises VaultError for several."""
-    if source := notes.find_file(note):
-        return source
-    if notes.resolve(note).target is not None:
-        return notes.locate(note)[0]
-    ctx.screen.warn(f"there is no note {note}", "links are resolved as if it existed")
-    return note
+            ctx.print_result(documents, "\n".join(lines), "No links in the text.")
 
 
 @command(COMMAND, *options.NOTES)
@@ -161,19 +147,17 @@ def mentions(
     limit: options.LimitOption = 20,
 ) -> None:
     """The notes that answers used most, over all conversations."""
-    with ctx.open_app() as app:
-        used = app.store.most_used_notes(str(app.vault.root), limit)
-    ctx.print_result(used, _usage_lines(used, app.vault.root), "No answer has used a note.")
-
-
-def _usage_lines(used: "Iterable[NoteUsage]", root: Path) -> "Iterator[StyledLine]":
     from zkchat_cli.views.text import StyledLine, StyledSpan
 
+    with ctx.open_app() as app:
+        used = app.store.most_used_notes(str(app.vault.root), limit)
+    lines = []
     for each in used:
         counts = f"{plural(each.answers, 'answer')}, {plural(each.citations, 'citation')}, {plural(each.conversations, 'conversation')}"
         path = StyledSpan(each.relative_path, "cyan", each.relative_path)
-        mark = () if os.path.lexists(root / each.relative_path) else (StyledSpan("  deleted since", "yellow"),)
-        yield StyledLine((path, *mark), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),))
+        mark = () if os.path.lexists(app.vault.root / each.relative_path) else (StyledSpan("  deleted since", "yellow"),)
+        lines.append(StyledLine((path, *mark), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),)))
+    ctx.print_result(used, lines, "No answer has used a note.")
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat vault broken --fix"))
@@ -199,7 +183,7 @@ def broken(
 
 
 def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
-    """Propose the only possible note for each broken link; repair with `yes`, or if the user agrees. Exits with DECLINED on a no."""
+    """Propose the only possible note for each broken link; repair with `yes`, or if the user agrees."""
     from zkchat_cli.terminal.approval import show_diff
     from zkchat_cli.vault.links.name_suggestions import certain_target
 

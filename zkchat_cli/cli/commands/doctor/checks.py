@@ -21,7 +21,7 @@ from zkchat_cli.store.repair import check_store
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 from zkchat_cli.vault.search import vector_store
-from zkchat_cli.views.index_status import describe_semantic_status
+from zkchat_cli.views.text import describe_semantic_status
 
 SAMPLE = "zkchat counts tokens"
 Check = tuple[str, Callable[[], str]]
@@ -118,7 +118,6 @@ def _server_checks(loaded: LoadedConfig) -> Iterator[Check]:
 
 
 def _check_server(remote: RemoteModel, model: str) -> str:
-    """The server's address and key, and whether it has the model in use."""
     listed = remote.list_models()
     if model and (error := remote.check()):
         raise error
@@ -127,7 +126,6 @@ def _check_server(remote: RemoteModel, model: str) -> str:
 
 
 def _tool_server_checks(loaded: LoadedConfig) -> list[Check]:
-    """A check for each MCP server in the settings."""
     servers = factory.open_servers(loaded)
     if servers is None:
         return []

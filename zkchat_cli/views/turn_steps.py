@@ -1,0 +1,91 @@
+"""What happened in a turn besides the answer, in words: tool calls, and compactions with their cost."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from zkchat_cli.context.compaction_policy import SummaryCoverage
+from zkchat_cli.models import Compaction, ToolRun
+from zkchat_cli.text.arguments import format_arguments
+from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.text import IN_CHAT, CommandHints
+from zkchat_cli.views.token_usage import usage_text
+
+_PAST_TENSES = {
+    **dict.fromkeys(("find_excerpts", "find_zk_documents_related_to"), "searched"),
+    **dict.fromkeys(("recall_conversation", "retrieve_from_smart_memory"), "recalled"),
+    "read_zk_document": "read",
+    "list_zk_documents": "listed notes",
+    "store_in_smart_memory": "remembered",
+}
+"""What a tool did; another tool is shown by its name."""
+_METHODS = {"full": "by the model", "simple": "by the model, in a simpler request", "extractive": "extractive"}
+
+
+def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
+    """What tools did, each with the number of its excerpts, in one line: `searched twice, read, 6 excerpts`."""
+    calls = Counter(_PAST_TENSES.get(run.name, run.name) for run, _ in finished)
+    words = [f"{name}{'' if count == 1 else ' twice' if count == 2 else f' {count} times'}" for name, count in calls.items()]
+    excerpts = sum(count for _, count in finished)
+    return f"  {', '.join([*words, *([plural(excerpts, 'excerpt')] if excerpts or 'searched' in calls else [])])}"
+
+
+def tool_line(run: ToolRun, excerpts: int) -> str:
+    """A tool call with all of its arguments, its result and its cost."""
+    result = f"{plural(excerpts, 'excerpt')}, {plural(run.tokens, 'token')}" if excerpts else plural(run.tokens, "token")
+    failure = f"failed: {run.outcome}" if run.outcome else "failed"
+    return sanitize_name(f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, {run.duration_ms:.0f} ms")
+
+
+def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
+    """What a compaction did, in one line of a terminal with 80 columns."""
+    done = (compaction.messages_folded, "message"), (compaction.results_masked, "result")
+    actions = " and ".join(plural(number, what) for number, what in done if number)
+    if not actions:
+        return f"nothing to compact{f': {compaction.problem}' if compaction.problem else ''}"
+    failure = f"; {_failure_text(compaction)}" if compaction.problem else ""
+    undo = f"; undo: {hints.undo}" if hints.undo else ""
+    verb = "dropped" if compaction.mode == "truncated" else "compacted"
+    return f"{verb} {actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
+
+
+def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
+    """What a compaction did, or would do, in sentences: `Summarized 10 messages in 90 tokens (extractive). …`"""
+    failure = f" T{_failure_text(compaction)[1:]}." if compaction.problem else ""
+    cost = f" Cost: {usage_text(compaction.usage)}." if compaction.usage else ""
+    if compaction.mode == "none":
+        why = "there are no older turns that a summary would make smaller"
+        if compaction.problem and not compaction.model_calls:
+            why, failure = compaction.problem, ""
+        return f"Nothing to compact: {'there are no messages yet' if compaction.made_after is None else why}.{failure}{cost}"
+    summarize, drop, shorten = ("summarize", "drop", "shorten") if compaction.preview else ("summarized", "dropped", "shortened")
+    actions = []
+    if compaction.messages_folded:
+        messages = plural(compaction.messages_folded, "message")
+        method = f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS else ""
+        summarized = f"{summarize} {messages} in {compaction.summary_tokens:,} tokens{method}"
+        actions.append(f"{drop} {messages}" if compaction.mode == "truncated" else summarized)
+    if compaction.results_masked:
+        actions.append(f"{shorten} {_results_text(compaction.results_masked)}")
+    text = " and ".join(actions)
+    text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
+    outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
+    return f"{text}. Prompt: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens.{failure}{cost} {outcome}"
+
+
+def _failure_text(compaction: Compaction) -> str:
+    what = "the first request" if compaction.mode == "simple" else "the model's summary"
+    return f"{what} failed: {compaction.problem}".rstrip(".")
+
+
+def _results_text(number: int) -> str:
+    return f"{number} old tool results and documents" if number != 1 else "1 old tool result or document"
+
+
+def describe_active_compaction(compaction: Compaction, coverage: SummaryCoverage) -> str:
+    shortened = f"{_results_text(len(compaction.masked))} shortened" if compaction.masked else ""
+    if not compaction.summary:
+        return f"No summary; {shortened}."
+    covered = f"{plural(coverage.turns, 'turn')} ({plural(coverage.messages, 'message')}), {coverage.first_date} to {coverage.last_date}"
+    summarized = f"{covered}, summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
+    return f"{'; '.join(filter(None, (summarized, shortened)))}:"
