@@ -3,7 +3,7 @@
 import pytest
 from factories import COUNTER, exchanges, split_into_turns
 
-from zkchat_cli.summarization.learning_points import find_learning_points
+from zkchat_cli.summarization.sentence_scoring import find_learning_points
 from zkchat_cli.summarization.summary_check import check_summary, find_decisions, repair_summary, source_text
 
 SOURCE = """2025-03-07

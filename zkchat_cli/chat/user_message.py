@@ -21,7 +21,7 @@ from zkchat_cli.references.fit_to_budget import reduce_to_fit
 from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import find_mentions
-from zkchat_cli.summarization.learning_points import find_learning_points
+from zkchat_cli.summarization.sentence_scoring import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import estimate_tokens
 

@@ -3,19 +3,24 @@
 Deterministic; in the order of the conversation, with dates and speakers. It is always chosen from the messages, so that nothing fades by
 summarizing summaries. In a growing conversation they are those of the turns that the last summary quotes and of the new turns, so that a
 summary takes as long after 10,000 turns as after 100.
+
+The first ones together cover most of it: greedy maximum coverage, by Lin & Bilmes, *A Class of Submodular Functions for Document
+Summarization* (2011). The gain of a sentence is the weight of its rare words that no chosen sentence has yet, for its length. A sentence
+that means nothing alone brings, and pays for, the sentences it needs.
 """
 
+import heapq
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import FoldPlan
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence, light_stem, score_sentences
-from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
 from zkchat_cli.text.dates import MONTHS
 from zkchat_cli.text.words import content_terms
 from zkchat_cli.tokens.counter import TokenCounter
@@ -26,6 +31,16 @@ WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
 """Factors for each word, and for a quoted phrase, of the user's instructions."""
 STATED_FACTOR = 3.0
 """Factor for what the user told the model: the notes may not have it, and the model's answers can be found again."""
+REPEAT_FACTOR = 0.03
+"""Each repetition multiplies the value of a word by this."""
+LENGTH_POWER = 0.95
+"""Gain is divided by length to this power: below 1, since a long sentence brings its own context."""
+NEIGHBOUR_BONUS = 1.5
+"""A sentence next to a chosen one of its message gains so much: neighbours are understood together."""
+OPENING_BYTES = 30
+"""What the speaker and the date in front of a message's first sentence cost."""
+_MAX_GROUP = 4
+"""A long run of "She … She …" is taken from its beginning or not at all."""
 _COMMON = 0.2
 """A word in more than this share of the sentences selects none."""
 _SAME_CLAIM = 0.5
@@ -59,6 +74,16 @@ class SpeakerMessage(NamedTuple):
     sentences: tuple[ScoredSentence, ...]
     is_fixed: bool
     links: tuple[str, ...]
+
+
+class SummaryCandidate(NamedTuple):
+    """A sentence that can be chosen unless its `factor` is 0. `needs` are the positions of sentences without which it means nothing."""
+
+    position: int
+    message: int
+    sentence: ScoredSentence
+    needs: tuple[int, ...] = ()
+    factor: float = 1.0
 
 
 class ExtractiveSummary(NamedTuple):
@@ -96,7 +121,10 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
     messages = _speaker_messages(turn for turn in turns if not turn.failed)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     count = cache(counter.count)  # most pieces are counted several times: 3 ms of 25
-    links = _links_line(messages, budget // 4, counter)
+    consulted = dict.fromkeys(link for message in messages for link in message.links)
+    totals = accumulate(counter.count_raw(f" {link},") for link in consulted)  # one by one: a long conversation has thousands
+    is_short = consulted and all(counter.scale(total) <= budget // 4 for total in totals)
+    links = f"Documents consulted: {', '.join(consulted)}" if is_short else ""
     chosen: list[SummaryCandidate] = []
     text, left = "", budget - counter.count(links) - 1
     while left > _MAX_UNUSED * budget and (added := list(_next_that_fit(ranked, left, count))):
@@ -201,15 +229,6 @@ def _next_that_fit(ranked: Iterator[list[SummaryCandidate]], tokens: int, count:
                 return
 
 
-def _links_line(messages: Iterable[SpeakerMessage], budget: int, counter: TokenCounter) -> str:
-    """The links of the consulted documents; empty if they are too many."""
-    links = dict.fromkeys(link for message in messages for link in message.links)
-    totals = accumulate(counter.count_raw(f" {link},") for link in links)  # one by one: a long conversation has thousands
-    if not links or any(counter.scale(total) > budget for total in totals):
-        return ""
-    return f"Documents consulted: {', '.join(links)}"
-
-
 def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage], links: str) -> list[str]:
     """The sentences in the order of the conversation and what joins them: a new line gives date and speaker where they change."""
     parts: list[str] = []
@@ -223,16 +242,67 @@ def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[Speake
         else:
             day = ""
             if previous is None or previous.date != message.date:
-                day, year = _format_day(message.date, year, is_first=previous is None)
+                if date := _DATE.fullmatch(message.date):
+                    day = f"{int(date[3])} {MONTHS[int(date[2]) - 1]}{'' if date[1] == year else f' {date[1]}'}, "
+                else:
+                    day = f"{message.date}, " if message.date else "undated, " if previous else ""
+                year = date[1] if date else ""
             parts += ("\n" if parts else ""), f"- {day}{message.speaker}: ", candidate.sentence.text
         before = candidate.message
     return [*parts, "\n", links] if links else parts
 
 
-def _format_day(date: str, year: str, *, is_first: bool) -> tuple[str, str]:
-    """The date for a line, without the year if it is the last one written; and the year."""
-    parts = _DATE.fullmatch(date)
-    if parts is None:
-        return f"{date}, " if date else "" if is_first else "undated, ", ""
-    day = f"{int(parts[3])} {MONTHS[int(parts[2]) - 1]}"
-    return (f"{day}, " if parts[1] == year else f"{day} {parts[1]}, "), parts[1]
+def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[SummaryCandidate]]:
+    """The candidates, best first, each with the sentences it needs that did not come before.
+
+    The heap is lazy: gains fall as others are chosen, so only the top is computed again. Where a gain rises, because a neighbour was
+    chosen, a second entry is pushed.
+    """
+    frequency = Counter(chain.from_iterable(candidate.sentence.words for candidate in candidates))
+    value_of = {n: math.log(1 + len(candidates) / n) for n in set(frequency.values())}
+    values = {word: value_of[n] for word, n in frequency.items()}
+    chosen: set[int] = set()
+    near_chosen: set[int] = set()
+    """The positions next to a chosen sentence of the same message."""
+    opened: set[int] = set()
+
+    def group_of(position: int) -> list[SummaryCandidate]:
+        """The candidate and what it needs that is not chosen yet; empty if that is too much."""
+        group = [position]
+        for member in group:  # grows while it is read
+            group += [need for need in candidates[member].needs if need not in chosen and need not in group]
+        return [candidates[member] for member in group] if len(group) <= _MAX_GROUP else []
+
+    def gain(group: Sequence[SummaryCandidate]) -> float:
+        total, length = 0.0, OPENING_BYTES * len({c.message for c in group} - opened)
+        counted: set[str] = set()
+        for c in group:
+            total += c.sentence.weight * c.factor * sum(values[word] for word in c.sentence.words if word not in counted)
+            length += c.sentence.size
+            counted.update(c.sentence.words)
+        bonus = NEIGHBOUR_BONUS if group and group[0].position in near_chosen else 1.0
+        return float(bonus * total / (1 + length) ** LENGTH_POWER)
+
+    heap = [(-gain(group_of(c.position)), c.position) for c in candidates if c.sentence.words and c.factor > 0]
+    heapq.heapify(heap)
+    while heap:
+        before, position = heapq.heappop(heap)
+        if position in chosen or not (group := group_of(position)):
+            continue
+        now = -gain(group)
+        if heap and now > heap[0][0] and now > before:
+            heapq.heappush(heap, (now, position))
+            continue
+        yield group
+        chosen.update(c.position for c in group)
+        opened.update(c.message for c in group)
+        for word in (word for c in group for word in c.sentence.words):
+            values[word] *= REPEAT_FACTOR
+        for c in group:
+            for near in candidates[max(0, c.position - 1) : c.position + 2]:
+                if near.message == c.message:
+                    near_chosen.add(near.position)
+                elif not near.needs:
+                    continue
+                if near.position not in chosen and near.factor > 0 and near.sentence.words:
+                    heapq.heappush(heap, (-gain(group_of(near.position)), near.position))

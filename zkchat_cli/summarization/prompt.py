@@ -63,14 +63,10 @@ def render_transcript(turns: Iterable[Turn]) -> list[str]:
             if message is not None and message.timestamp[:10] != date:
                 date = message.timestamp[:10]
                 items.append(f"{date}:")
-            items.append(_render_item(rendered))
+            speaker = {"tool_results": "tool result", "documents": "documents"}.get(rendered.kind, rendered.role)
+            calls = [f"\n→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in rendered.tool_calls]
+            items.append(f"{speaker}: {rendered.content}{''.join(calls)}")
     return items
-
-
-def _render_item(message: PromptMessage) -> str:
-    speaker = {"tool_results": "tool result", "documents": "documents"}.get(message.kind, message.role)
-    calls = "".join(f"\n→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in message.tool_calls)
-    return f"{speaker}: {message.content}{calls}"
 
 
 def build_summary_request(part: str, request: SummaryRequest, counter: TokenCounter) -> tuple[PromptMessage, ...]:
@@ -98,7 +94,7 @@ def fit_transcript(turns: Sequence[Turn], room: int, counter: TokenCounter) -> s
         border, left = border - 1, left - size
     border = min(border, len(turns) - 1)
     older = summarize(turns[:border], int(OLDER_SHARE * room), counter)
-    newest = shorten_items(render_transcript(turns[border:]), int((1 - OLDER_SHARE) * room), counter)
+    newest = _shorten_items(render_transcript(turns[border:]), int((1 - OLDER_SHARE) * room), counter)
     return f"{older.text}\n{newest}" if older else newest
 
 
@@ -106,27 +102,23 @@ def _count_items(items: Iterable[str], counter: TokenCounter) -> int:
     return sum(counter.count(item) + 1 for item in items)
 
 
-def shorten_items(items: Sequence[str], budget: int, counter: TokenCounter) -> str:
+def _shorten_items(items: Sequence[str], budget: int, counter: TokenCounter) -> str:
     """The items in `budget` tokens: if they do not fit, the middles of long ones are cut, and the oldest items are left out."""
     if _count_items(items, counter) <= budget:
         return "\n".join(items)
     max_size = max(_MIN_ITEM_TOKENS, 2 * budget // max(1, len(items)))
     shortened: list[str] = []
     for item in reversed(items):
-        size = counter.count(item) + 1
-        text = item if size <= max_size else _cut_middle(item, size, max_size, counter)
+        text, size = item, counter.count(item) + 1
+        if size > max_size:
+            half = max(1, len(item) * max_size // size * 2 // 5)
+            while counter.count(text := item[:half] + _GAP + item[-half:]) > max_size and half > 1:
+                half //= 2
         budget -= counter.count(text) + 1
         if budget < 0:
             break
         shortened.append(text)
     return "\n".join(reversed(shortened))
-
-
-def _cut_middle(item: str, size: int, max_size: int, counter: TokenCounter) -> str:
-    half = max(1, len(item) * max_size // size * 2 // 5)
-    while counter.count(text := item[:half] + _GAP + item[-half:]) > max_size and half > 1:
-        half //= 2
-    return text
 
 
 def parse_summary(answer: str) -> str | None:
@@ -135,15 +127,9 @@ def parse_summary(answer: str) -> str | None:
     It may be fenced, follow thoughts or lack its closing tag; if there are several, the longest counts. Text without the tag is not a
     summary: it may be a refusal, or an answer to a question in the conversation.
     """
-    parts = _OPENING_TAG.split(answer.rpartition(_THINKING_END)[2])[1:]
-    longest = max((_remove_code_fence(_CLOSING_TAG.split(part, maxsplit=1)[0]) for part in parts), key=len, default="")
+    longest = ""
+    for part in _OPENING_TAG.split(answer.rpartition(_THINKING_END)[2])[1:]:
+        text = _CLOSING_TAG.split(part, maxsplit=1)[0].strip()
+        text = re.sub(r"\A```.*(?:\n|\Z)|(?:\A|\n)[ \t]*```\Z", "", text).strip()
+        longest = max(longest, text, key=len)
     return longest if any(c.isalnum() for c in longest) else None
-
-
-def _remove_code_fence(text: str) -> str:
-    lines = text.strip().split("\n")
-    if lines[0].startswith("```"):
-        lines = lines[1:]
-    if lines and lines[-1].strip() == "```":
-        lines = lines[:-1]
-    return "\n".join(lines).strip()

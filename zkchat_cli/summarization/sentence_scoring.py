@@ -1,4 +1,4 @@
-"""Splits messages into sentences and weighs each one for a summary.
+"""Splits messages into sentences, weighs each one for a summary, and finds those that a user's message teaches.
 
 A sentence weighs more if it has a date, or speaks of the speaker, of people, of a decision. Capital letters do not count: German
 capitalizes every noun, and some chats have none. Rare words are weighed elsewhere, for every language (`sentence_selection`).
@@ -58,6 +58,23 @@ _CORRECTING = lazy_pattern(
     r"nein|korrektur|eigentlich|falsch|ich meinte)\b|不对|不是|错了|更正|其实",
     re.IGNORECASE,
 )
+MAX_POINTS = 5
+MAX_READ = 4_000
+"""Characters of a message that are read for its learning points: a longer one is pasted."""
+MIN_WORDS = 3
+_STATES = lazy_pattern(
+    r", not \w|\bnot \w.{0,40}, but |\b(?:that|this) is (?:wrong|not)\b|\b(?:is|are) (?:called|named)\b|\blet['’]s\b|"
+    r"\b(?:remember|note) that\b|nicht \w.{0,40}, sondern |\bheißt\b",
+    re.IGNORECASE,
+)
+"""A correction, a name, a decision or something to remember, which a sentence's words alone do not show."""
+_REQUEST = lazy_pattern(
+    r"(?:please (?!remember that|note that)|can|could|would|will|tell|show|give|list|find|search|write|explain|summari[sz]e|compare|help|"
+    r"describe|what|which|who|where|when|why|how|go on|continue|bitte|zeig|such|finde|schreib|erkläre?|was|wer|wo|wann|warum|wie|montre|"
+    r"explique|cherche)\b|"
+    r"请|告诉|解释|帮我|给我|列出|什么|怎么|为什么",
+    re.IGNORECASE,
+)
 _FULL_STOP = lazy_pattern(r"(?<=[.!?…])\s+")
 _CITED = lazy_pattern(r"^(?:\[\d{1,6}\][\s,.]*)+|(?:\s*\[\d{1,6}\])+[.。]?$")
 """Source numbers at the ends of a sentence: without the sources they mean nothing."""
@@ -101,14 +118,11 @@ def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
     found = sentences(content)
     if content == content.lower():  # without capital letters each full stop ends a sentence
         found = [piece for sentence in found for piece in _FULL_STOP.split(sentence)]
-    pieces = (piece for sentence in found for piece in _split_long(sentence))
+    pieces: list[str] = []
+    for sentence in found:
+        is_short = len(sentence) <= _MAX_SENTENCE and "\t" not in sentence  # wrapping takes as long as all the rest
+        pieces += [sentence] if is_short else textwrap.wrap(sentence, _MAX_SENTENCE, break_on_hyphens=False)
     return tuple(_score(text) for text in dict.fromkeys(_CITED.sub("", " ".join(piece.split())) for piece in pieces) if text)
-
-
-def _split_long(sentence: str) -> list[str]:
-    if len(sentence) <= _MAX_SENTENCE and "\t" not in sentence:  # wrapping takes as long as all the rest
-        return [sentence]
-    return textwrap.wrap(sentence, _MAX_SENTENCE, break_on_hyphens=False)
 
 
 def _score(text: str) -> ScoredSentence:
@@ -132,3 +146,16 @@ def _score(text: str) -> ScoredSentence:
         is_question=is_question,
         is_lead_in=text.endswith((":", "：")),
     )
+
+
+def find_learning_points(message: str) -> tuple[str, ...]:
+    """The sentences of a user's message that state, decide or correct something, in order; questions and requests do not."""
+    points: list[str] = []
+    for sentence in score_sentences(message[:MAX_READ]):
+        if sentence.is_question or sentence.is_quotation or sentence.is_lead_in or _REQUEST.match(sentence.text):
+            continue
+        has_feature = sentence.weight >= FEATURE_WEIGHT or any(word.isdigit() for word in sentence.words)
+        is_stated = sentence.corrects or _STATES.search(sentence.text)
+        if (has_feature and (is_stated or len(sentence.words) >= MIN_WORDS)) or (is_stated and len(sentence.words) > 1):
+            points.append(sentence.text)
+    return tuple(points[:MAX_POINTS])

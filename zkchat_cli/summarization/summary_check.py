@@ -23,6 +23,7 @@ from zkchat_cli.tokens.counter import TokenCounter
 MOST_NAMED = 12
 """How many wrong facts, and how many missing decisions, the request for a correction names."""
 GERMAN = "german"
+_WORD = re.compile(r"\w[\w’'-]*\w")
 _LINK = re.compile(r"\[\[([^\[\]|#]{1,200})[^\[\]]{0,200}\]\]")
 _SOURCE = re.compile(r"\[(\d{1,6}(?:\s?[,;]\s?\d{1,6}){0,20})\]")
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.,])" + DIGITS)
@@ -139,9 +140,15 @@ def correction_request(check: SummaryCheck) -> str:
 def repair_summary(summary: str, source: str, decisions: Sequence[str], limit: int, counter: TokenCounter) -> str:
     """The summary without the sentences that state invented facts, and with the missing decisions as far as they fit into `limit`."""
     invented = {*check_summary(summary, source).invented}
-    if invented:
-        lines = (_line_without(invented, line) for line in summary.split("\n"))
-        summary = "\n".join(line for line in lines if line is not None)
+    kept: list[str] = []
+    for line in summary.split("\n") if invented else ():
+        stated = [(sentence, find_facts(sentence)) for sentence in split_sentences(line)]
+        true = [sentence for sentence, facts in stated if invented.isdisjoint((*_as_written(facts), *_WORD.findall(sentence)))]
+        if len(true) == len(stated):
+            kept.append(line)
+        elif true:
+            kept.append(" ".join(true))
+    summary = "\n".join(kept) if invented else summary
     for decision in check_summary(summary, source, decisions).missing:
         longer = f"{summary}\n- user: {decision}".lstrip("\n")
         if counter.count(longer) <= limit:
@@ -149,14 +156,5 @@ def repair_summary(summary: str, source: str, decisions: Sequence[str], limit: i
     return summary
 
 
-def _line_without(invented: set[str], line: str) -> str | None:
-    """The line without its sentences that state one of these facts; None if it has no others."""
-    sentences = split_sentences(line)
-    kept = [sentence for sentence in sentences if invented.isdisjoint(_written_facts(sentence))]
-    return line if len(kept) == len(sentences) else " ".join(kept) or None
-
-
-def _written_facts(sentence: str) -> set[str]:
-    facts = find_facts(sentence)
-    links, sources = (f"[[{link}]]" for link in facts.links), (f"[{number}]" for number in facts.sources)
-    return {*facts.numbers, *links, *sources, *re.findall(r"\w[\w’'-]*\w", sentence)}
+def _as_written(facts: SummaryFacts) -> Iterable[str]:
+    return *facts.numbers, *(f"[[{link}]]" for link in facts.links), *(f"[{number}]" for number in facts.sources)
