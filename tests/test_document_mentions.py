@@ -11,9 +11,8 @@ from zkchat_cli.events import Notice
 from zkchat_cli.models import DocumentReference
 from zkchat_cli.references.chunk_format import format_tool_result
 from zkchat_cli.references.document_summaries import DocumentSummaryService
-from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.injection import describe_documents
-from zkchat_cli.references.mentions import find_mentions, link_warning
+from zkchat_cli.references.mentions import ImportRoots, find_mentions, link_warning
 from zkchat_cli.vault.vault import Vault
 
 
@@ -23,8 +22,8 @@ def vault(vault: Path) -> Path:
 
 
 def mentioned(text: str, notes: Vault) -> tuple[DocumentReference, ...]:
-    mentions = find_mentions(text, ImportRoots(notes, None), DocumentSummaryService(notes).summary)
-    return tuple(mention.reference for mention in mentions.documents)
+    mentions, _ = find_mentions(text, ImportRoots(notes, None), DocumentSummaryService(notes).summary)
+    return tuple(mention.reference for mention in mentions)
 
 
 # from the user's words

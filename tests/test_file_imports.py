@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError, on_one_line
 from zkchat_cli.events import Notice
-from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import
-from zkchat_cli.references.mentions import MentionedDocument, find_mentions
+from zkchat_cli.references.mentions import ImportedFile, ImportRoots, MentionedDocument, find_imports, find_mentions, read_import
 from zkchat_cli.vault.vault import Vault
 
 
@@ -35,7 +34,7 @@ def file(text: str, places: ImportRoots) -> ImportedFile:
 
 
 def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> tuple[MentionedDocument, ...]:
-    return find_mentions(text, places, lambda _: None, typed).documents
+    return find_mentions(text, places, lambda _: None, typed)[0]
 
 
 def error_of(text: str, places: ImportRoots) -> str:
@@ -197,7 +196,7 @@ def test_a_missing_file_warns_with_the_nearest_names(places: ImportRoots) -> Non
 
 
 def test_while_a_name_is_typed_it_is_compared_with_no_file(places: ImportRoots) -> None:
-    assert find_mentions("@man.py", places, lambda _: None, compare=False).documents[0].reference.candidates == ()
+    assert find_mentions("@man.py", places, lambda _: None, compare=False)[0][0].reference.candidates == ()
 
 
 def test_a_refused_file_warns_with_the_reason(places: ImportRoots) -> None:

@@ -131,7 +131,7 @@ class InputCompleter:
 
     def _scan(self, session: "ZkChatSession") -> None:
         """Look for new notes, and for files that can be imported, from the current folder and from the vault."""
-        from zkchat_cli.references import file_imports
+        from zkchat_cli.references import mentions
 
         if time.monotonic() - self._scanned_at < CACHE_SECONDS:
             return
@@ -139,8 +139,8 @@ class InputCompleter:
         session.apply_scan(session.vault.refresh())
         folder, root = session.services.working_folder, session.vault.root
         self._tags = [tag for tag in session.vault.tags() if _is_printable(tag)]
-        inside = file_imports.list_files(folder) if folder is not None and folder != root else ()
-        self._files = list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(root)) if _is_printable(path)))
+        inside = mentions.list_files(folder) if folder is not None and folder != root else ()
+        self._files = list(dict.fromkeys(path for path in (*inside, *mentions.list_files(root)) if _is_printable(path)))
 
 
 def _argument_values(commands: "Sequence[SlashCommand]", name: str, session: "ZkChatSession") -> dict[str, str]:

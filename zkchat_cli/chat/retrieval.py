@@ -14,7 +14,7 @@ from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.errors import VaultError
 from zkchat_cli.llm.base import Model
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
-from zkchat_cli.references.fit_to_budget import rank_chunks
+from zkchat_cli.references.chunk_format import rank_chunks
 from zkchat_cli.tools.base import Tool
 
 if TYPE_CHECKING:

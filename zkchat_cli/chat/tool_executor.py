@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
-from zkchat_cli.references.chunk_format import NO_ROOM, Count, format_tool_result
-from zkchat_cli.references.fit_to_budget import reduce_to_fit, share_evenly
+from zkchat_cli.references.chunk_format import NO_ROOM, Count, format_tool_result, reduce_to_fit, share_evenly
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate

@@ -15,12 +15,10 @@ from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget, turn_bud
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
-from zkchat_cli.references.chunk_format import chunk_tokens
-from zkchat_cli.references.file_imports import ImportRoots
-from zkchat_cli.references.fit_to_budget import reduce_to_fit
+from zkchat_cli.references.chunk_format import chunk_tokens, reduce_to_fit
 from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.mentions import find_mentions
+from zkchat_cli.references.mentions import ImportRoots, find_mentions
 from zkchat_cli.summarization.sentence_scoring import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import estimate_tokens

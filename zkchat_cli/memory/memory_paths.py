@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zkchat_cli.memory.project import MAX_IMPORT_DEPTH, MemoryFiles, import_paths
-from zkchat_cli.references.file_imports import find_written_paths
+from zkchat_cli.references.mentions import find_written_paths
 
 USER_FILE = "ZKCHAT.md"
 """The user's memory file for all vaults, in the configuration folder."""

@@ -1,4 +1,10 @@
-"""Chunks as the model reads them: numbered excerpts, their token counts, and the truncation of one that is too long."""
+"""Chunks as the model reads them: numbered excerpts, their token counts, and which of them it gets if there is no room for all. Pure.
+
+A chunk's relevance is its rank within its own call: every tool returns its best result first, and scores of different searches cannot be
+compared. So chunks are taken round by round, the first of each call, then the second of each. Chunks that another call ranks better come
+last, because the model would read them twice. Each result contains its own text and never refers to another's, because results are
+stored, folded and sent one by one.
+"""
 
 import json
 import re
@@ -22,6 +28,8 @@ CUT_MARK = "\n\n<!-- cut: too long for the context window -->"
 """A comment, so that it cannot be mistaken for the note's own words."""
 MIN_CHARACTERS = 60
 """Characters of a text that are shown at least: a few words."""
+MAX_CHARACTERS_PER_TOKEN = 30
+"""A text with more characters per token of room is too long without counting; prose has about four."""
 _LIKE_A_NUMBER = re.compile(r"^(?=\[\d+\])", re.MULTILINE)
 _LONGEST_WORD = 40
 """How far back to look for a space to cut at. Scripts without spaces are cut anywhere."""
@@ -43,12 +51,11 @@ def format_as_text(chunks: Sequence[ContentChunk]) -> str:
     With the same 20 questions SmolLM2-135M cited a passage in 13 answers instead of 4, and the prompts were shorter. Large models cite well
     from JSON, in which no text of a note can look like the number of another excerpt; here such a line is indented.
     """
-    return "\n\n".join(map(_excerpt_text, chunks))
-
-
-def _excerpt_text(chunk: ContentChunk) -> str:
-    place = " › ".join(truncate(name, LONGEST_TITLE) for name in (chunk.title, chunk.heading) if name)
-    return f"[{chunk.number}] {place}\n{_LIKE_A_NUMBER.sub(' ', chunk.text)}"
+    texts: list[str] = []
+    for chunk in chunks:
+        place = " › ".join(truncate(name, LONGEST_TITLE) for name in (chunk.title, chunk.heading) if name)
+        texts.append(f"[{chunk.number}] {place}\n{_LIKE_A_NUMBER.sub(' ', chunk.text)}")
+    return "\n\n".join(texts)
 
 
 def parse_tool_result(content: str) -> tuple[str, dict[str, Any]] | None:
@@ -110,3 +117,60 @@ def _prefix(chunk: ContentChunk, length: int) -> ContentChunk:
     text = chunk.text[: border if border > 0 else length].rstrip()
     lines = {"text": text + CUT_MARK, "end_line": chunk.start_line + text.count("\n")}
     return chunk.model_copy(update={"id": f"{chunk.id}:{len(text)}", **lines})
+
+
+def reduce_to_fit(calls: Sequence[Sequence[ContentChunk]], room: int, count: Count) -> tuple[tuple[ContentChunk, ...], ...]:
+    """The chunks of each call, in its own order, that take at most `room` tokens together.
+
+    The least relevant are dropped first; less room always gives a subset. The best chunk of each call stays, truncated if need be. Only if
+    there is no room for a few words of each, the last calls get nothing.
+    """
+    found = [call for call, chunks in enumerate(calls) if chunks]
+    room -= FRAME_TOKENS * len(found)
+    best = {call: _chunk_cost(calls[call][0], room, count) for call in found}
+    kept: list[list[int]] = [[] for _ in calls]
+    if sum(best.values()) > room:
+        shares = {call: min(cost, min_chunk_tokens(calls[call][0], count)) for call, cost in best.items()}
+        if sum(shares.values()) <= room:
+            shares = dict(zip(best, share_evenly([*best.values()], room, [*shares.values()]), strict=True))
+        while shares and sum(shares.values()) > room:
+            shares.popitem()
+        first = {call: calls[call][0] for call in shares}
+        cut = {call: first[call] if best[call] <= share else truncate_chunk(first[call], share, count) for call, share in shares.items()}
+        return tuple((cut[call],) if call in cut else () for call in range(len(calls)))
+    for call, rank in rank_chunks(calls):
+        room -= _chunk_cost(calls[call][rank], room, count) if rank else best[call]
+        if room < 0:
+            break
+        kept[call].append(rank)
+    return tuple(tuple(chunks[rank] for rank in sorted(ranks)) for chunks, ranks in zip(calls, kept, strict=True))
+
+
+def rank_chunks(calls: Sequence[Sequence[ContentChunk]]) -> list[tuple[int, int]]:
+    """Call and rank of every chunk, the most relevant first."""
+    rounds = sorted((rank, call) for call, chunks in enumerate(calls) for rank in range(len(chunks)))
+    seen: set[str] = set()
+    first: list[tuple[int, int]] = []
+    repeated: list[tuple[int, int]] = []
+    for rank, call in rounds:
+        id_ = calls[call][rank].id
+        (repeated if rank and id_ in seen else first).append((call, rank))
+        seen.add(id_)
+    return first + repeated
+
+
+def share_evenly(wanted: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
+    """Equal shares of `room`, but no share above its `wanted` or below its `least`; the sum of `least` must fit.
+
+    With more room no share gets smaller.
+    """
+
+    def shares(level: int) -> list[int]:
+        return [min(want, max(low, level)) for want, low in zip(wanted, least, strict=True)]
+
+    return shares(bisect_right(range(room + 1), room, key=lambda level: sum(shares(level))) - 1)
+
+
+def _chunk_cost(chunk: ContentChunk, room: int, count: Count) -> int:
+    """The chunk's tokens; for a text that cannot fit, any number above `room`."""
+    return chunk_tokens(chunk, count) if len(chunk.text) <= MAX_CHARACTERS_PER_TOKEN * room else max(room, 0) + 1

@@ -69,7 +69,9 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
         if reference.relative_path is None:
             documents.append((reference, ()))
             continue
-        if present := _numbers_in_prompt(text, budget.in_prompt):
+        same = [each for chunk in text if (each := budget.in_prompt.get(chunk.id)) is not None and each.text == chunk.text]
+        present = tuple(chunk.number for chunk in same if chunk.number is not None)
+        if present and len(present) == len(text):
             reason = f"its text is in the prompt already, source {', '.join(map(str, present))}"
             above = {"delivery": "injected", "delivery_reason": reason, "above": True, "numbers": present, "number": present[0]}
             documents.append((reference.model_copy(update=above), ()))
@@ -83,20 +85,14 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
         if not mention.readable and delivery != "injected":
             warnings.append(_cut_warning(reference, text, selected))
         reason = _delivery_reason(text, costs, selected, spent, room, left)
-        headings = () if delivery == "injected" else _headings(text)
-        reference = reference.model_copy(update={"delivery": delivery, "delivery_reason": reason, "headings": headings})
+        headings = dict.fromkeys(truncate(chunk.heading, MAX_HEADING_LENGTH) for chunk in text if chunk.heading and delivery != "injected")
+        update = {"delivery": delivery, "delivery_reason": reason, "headings": tuple(headings)[:MAX_HEADINGS]}
+        reference = reference.model_copy(update=update)
         documents.append((reference, tuple(chunk.id for chunk in selected)))
         chunks |= {chunk.id: chunk for chunk in selected}
         left -= spent
         total -= spent
     return Injection(tuple(documents), tuple(chunks.values()), tuple(warnings))
-
-
-def _numbers_in_prompt(text: Sequence[ContentChunk], in_prompt: Mapping[str, ContentChunk]) -> tuple[int, ...]:
-    """The numbers of a text, if all of it is in the prompt unchanged; else none."""
-    same = [in_prompt[chunk.id] for chunk in text if chunk.id in in_prompt and in_prompt[chunk.id].text == chunk.text]
-    numbers = tuple(chunk.number for chunk in same if chunk.number is not None)
-    return numbers if len(numbers) == len(text) else ()
 
 
 def _indexes_to_inject(text: Sequence[ContentChunk], costs: Sequence[int], room: int, message: str, *, from_start: bool) -> list[int]:
@@ -148,11 +144,6 @@ def _cut_warning(reference: DocumentReference, text: Sequence[ContentChunk], sel
         return Notice(f"{reference.wikilink} does not fit, and the model cannot read it with a tool", HINT)
     lines = f"{selected[0].start_line} to {selected[-1].end_line} of {text[-1].end_line}"
     return Notice(f"only lines {lines} of {reference.wikilink} went to the model", HINT)
-
-
-def _headings(text: Sequence[ContentChunk]) -> tuple[str, ...]:
-    headings = dict.fromkeys(truncate(chunk.heading, MAX_HEADING_LENGTH) for chunk in text if chunk.heading)
-    return tuple(headings)[:MAX_HEADINGS]
 
 
 NAMED_DOCUMENTS, FOUND_EXCERPTS = "The message below refers to these documents:", "Excerpts of the notes, found for the message below"

@@ -207,11 +207,10 @@ def merge_references(named: Sequence[DocumentReference], found: Sequence[Documen
     """The documents that the user named, then those that only tools found, each once with all its numbers."""
     by_path = {r.relative_path: r for r in found}
     paths = {r.relative_path for r in named}
-    return (*(_with_numbers(r, by_path.get(r.relative_path)) for r in named), *(r for r in found if r.relative_path not in paths))
-
-
-def _with_numbers(named: DocumentReference, found: DocumentReference | None) -> DocumentReference:
-    if found is None:
-        return named
-    numbers = tuple(dict.fromkeys((*named.numbers, *found.numbers)))
-    return named.model_copy(update={"numbers": numbers, "number": numbers[0] if numbers else None})
+    merged: list[DocumentReference] = []
+    for reference in named:
+        if also := by_path.get(reference.relative_path):
+            numbers = tuple(dict.fromkeys((*reference.numbers, *also.numbers)))
+            reference = reference.model_copy(update={"numbers": numbers, "number": numbers[0] if numbers else None})
+        merged.append(reference)
+    return (*merged, *(r for r in found if r.relative_path not in paths))

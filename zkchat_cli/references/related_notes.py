@@ -5,7 +5,6 @@ meaning takes 40), and takes a linked note only if its subject is that of the an
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
 
 from zkchat_cli.errors import VaultError
@@ -46,19 +45,17 @@ def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     found = {reference.relative_path for reference in exchange.answer.references}
     stems = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", vault.languages()))
     near = (path for path in sorted(scores, key=lambda path: -scores[path]) if scores[path] >= MIN_RELATION and path not in used)
-    return [path for path in near if path in found or _is_named(vault, path, stems)][:MAX_OFFERED]
-
-
-def _is_named(vault: Vault, path: str, stems: set[str]) -> bool:
-    name = set(content_stems(vault.link_name(path), vault.languages()))
-    return bool(name) and name <= stems
+    languages = vault.languages()
+    offered: list[str] = []
+    for path in near:
+        name = set(content_stems(vault.link_name(path), languages))
+        if path in found or (name and name <= stems):
+            offered.append(path)
+    return offered[:MAX_OFFERED]
 
 
 def _used_notes(exchange: Exchange) -> list[str]:
     """The notes that the answer cites, then those that the question names."""
-
-    def paths() -> Iterator[str | None]:
-        yield from (citation.relative_path for citation in exchange.answer.citations)
-        yield from (reference.relative_path for reference in exchange.question.references) if exchange.question else ()
-
-    return list(dict.fromkeys(path for path in paths() if path))
+    question = exchange.question.references if exchange.question else ()
+    paths = [citation.relative_path for citation in exchange.answer.citations] + [reference.relative_path for reference in question]
+    return list(dict.fromkeys(filter(None, paths)))

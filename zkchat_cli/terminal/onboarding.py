@@ -12,7 +12,7 @@ from zkchat_cli.app.model_access import available_models, llama_cpp_server
 from zkchat_cli.app.settings import StartupOptions, check_settings, demo_vault, load_settings, save_setting, vault_folder
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError
-from zkchat_cli.references.file_imports import list_files
+from zkchat_cli.references.mentions import list_files
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.discovery import find_vaults

@@ -64,7 +64,7 @@ def import_(
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
-    from zkchat_cli.references.file_imports import ImportRoots, find_imports, read_import
+    from zkchat_cli.references.mentions import ImportRoots, find_imports, read_import
     from zkchat_cli.views.memory import fact_update_text
 
     imports = find_imports(f'@"{path.removeprefix("@")}"')
