@@ -4,8 +4,6 @@ The model is the conversation's, or the one that `context.summary_model` names.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from zkchat_cli import events
@@ -15,12 +13,11 @@ from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import LIMIT_SHARE
 from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
 from zkchat_cli.context.turns import SUMMARY_TAG, fence, make_prompt_message
-from zkchat_cli.llm.base import Model, Options, Request
+from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.collected_answer import collect
 from zkchat_cli.models import CompactionMode, PromptMessage, TokenUsage, sum_usage
 from zkchat_cli.summarization import summary_check
 from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, fit_transcript, parse_summary
-from zkchat_cli.tokens.counter import TokenCounter
 
 LEAST_ROOM = 150
 """Tokens of conversation in a request; fewer are not worth its instructions."""
@@ -48,83 +45,38 @@ class ModelSummary(NamedTuple):
         return self._replace(calls=earlier.calls + self.calls, usage=sum_usage((earlier.usage, self.usage)))
 
 
-@dataclass
 class SummaryWriter:
     """Writes summaries of at most `limit` tokens."""
 
-    services: SessionServices
-    runtime: Runtime
-    timer: PhaseTimer
-    request: CompactionRequest
-    limit: int
-
-    @property
-    def model(self) -> Model:
-        return self.runtime.summary_model.model
-
-    @property
-    def is_able(self) -> bool:
-        return self.runtime.summary_model.can_summarize and self.limit >= SMALLEST_SUMMARY
+    def __init__(self, services: SessionServices, runtime: Runtime, timer: PhaseTimer, request: CompactionRequest, limit: int) -> None:
+        self._runtime, self._timer, self._request, self._limit = runtime, timer, request, limit
+        self.model = runtime.summary_model.model
+        self.is_able = runtime.summary_model.can_summarize and limit >= SMALLEST_SUMMARY
+        own, of_conversation = self.model.window, runtime.window.tokens
+        self._window = of_conversation if own is None else min(of_conversation, own.tokens)
+        """Tokens that a request and its answer may take: no more than the conversation's window, however large the model's is."""
+        self._max_output = min(runtime.largest_summary + ANALYSIS_TOKENS, LONGEST_ANSWER, self._window // 3)
+        self._room = min(int(LIMIT_SHARE * self._window), self._window - self._max_output)
+        """Tokens of a request."""
+        self._counter = runtime.counter
+        """Counts as the model that writes does."""
+        if runtime.summarizer is not None:
+            self._counter = runtime.counter.calibrated(services.store.calibration(self.model.name), exact=self.model.exact)
 
     def write(self, fold: FoldPlan, earlier: str | None, replaced: int) -> Generator[events.Event, None, ModelSummary]:
         """A summary of the turns that the `earlier` one does not cover, which is merged in. It must have fewer tokens than what it
-        `replaced`. The `problem` is that of the first request."""
-        if self.runtime.summarizer is not None:
-            with self.timer("model"):
+        `replaced`. The `problem` is that of the first request. If its facts are wrong, the model corrects them once, if there is room; then
+        zkchat does."""
+        if self._runtime.summarizer is not None:
+            with self._timer("model"):
                 prepare_model(self.model)
         written, messages = yield from self._ask(fold, earlier, replaced, "full")
         if written.summary is None and written.calls:
             simple, messages = yield from self._ask(fold, earlier, replaced, "simple")
             written = simple.after(written)._replace(problem=written.problem)
-        if written.summary is not None:
-            written = yield from self._correct(written, written.summary, messages, fold, earlier, replaced)
-        return written
-
-    @property
-    def _window(self) -> int:
-        """Tokens that a request and its answer may take: no more than the conversation's window, however large the model's is."""
-        own, of_conversation = self.model.window, self.runtime.window.tokens
-        return of_conversation if own is None else min(of_conversation, own.tokens)
-
-    @property
-    def _max_output(self) -> int:
-        return min(self.runtime.largest_summary + ANALYSIS_TOKENS, LONGEST_ANSWER, self._window // 3)
-
-    @property
-    def _room(self) -> int:
-        """Tokens of a request."""
-        return min(int(LIMIT_SHARE * self._window), self._window - self._max_output)
-
-    @cached_property
-    def _counter(self) -> TokenCounter:
-        """Counts as the model that writes does."""
-        own = self.runtime.counter
-        if self.runtime.summarizer is None:
-            return own
-        return own.calibrated(self.services.store.calibration(self.model.name), exact=self.model.exact)
-
-    def _ask(
-        self, fold: FoldPlan, earlier: str | None, replaced: int, mode: CompactionMode
-    ) -> Generator[events.Event, None, tuple[ModelSummary, tuple[PromptMessage, ...]]]:
-        """The result of a request, and its messages."""
-        usual = self.limit if self.request.target is not None else int(policy.USUAL_SUMMARY_SHARE * self.runtime.budget.messages)
-        size = min(self.limit, max(SMALLEST_SUMMARY, min(LARGEST_SUMMARY, usual)))
-        request = SummaryRequest(size, earlier, self.request.instructions, simple=mode == "simple")
-        overhead = sum(message.tokens for message in build_summary_request("", request, self._counter))
-        room = int(JOINED_SHARE * (self._room - overhead) * (0.5 if request.simple else 1))
-        if room < LEAST_ROOM:
-            return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
-        text = fit_transcript(fold.new, room, self._counter)
-        if not text:
-            return ModelSummary(mode=mode), ()
-        messages = build_summary_request(text, request, self._counter)
-        return (yield from self._call(messages, replaced, mode)), messages
-
-    def _correct(
-        self, written: ModelSummary, summary: str, messages: tuple[PromptMessage, ...], fold: FoldPlan, earlier: str | None, replaced: int
-    ) -> Generator[events.Event, None, ModelSummary]:
-        """The summary with the facts of the turns: the model corrects what is wrong once, if there is room; then zkchat does."""
-        source = f"{summary_check.source_text(fold.new, earlier)}\n{self.request.instructions or ''}"
+        if (summary := written.summary) is None:
+            return written
+        source = f"{summary_check.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
         decisions = summary_check.find_decisions(fold.new)
         check = summary_check.check_summary(summary, source, decisions)
         if not check.problems:
@@ -136,18 +88,41 @@ class SummaryWriter:
             if second.summary and summary_check.check_summary(second.summary, source, decisions).problems <= check.problems:
                 summary = second.summary
             written = second.after(written)
-        repaired = summary_check.repair_summary(summary, source, decisions, self.limit, self.runtime.counter)
+        repaired = summary_check.repair_summary(summary, source, decisions, self._limit, self._runtime.counter)
         problem = None if repaired else "the conversation has nothing of what the model's summary states"
         return written._replace(summary=repaired or None, problem=problem)
+
+    def _ask(
+        self, fold: FoldPlan, earlier: str | None, replaced: int, mode: CompactionMode
+    ) -> Generator[events.Event, None, tuple[ModelSummary, tuple[PromptMessage, ...]]]:
+        """The result of a request, and its messages."""
+        usual = self._limit if self._request.target is not None else int(policy.USUAL_SUMMARY_SHARE * self._runtime.budget.messages)
+        size = min(self._limit, max(SMALLEST_SUMMARY, min(LARGEST_SUMMARY, usual)))
+        request = SummaryRequest(size, earlier, self._request.instructions, simple=mode == "simple")
+        overhead = sum(message.tokens for message in build_summary_request("", request, self._counter))
+        room = int(JOINED_SHARE * (self._room - overhead) * (0.5 if request.simple else 1))
+        if room < LEAST_ROOM:
+            return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
+        text = fit_transcript(fold.new, room, self._counter)
+        if not text:
+            return ModelSummary(mode=mode), ()
+        messages = build_summary_request(text, request, self._counter)
+        return (yield from self._call(messages, replaced, mode)), messages
 
     def _call(
         self, messages: tuple[PromptMessage, ...], replaced: int, mode: CompactionMode
     ) -> Generator[events.Event, None, ModelSummary]:
-        options = Options(self._max_output, temperature=0.0, reasoning_effort=self.runtime.options.light_effort)
-        with self.timer("model"):
+        options = Options(self._max_output, temperature=0.0, reasoning_effort=self._runtime.options.light_effort)
+        with self._timer("model"):
             answer = yield from collect(self.model, Request(messages, options=options, window=self._window))
         # counted by zkchat if the provider does not report it
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer.text))
         summary = parse_summary(answer.text)
-        problem = answer.problem or policy.rejection_reason(summary, self.limit, replaced, self.runtime.counter)
+        tokens, problem = self._runtime.counter.count(summary or ""), answer.problem
+        if not problem and summary is None:
+            problem = "the model's answer has no summary"
+        elif not problem and tokens > self._limit:
+            problem = f"the model's summary has {tokens:,} tokens; at most {self._limit:,} are allowed"
+        elif not problem and tokens >= replaced:
+            problem = f"the model's summary has {tokens:,} tokens and would replace {replaced:,}"
         return ModelSummary(None if problem else summary, mode, 1, answer.usage or counted, problem)

@@ -1,14 +1,23 @@
-"""Runs the tool calls of a reply: finds the tools, fits their findings into a number of tokens, and numbers the chunks.
+"""Runs the tool calls of a model's reply: finds the tools, fits their findings into a number of tokens, and numbers the chunks.
 
-A failure is a result too: a mistake of the model comes back to it as a short error that it can correct.
+A failure is a result too: a mistake of the model comes back to it as a short error that it can correct. `ToolExecutor` runs single calls;
+`ToolCallRunner` knows the turn: what is left of its window, and which earlier results lose their middles.
 """
 
 import logging
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from zkchat_cli import events
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import SessionServices
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.chat.turn import TurnInProgress
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD
+from zkchat_cli.context.tool_result_masking import mask_result
+from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
@@ -19,9 +28,13 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
-from zkchat_cli.vault.approval import Decision
+from zkchat_cli.vault.approval import UNASKED_CALL, Decision, mark_memory_file
 from zkchat_cli.vault.vault import Vault
 
+MIN_TOOL_TOKENS = 300
+"""Tokens below which another round of tools is not worth it: describing them takes as many."""
+NEW_RESULTS_SHARE = 0.25
+"""Share of the room of a turn that new results may have, before earlier ones of the same turn lose their middles for them."""
 MAX_OUTCOME = 80
 """Characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed."""
 OMISSION_TOKENS, MAX_PATH = 55, 200
@@ -65,7 +78,7 @@ class ToolExecutor:
     def run_call(self, call: ToolCall) -> ToolOutcome:
         start = self.clock()
         try:
-            finding, ok = self._find_tool(call.name).call(_read_arguments(call), self.vault, self.memory), True
+            finding, ok = self._find_tool(call).call(call.arguments, self.vault, self.memory), True
         except ToolArgumentError as e:
             finding, ok = ToolOutput(data={"error": str(e)}), False
         except Exception as e:  # a defect of a tool: the model is told, and may do without it  # noqa: BLE001
@@ -95,54 +108,49 @@ class ToolExecutor:
     def results(self, outcomes: Sequence[ToolOutcome], room: int) -> tuple[ToolResult, ...]:
         """The results of one reply's calls, in about `room` tokens together; a note says what was left out."""
         findings = [each.finding for each in outcomes]
-        fitted = fit_findings(findings, room, self.counter.count)
+        fitted = _fit_findings(findings, room, self.counter.count)
         chunks = [self.references.extract_referenceable_chunks(its.chunks) for its in fitted]
         shown = {chunk.id for numbered in chunks for chunk in numbered}
-        pairs = zip(findings, fitted, strict=True)
-        notes = [" ".join(filter(None, (whole.note, _omission_note(whole, its, shown)))) for whole, its in pairs]
-        return tuple(
-            self._result(outcome, format_tool_result(numbered, its.data, note), numbered)
-            for outcome, its, numbered, note in zip(outcomes, fitted, chunks, notes, strict=True)
-        )
-
-    def _result(self, outcome: ToolOutcome, content: str, chunks: tuple[ContentChunk, ...]) -> ToolResult:
-        run = ToolRun(
-            name=outcome.call.name,
-            arguments=outcome.call.arguments,
-            ok=outcome.ok,
-            tokens=self.counter.count(content),
-            duration_ms=round(outcome.duration_ms, 2),
-            outcome=truncate(outcome.finding.outcome if outcome.ok else str(outcome.finding.data["error"]), MAX_OUTCOME),
-        )
-        return ToolResult(content, chunks, run)
+        results = []
+        for outcome, its, numbered in zip(outcomes, fitted, chunks, strict=True):
+            note = " ".join(filter(None, (outcome.finding.note, _omission_note(outcome.finding, its, shown))))
+            content = format_tool_result(numbered, its.data, note)
+            run = ToolRun(
+                name=outcome.call.name,
+                arguments=outcome.call.arguments,
+                ok=outcome.ok,
+                tokens=self.counter.count(content),
+                duration_ms=round(outcome.duration_ms, 2),
+                outcome=truncate(outcome.finding.outcome if outcome.ok else str(outcome.finding.data["error"]), MAX_OUTCOME),
+            )
+            results.append(ToolResult(content, numbered, run))
+        return tuple(results)
 
     def is_external(self, name: str) -> bool:
         """Whether a tool belongs to another program."""
         return any(tool.name == name and tool.schema is not None for tool in self.tools)
 
-    def _find_tool(self, name: str) -> Tool:
-        for tool in self.tools:
-            if tool.name == name:
-                return tool
-        if not any(tool.writes for tool in self.tools) and any(tool.writes and tool.name == name for tool in load_tools(unsafe=True)):
+    def _find_tool(self, call: ToolCall) -> Tool:
+        """Raises ToolArgumentError also for arguments that could not be read."""
+        name = call.name
+        found = next((tool for tool in self.tools if tool.name == name), None)
+        writing = () if found or any(tool.writes for tool in self.tools) else (t.name for t in load_tools(unsafe=True) if t.writes)
+        if name in writing:
             raise ToolArgumentError(
                 f"{name} changes notes and needs --unsafe: it cannot be called here. Tell the user what you would change"
             )
-        names = ", ".join(tool.name for tool in self.tools)
-        raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; {f'the tools are {names}' if names else 'no tools are offered'}")
+        if found is None:
+            names = ", ".join(tool.name for tool in self.tools)
+            raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; {f'the tools are {names}' if names else 'no tools are offered'}")
+        if call.malformed is not None:
+            shown = truncate(call.malformed, 120)
+            raise ToolArgumentError(
+                f"the arguments of {truncate(name, 60)} are not a JSON object: {shown!r}. Call it again with correct JSON"
+            )
+        return found
 
 
-def _read_arguments(call: ToolCall) -> Mapping[str, Any]:
-    """Raises ToolArgumentError for arguments that could not be read."""
-    if call.malformed is not None:
-        shown = truncate(call.malformed, 120)
-        raise ToolArgumentError(
-            f"the arguments of {truncate(call.name, 60)} are not a JSON object: {shown!r}. Call it again with correct JSON"
-        )
-    return call.arguments
-
-
-def fit_findings(findings: Sequence[ToolOutput], room: int, count: Count) -> tuple[ToolOutput, ...]:
+def _fit_findings(findings: Sequence[ToolOutput], room: int, count: Count) -> tuple[ToolOutput, ...]:
     """The part of one reply's findings that fits into about `room` tokens: lists, in at most half of it if there are chunks too, and the
     most relevant chunks in the rest."""
     calls = tuple(finding.chunks for finding in findings)
@@ -153,19 +161,16 @@ def fit_findings(findings: Sequence[ToolOutput], room: int, count: Count) -> tup
     room -= sum(OMISSION_TOKENS + max(map(count, its), default=0) for its in paths)
     for_data = max(0, min(sum(sizes), room // 2 if any(calls) else room))
     shares = share_evenly(sizes, for_data, [0] * len(sizes))
-    kept = reduce_to_fit(calls, room - for_data, count)
-    return tuple(_truncate_finding(*each, count) for each in zip(findings, kept, shares, strict=True))
-
-
-def _truncate_finding(finding: ToolOutput, kept: tuple[ContentChunk, ...], room: int, count: Count) -> ToolOutput:
-    """The finding with these chunks, the first perhaps cut, and with its lists cut so that its data takes at most `room` tokens."""
-    data = finding.data
-    for name, value in finding.data.items():
-        if isinstance(value, list) and count(format_tool_result((), data, finding.note)) > room:
-            shorter = [{**data, name: value[: n + 1]} for n in range(len(value))]
-            items = bisect_right(shorter, room, key=lambda each: count(format_tool_result((), each, finding.note)))
-            data = {**data, name: value[:items]}
-    return finding._replace(chunks=kept, data=data)
+    fitted = []
+    for finding, chunks, share in zip(findings, reduce_to_fit(calls, room - for_data, count), shares, strict=True):
+        data, note = finding.data, finding.note
+        for name, value in finding.data.items():
+            if isinstance(value, list) and count(format_tool_result((), data, note)) > share:
+                shorter = [{**data, name: value[: n + 1]} for n in range(len(value))]
+                items = bisect_right(shorter, share, key=lambda each: count(format_tool_result((), each, note)))
+                data = {**data, name: value[:items]}
+        fitted.append(finding._replace(chunks=chunks, data=data))
+    return tuple(fitted)
 
 
 def _omission_note(whole: ToolOutput, fitted: ToolOutput, shown: Collection[str]) -> str:
@@ -177,3 +182,127 @@ def _omission_note(whole: ToolOutput, fitted: ToolOutput, shown: Collection[str]
         following = f"the next in {truncate(lost[0].relative_path, MAX_PATH)} from line {lost[0].start_line}"
         left.append(f"{plural(len(lost), 'excerpt')}, {following}")
     return f"{NO_ROOM}: {'; '.join(left)}. Ask for less at a time." if left else ""
+
+
+@dataclass
+class ToolCallRunner:
+    services: SessionServices
+    state: ConversationState
+    prompts: PromptBuilder
+    turn: TurnInProgress
+    outcomes: list[ToolOutcome] = field(default_factory=list)
+    """Outcomes of the current reply's calls so far."""
+
+    def run(self, calls: tuple[ToolCall, ...]) -> Generator[events.Event, None, int]:
+        """Run the calls of one reply; returns the tokens that are left for more. Calls and results enter the turn together, so that neither
+        is ever alone in the log."""
+        turn, runtime = self.turn, self.turn.runtime
+        counter, earlier = runtime.counter, len(turn.messages)
+        assert turn.prompt is not None
+        fixed = sum(tool.tokens for tool in turn.prompt.tools)
+        fixed += sum(m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary"))
+        limit = runtime.budget.effective_limit - fixed
+        reply = counter.count(turn.text) + count_call_tokens(calls, counter) + MESSAGE_OVERHEAD * (1 + len(calls))
+        executor = self._executor()
+        self.outcomes = []
+        try:
+            for call in calls:
+                yield from self._run_call(call, executor)
+        except BaseException:
+            if any(outcome.changed for outcome in self.outcomes):  # the log must tell that, whatever stopped the turn
+                stopped = [refuse_call(call, "not done: the turn was stopped") for call in calls[len(self.outcomes) :]]
+                self._add_to_turn(calls, executor.results([*self.outcomes, *stopped], self._room(limit - reply) // 2))
+            raise
+        with turn.timer("tools"):
+            wanted = min(executor.count_tokens(self.outcomes), int(NEW_RESULTS_SHARE * limit))
+            self.shorten_results(earlier, limit - reply, 2 * wanted)
+            results = executor.results(self.outcomes, self._room(limit - reply) // 2)
+        self._add_to_turn(calls, results)
+        for call, result in zip(calls, results, strict=True):
+            yield events.ToolCallFinished(call, result.run, len(result.chunks))
+        return self.shorten_results(earlier, limit, MIN_TOOL_TOKENS)
+
+    def refuse(self, calls: tuple[ToolCall, ...], reason: str) -> None:
+        self._add_to_turn(calls, self._executor().results([refuse_call(call, reason) for call in calls], MIN_TOOL_TOKENS))
+
+    def shorten_results(self, earlier: int, limit: int, wanted: int) -> int:
+        """Take the middles out of the turn's first results, the oldest first, until so many tokens are left of `limit`; returns the tokens
+        that are. Only those among the first `earlier` messages: the model has read them."""
+        turn, room = self.turn, self._room(limit)
+        for message in turn.messages[:earlier]:
+            if room >= wanted:
+                break
+            if message.id not in turn.shortened and (shorter := mask_result(message, turn.runtime.counter)) is not None:
+                turn.shortened[message.id] = shorter
+                room = self._room(limit)
+        return room
+
+    def _room(self, limit: int) -> int:
+        """Tokens that the turn leaves of `limit`."""
+        rendered = render_turn(self.turn.sent_messages, self.turn.runtime.counter, thinking=True)
+        return max(0, limit - sum(message.tokens for message in rendered))
+
+    def _executor(self) -> ToolExecutor:
+        runtime, services = self.turn.runtime, self.services
+        memory = self.prompts.memory(runtime)
+        return ToolExecutor(runtime.tools, services.vault, self.state.references, runtime.counter, services.clock, memory)
+
+    def _run_call(self, call: ToolCall, executor: ToolExecutor) -> Iterator[events.Event]:
+        """Run a call: one of another program's tool only if the user allows it. A change of notes is shown, and made if he approves it."""
+        yield events.ToolCallStarted(call)
+        refused: ToolOutcome | None = None
+        if executor.is_external(call.name):
+            decision = self.services.approve_call(call)  # the user's time, not the tools'
+            if decision == UNASKED_CALL:
+                hint = "In a chat, the answer `always` allows it from then on."
+                yield events.Notice(f"{call.name} was not called: nobody can be asked here", hint)
+            refused = None if decision.allowed else refuse_call(call, decision.reason)
+        with self.turn.timer("tools"):
+            outcome = refused or executor.run_call(call)
+        proposed, memory = outcome.finding.change, self.prompts.memory(self.turn.runtime)
+        if proposed is not None:
+            change = mark_memory_file(proposed, memory.memory_paths.first_among(proposed.paths))
+            yield events.ChangeProposed(call, change.summary, change.diff, change.note)
+            approval = self.services.approve(change)
+            with self.turn.timer("tools"):
+                outcome = executor.apply_decision(outcome, approval)
+            if outcome.changed:
+                self.prompts.forget_summaries()
+        self.outcomes.append(outcome)
+        if proposed is not None:
+            yield events.ChangeDecided(call, outcome.ok, "done" if outcome.ok else str(outcome.finding.data["error"]))
+        yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())
+        yield from (events.Notice(*each) for each in memory.pop_notices())
+
+    def _add_to_turn(self, calls: tuple[ToolCall, ...], results: Iterable[ToolResult]) -> None:
+        """Add a reply's calls and their results to the turn."""
+        turn, counter, new_message = self.turn, self.turn.runtime.counter, self.services.new_message
+        messages = [
+            new_message(
+                "assistant",
+                turn.text,
+                turn.messages[-1].id,
+                tool_calls=calls,
+                reasoning=turn.reasoning or None,
+                thinking=turn.thinking,
+                finish_reason="tool_calls",
+                model=turn.runtime.model.name,
+                token_count=counter.count_raw(turn.text),
+                tool_tokens=count_call_tokens(calls, counter),
+            )
+        ]
+        for call, result in zip(calls, results, strict=True):
+            message = new_message(
+                "tool",
+                result.content,
+                messages[-1].id,
+                tool_call_id=call.id,
+                tool_name=call.name,
+                tool_run=result.run,
+                chunks=result.chunks,
+                token_count=counter.count_raw(result.content),
+            )
+            messages.append(message)
+        turn.messages += messages
+        turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps the model's text
+        turn.thinking = None

@@ -1,4 +1,4 @@
-"""Runs the model and its tools in a loop: call the model, run the tools that it calls (tool_call_runner.py), call it again with the
+"""Runs the model and its tools in a loop: call the model, run the tools that it calls (tool_executor.py), call it again with the
 results, until it answers.
 
 The prompt is built within budget before each call. Whatever a model does (unknown tools, arguments that are not JSON, endless tool
@@ -16,12 +16,13 @@ from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.tool_call_runner import MIN_TOOL_TOKENS, ToolCallRunner
+from zkchat_cli.chat.tool_executor import MIN_TOOL_TOKENS, ToolCallRunner
 from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking
 from zkchat_cli.citations.marks import CitationMark, CitationMarkParser
 from zkchat_cli.context.prompt_assembly import advise_on_size
 from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind
 from zkchat_cli.llm.base import (
+    Model,
     ReasoningPart,
     Request,
     RetryDelay,
@@ -33,7 +34,7 @@ from zkchat_cli.llm.base import (
     Window,
     request_frame,
 )
-from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, TokenUsage, ToolCall
+from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, ToolCall
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
 
@@ -56,8 +57,6 @@ DecideDocuments = Callable[[RetrievalMode | None], Sequence[events.Notice]]
 
 @dataclass
 class TurnRunner:
-    """One turn's conversation with the model. `run` may be used once."""
-
     services: SessionServices
     state: ConversationState
     prompts: PromptBuilder
@@ -102,17 +101,14 @@ class TurnRunner:
     def _no_answer_error(self, finish: FinishReason) -> ProviderError:
         name, reason = self.turn.runtime.model.name, self.turn.no_more_tools
         if reason:
-            return ProviderError(
-                "empty", f"{name} never answered: {reason}", "Ask for less at a time, or raise that limit in the settings."
-            )
+            hint = "Ask for less at a time, or raise that limit in the settings."
+            return ProviderError("empty", f"{name} never answered: {reason}", hint)
         if finish == "content_filter":
             return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask it differently.")
         if finish == "length":
             hint = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
             return ProviderError("empty", f"{name} reached its length limit before it answered", hint)
         return ProviderError("empty", f"{name} sent an empty answer", "Try again, or ask in other words.")
-
-    # calling the model
 
     def _call(self) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
         """One model call. If the server refuses the prompt as too long, or for its tools, another one that is decided anew."""
@@ -144,27 +140,24 @@ class TurnRunner:
     def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
         """The prompt of the next call; the conversation is compacted before, if that is due. Raises PromptTooLarge."""
         turn, ask = self.turn, not self.answered_refusals  # a model that has just refused a prompt is not asked for a summary
-        prompt = yield from self._compact_if_due(self._build_prompt(), ask=ask)
-        for _ in range(MAX_COUNTS):
+        for attempt in range(MAX_COUNTS + 1):
+            prompt = self._build_prompt()
+            if (due := prompt.usage.compaction).due:
+                yield from self.compactor.run_if_enabled(turn, due.reason or "", ask=ask and not attempt)
+                prompt = self._build_prompt()
+            if attempt == MAX_COUNTS:
+                break
             counted = _count_by_server(turn, prompt)
             if counted is None or counted <= prompt.usage.effective_limit:
                 return prompt
             _learn_count(turn, prompt, counted)
             if len(turn.messages) == 1:
                 yield from self.decide_documents(self.retrieval)
-            prompt = yield from self._compact_if_due(self._build_prompt(), ask=False)
         usage = prompt.usage
         raise PromptTooLarge(
             f"the prompt needs {counted:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
             advise_on_size(prompt.messages, usage.tool_tokens, turn.user.id),
         )
-
-    def _compact_if_due(self, prompt: Prompt, *, ask: bool) -> Generator[events.Event, None, Prompt]:
-        due = prompt.usage.compaction
-        if not due.due:
-            return prompt
-        yield from self.compactor.run_if_enabled(self.turn, due.reason or "", ask=ask)
-        return self._build_prompt()
 
     def _build_prompt(self) -> Prompt:
         """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
@@ -254,7 +247,8 @@ class TurnRunner:
                         turn.sent[-1] = turn.sent[-1].model_copy(update={"request": frame})
                         turn.add_usage(reported, prompt, calls)
                         if reported is not None:
-                            yield from _learn_usage(turn, prompt, reported)
+                            turn.counted = _learn_count(turn, prompt, reported.prompt_tokens)
+                            yield from _cut_notices(runtime.model, turn.counted.text, reported.prompt_tokens)
                         _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)
                         return calls, reason
                     case StreamFailed(error):
@@ -269,14 +263,17 @@ def _cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:
     return (events.Cited(mark.numbers, mark.name, mark.start, mark.end) for mark in found if not mark.defines)
 
 
-# how the model counts tokens, by its server's own counts and reports (tokens/calibration.py has the rules)
-
-
 def _count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
     """The tokens of a prompt that might be too long, as the server counts them; None if it cannot be, or the server does not count. No
     token is shorter than a byte."""
     runtime = turn.runtime
-    if runtime.model.exact or _count_bytes(prompt) <= prompt.usage.effective_limit:
+    if runtime.model.exact:
+        return None
+    calls = (call for message in prompt.messages for call in message.tool_calls)
+    given = (*(call.arguments for call in calls), *(tool.descriptor for tool in prompt.tools))
+    texts = (*(message.content for message in prompt.messages), *map(json.dumps, given))
+    most = sum(len(text.encode("utf-8", "replace")) for text in texts) + 16 * len(prompt.messages)
+    if most <= prompt.usage.effective_limit:
         return None
     with turn.timer("model"):
         return runtime.model.count_tokens(Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
@@ -295,20 +292,8 @@ def _learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> Counted
     return counted
 
 
-def _learn_usage(turn: TurnInProgress, prompt: Prompt, usage: TokenUsage) -> Iterator[events.Notice]:
-    """Learn how the model counts by what its server reports; or that the server has silently left out much of the prompt, as Ollama does
-    when it is called by OpenAI's API."""
-    model = turn.runtime.model
-    turn.counted = _learn_count(turn, prompt, usage.prompt_tokens)
-    if model.has_server and turn.counted.text > MIN_CUT and usage.prompt_tokens < MOST_LEFT * turn.counted.text:
-        read = f"{usage.prompt_tokens:,} of about {round(turn.counted.text):,} tokens"
-        hint = "Give it a larger window, or set context.max_tokens to the one that it has."
-        yield events.Notice(f"{model.name}: its server has cut the prompt: it reports {read}", hint)
-
-
-def _count_bytes(prompt: Prompt) -> int:
-    """The bytes of a prompt as text."""
-    calls = (call for message in prompt.messages for call in message.tool_calls)
-    given = (*(call.arguments for call in calls), *(tool.descriptor for tool in prompt.tools))
-    texts = (*(message.content for message in prompt.messages), *map(json.dumps, given))
-    return sum(len(text.encode("utf-8", "replace")) for text in texts) + 16 * len(prompt.messages)
+def _cut_notices(model: Model, counted: float, reported: int) -> Iterator[events.Notice]:
+    """That the server has silently left out much of the prompt, as Ollama does when it is called by OpenAI's API."""
+    if model.has_server and counted > MIN_CUT and reported < MOST_LEFT * counted:
+        problem = f"{model.name}: its server has cut the prompt: it reports {reported:,} of about {round(counted):,} tokens"
+        yield events.Notice(problem, "Give it a larger window, or set context.max_tokens to the one that it has.")

@@ -1,4 +1,4 @@
-"""Compaction policy: which turns a summary replaces, and which summary is accepted. Pure; `chat/compaction_run` acts.
+"""Compaction policy: which turns a summary replaces. Pure; `chat/compactor.py` acts.
 
 Nothing is deleted: a compaction is a row that says which messages its summary covers, so preview, undo and export are cheap.
 """
@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.models import Compaction, ZkChatMessage
-from zkchat_cli.tokens.counter import TokenCounter
 
 USUAL_SUMMARY_SHARE = 0.07
 """Size of a model's summary, as a share of the messages' budget. Each new summary sends the last one again: with more, a long conversation
@@ -84,25 +83,6 @@ def first_kept_turn(turns: Sequence[Turn], keep: int) -> int:
         border -= 1
         kept += len(turns[border].ids)
     return border
-
-
-def rejection_reason(summary: str | None, limit: int, replaced: int, counter: TokenCounter) -> str | None:
-    """Why a model's summary is rejected; None if it is accepted."""
-    if summary is None:
-        return "the model's answer has no summary"
-    tokens = counter.count(summary)
-    if tokens > limit:
-        return f"the model's summary has {tokens:,} tokens; at most {limit:,} are allowed"
-    if tokens >= replaced:
-        return f"the model's summary has {tokens:,} tokens and would replace {replaced:,}"
-    return None
-
-
-def truncation_notice(fold: FoldPlan) -> str:
-    """The text that replaces turns which could not be summarized."""
-    days = sorted({message.timestamp[:10] for turn in fold.turns for message in turn.messages} - {""})
-    when = f", {days[0]} to {days[-1]}," if days else ""
-    return f"[{sum(len(turn.ids) for turn in fold.turns)} earlier messages{when} are left out here without a summary.]"
 
 
 class SummaryCoverage(NamedTuple):
