@@ -136,7 +136,7 @@ json_values = st.recursive(
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(sorted(TOOLS)), st.data())
 def test_any_arguments_get_an_answer(notes: Vault, tool: str, data: st.DataObject) -> None:
-    names = st.sampled_from([*TOOLS[tool].parameters, "other"])
+    names = st.sampled_from([*TOOLS[tool].schema["properties"], "other"])
     arguments = data.draw(st.dictionaries(names, json_values, max_size=4))
     json.loads(run_in(toolbox(notes), ToolCall(id="1", name=tool, arguments=arguments), 5000).content)
 

@@ -36,7 +36,7 @@ class Counting:
 
     def __init__(self) -> None:
         self.ran: list[Any] = []
-        self.tool = Tool("count", "counts", {"n": {"type": "integer"}}, ("n",), self._run)
+        self.tool = Tool("count", "counts", {"properties": {"n": {"type": "integer"}}, "required": ["n"]}, self._run)
 
     def _run(self, _: Vault, n: int) -> ToolOutput:
         self.ran.append(n)

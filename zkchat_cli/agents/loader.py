@@ -1,16 +1,15 @@
-"""Loads agents from files and writes them. An invalid file is a ConfigError that names the file, the key, the value and valid values."""
+"""Agents as values, read from files. An invalid file is a ConfigError that names the file, the key, the value and valid values."""
 
 import difflib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from zkchat_cli import registry
 from zkchat_cli.agents import builtin
-from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 
@@ -21,6 +20,57 @@ _TEMPLATE = """# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{
 # Keys: {keys}, and any setting of the table [context].
 # What is not set is as your settings have it.
 """
+_OVERRIDDEN_SETTINGS = {
+    "model": "model",
+    "strategy": "context.strategy",
+    "temperature": "llm.temperature",
+    "memory": "context.memory_integration",
+    "user_memory": "memory.user",
+    "project_memory": "memory.project",
+    "agent_memory": "memory.agent",
+}
+"""Keys of an agent that override a setting; `context.…` keys have the settings' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A validated agent with the values of its file. `file` is None for a built-in agent; `memory_file` may not exist."""
+
+    name: str
+    values: Mapping[str, Any]
+    file: Path | None = None
+    memory_file: Path | None = field(default=None, compare=False)
+
+    @property
+    def origin(self) -> str:
+        """Its source, for messages."""
+        return str(self.file) if self.file else f"agent {self.name} (built in)"
+
+    @property
+    def description(self) -> str:
+        return str(self.values.get("description", ""))
+
+    @property
+    def prompt(self) -> str:
+        """Its system prompt."""
+        return str(self.values.get("system_prompt", "")).strip()
+
+    @property
+    def tools(self) -> tuple[str, ...] | None:
+        """The names of the tools it may call; None means all."""
+        return tuple(self.values["tools"]) if "tools" in self.values else None
+
+    @property
+    def owns_facts(self) -> bool:
+        """Whether facts that it remembers are for itself alone."""
+        return self.values.get("smart_memory") == "own"
+
+    @property
+    def settings_layer(self) -> tuple[loader.Entry, ...]:
+        """The settings it overrides; its own key `strategy` comes before `context.strategy`."""
+        overrides = {key: value for key, value in self.values.items() if key.startswith("context.")}
+        overrides |= {setting: self.values[key] for key, setting in _OVERRIDDEN_SETTINGS.items() if key in self.values}
+        return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")
 
 
 def _is_valid_name(text: str) -> bool:
@@ -38,8 +88,7 @@ def agent_file(folder: Path, name: str) -> Path:
 
 def list_names(folder: Path) -> list[str]:
     """The names of all agents, built-in ones included, sorted; no file is read."""
-    own = [file.stem for file in folder.glob("*.toml") if _is_valid_name(file.stem)]
-    return sorted({*own, *registry.names(builtin)})
+    return sorted({*filter(_is_valid_name, (file.stem for file in folder.glob("*.toml"))), *registry.names(builtin)})
 
 
 def load_agent(folder: Path, name: str) -> Agent:

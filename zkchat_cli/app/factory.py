@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat_cli.agents import loader as agents
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.loader import Agent
 from zkchat_cli.app.model_access import available_models, open_embedder, open_model
 from zkchat_cli.app.settings import StartupOptions, check_settings, load_settings, open_agent, required_vault_folder
 from zkchat_cli.chat.message_vectors import MessageEmbedder

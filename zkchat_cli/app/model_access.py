@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from zkchat_cli import credentials, tools
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.loader import Agent
 from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
 from zkchat_cli.config.loader import LoadedConfig

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.loader import Agent
 from zkchat_cli.config import loader
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.context import strategies

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from zkchat_cli.agents.loader import NO_AGENT
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.loader import NO_AGENT, Agent
 from zkchat_cli.config import loader
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
@@ -185,7 +184,7 @@ class Runtime:
 
     def with_external(self, tools: tuple[Tool, ...]) -> "Runtime":
         """Offer these tools of other programs beside zkchat's own."""
-        return replace(self, tools=(*(tool for tool in self.tools if tool.schema is None), *tools))
+        return replace(self, tools=(*(tool for tool in self.tools if tool.scope != "server"), *tools))
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
         """Search the notes in this way; a model that does not search itself gets neither tools nor instructions about them."""

@@ -128,7 +128,7 @@ class ToolExecutor:
 
     def is_external(self, name: str) -> bool:
         """Whether a tool belongs to another program."""
-        return any(tool.name == name and tool.schema is not None for tool in self.tools)
+        return any(tool.name == name and tool.scope == "server" for tool in self.tools)
 
     def _find_tool(self, call: ToolCall) -> Tool:
         """Raises ToolArgumentError also for arguments that could not be read."""

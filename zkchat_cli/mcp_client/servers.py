@@ -194,7 +194,7 @@ class _Connection:
                 wrong.append(each.name)
                 continue
             description = sanitize(truncate(each.description or each.title or "", MAX_DESCRIPTION))
-            tools[key] = Tool(name, description, {}, (), partial(self._call, name, each.name), schema=schema)
+            tools[key] = Tool(name, description, schema, partial(self._call, name, each.name), "server")
         if wrong:
             names = truncate(sanitize(", ".join(wrong)), 100)
             self.problems.append(f"{names} cannot be offered: a name, or what it takes, is too long or wrong")

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.loader import Agent
 from zkchat_cli.config.schema import Config, MemorySettings
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.fact_ranking import (

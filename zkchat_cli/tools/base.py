@@ -1,8 +1,7 @@
-"""The interface of a tool: a name, a descriptor in the OpenAI function form, and `run`.
+"""The interface of a tool: a function of its scope (the notes or memory) and the model's arguments, described by its signature.
 
-A tool is a function of its scope (the notes or memory) and the model's arguments, and returns a ToolOutput; `declare_tool` reads the
-descriptor from its signature. For wrong arguments it raises ToolArgumentError, which goes back to the model as a short error. Tools are
-plain values, so the offline provider loads no model library.
+For wrong arguments it raises ToolArgumentError, which goes back to the model as a short error. Tools are plain values, so the offline
+provider loads no model library.
 """
 
 import inspect
@@ -18,7 +17,7 @@ from zkchat_cli.vault.vault import Vault
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.transaction import Change
 
-Scope = Literal["notes", "memory", "conversation"]
+Scope = Literal["notes", "memory", "conversation", "server"]
 MAX_SHOWN = 200
 """Characters of a link or a title in a result."""
 JSON_TYPES = {str: "string", int: "integer"}
@@ -48,39 +47,34 @@ class ToolOutput(NamedTuple):
 class Tool(NamedTuple):
     name: str
     description: str
-    parameters: Mapping[str, Mapping[str, str]]
-    """JSON schema of each argument."""
-    required: tuple[str, ...]
+    schema: Mapping[str, Any]
+    """JSON schema of all arguments."""
     run: Callable[..., ToolOutput]
     """Gets the Vault, or the Memory if the `scope` is not the notes, and the arguments by their names."""
     scope: Scope = "notes"
-    """Memory tools exist only with `context.memory_integration` on."""
+    """Memory tools exist only with `context.memory_integration` on. A tool of another program's `server` gets the arguments as they are:
+    the server checks them, and the user is asked before it runs."""
     writes: bool = False
     """Whether it changes notes. It exists only with --unsafe."""
-    schema: Mapping[str, Any] | None = None
-    """JSON schema of all arguments, for a tool of another program: its own server checks them, and the user is asked before it runs."""
 
     @property
     def descriptor(self) -> dict[str, Any]:
-        schema = self.schema or {
-            "type": "object",
-            "properties": {k: dict(v) for k, v in self.parameters.items()},
-            "required": list(self.required),
-        }
-        return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": schema}}
+        """In the OpenAI function form."""
+        return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": self.schema}}
 
     def call(self, arguments: Mapping[str, Any], vault: Vault, memory: Memory | None = None) -> ToolOutput:
         """Check the arguments against the schema and run. Raises ToolArgumentError for errors the model can correct."""
-        if self.schema is not None:
+        if self.scope == "server":
             return self.run(arguments)
-        missing = [name for name in self.required if arguments.get(name) is None or not str(arguments[name]).strip()]
+        parameters = self.schema["properties"]
+        missing = [name for name in self.schema["required"] if arguments.get(name) is None or not str(arguments[name]).strip()]
         if missing:
             raise ToolArgumentError(f"{self.name} needs {', '.join(missing)}")
         given = {name: value for name, value in arguments.items() if value is not None}
         for name, value in given.items():
-            if name not in self.parameters:
-                raise ToolArgumentError(f"{self.name} has no argument {name!r:.60}; it has {', '.join(self.parameters)}")
-            expected = self.parameters[name]["type"]
+            if name not in parameters:
+                raise ToolArgumentError(f"{self.name} has no argument {name!r:.60}; it has {', '.join(parameters)}")
+            expected = parameters[name]["type"]
             if JSON_TYPES.get(type(value)) != expected:
                 raise ToolArgumentError(f"{self.name}: {name} must be of type {expected}, not {value!r:.60}")
         if self.scope != "notes" and memory is None:
@@ -93,10 +87,10 @@ class Tool(NamedTuple):
 
 def declare_tool(run: Callable[..., ToolOutput], *, scope: Scope = "notes", writes: bool = False) -> Tool:
     """The tool that a function describes: its name, its docstring, and its parameters after the first, each with a type and a text."""
-    parameters = list(inspect.signature(run).parameters.values())[1:]
-    schema = {}
-    for parameter in parameters:
+    properties, required = {}, []
+    for parameter in list(inspect.signature(run).parameters.values())[1:]:
         kind, description = get_args(parameter.annotation)
-        schema[parameter.name] = {"type": JSON_TYPES[(get_args(kind) or (kind,))[0]], "description": description}
-    required = tuple(parameter.name for parameter in parameters if parameter.default is parameter.empty)
-    return Tool(run.__name__, run.__doc__ or "", schema, required, run, scope, writes)
+        properties[parameter.name] = {"type": JSON_TYPES[(get_args(kind) or (kind,))[0]], "description": description}
+        if parameter.default is parameter.empty:
+            required.append(parameter.name)
+    return Tool(run.__name__, run.__doc__ or "", {"type": "object", "properties": properties, "required": required}, run, scope, writes)

@@ -1,6 +1,6 @@
 """Works on one note at a time: reads it whole, proposes changes, and leaves the others alone."""
 
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.loader import Agent
 
 PROMPT = """You are an editor. You work on one note at a time: the one that the user names, or, if none is named, ask which. Read it as a \
 whole, and what it links to as far as you need it, before you judge it.

@@ -1,6 +1,6 @@
 """Searches first, in several ways, and cites every statement."""
 
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.loader import Agent
 
 PROMPT = """You are a researcher. Search before you say anything, also when you believe you know: at least two searches in \
 different words, then read the notes that matter, follow their links, and look for what speaks against your first impression.

@@ -12,7 +12,7 @@ from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.text.truncate import truncate
 
 if TYPE_CHECKING:
-    from zkchat_cli.agents.profile import Agent
+    from zkchat_cli.agents.loader import Agent
 
 COMMAND = command_group("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
 
@@ -23,7 +23,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's na
 def list_(ctx: CommandContext) -> None:
     """All agents, and the problems in their files."""
     from zkchat_cli.agents import loader
-    from zkchat_cli.agents.profile import Agent
+    from zkchat_cli.agents.loader import Agent
     from zkchat_cli.app.settings import check_agent
     from zkchat_cli.views.text import styled_line
 
@@ -115,7 +115,7 @@ def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
     """Values from the command line as an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy
     or provider."""
     from zkchat_cli.agents import loader
-    from zkchat_cli.agents.profile import Agent
+    from zkchat_cli.agents.loader import Agent
     from zkchat_cli.app.settings import check_agent, check_settings
     from zkchat_cli.config.loader import COMMAND_LINE
 
