@@ -225,7 +225,10 @@ def test_a_list_fits_its_budget_and_says_what_is_missing(notes: Vault, tool: str
 # paths that lead out
 
 PATHS = [
-    (name, argument) for name, tool in TOOLS.items() for argument in ("relative_path", "source", "target") if argument in tool.parameters
+    (name, argument)
+    for name, tool in TOOLS.items()
+    for argument in ("relative_path", "source", "target")
+    if argument in tool.schema["properties"]
 ]
 HOSTILE = {
     "up": "../secret.md",
@@ -263,7 +266,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize(("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS])
 def test_no_path_leads_out_of_the_vault(notes: Vault, tool: str, argument: str) -> None:
-    others = {name: "Roof.md" for name in TOOLS[tool].required if name != argument}
+    others = {name: "Roof.md" for name in TOOLS[tool].schema["required"] if name != argument}
     for kind, path in HOSTILE.items():
         assert "42" not in mistake(notes, tool, **{**others, argument: path}), kind
 
@@ -280,5 +283,5 @@ def test_no_folder_and_no_wikilink_leads_out_of_the_vault(notes: Vault, tool: st
 def test_a_note_that_became_a_link_out_since_it_was_indexed_is_not_followed(notes: Vault, tool: str, argument: str, tmp_path: Path) -> None:
     (notes.root / "Roof.md").unlink()
     (notes.root / "Roof.md").symlink_to(tmp_path / "secret.md")
-    others = {name: "Filters.md" for name in TOOLS[tool].required if name != argument}
+    others = {name: "Filters.md" for name in TOOLS[tool].schema["required"] if name != argument}
     assert "42" not in run(notes, tool, **{**others, argument: "Roof"}).content

@@ -6,19 +6,9 @@ What they show is HTML in the colors of the exported page, dark or light as the 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QFrame,
-    QGridLayout,
-    QLineEdit,
-    QListWidget,
-    QPushButton,
-    QSplitter,
-    QTextBrowser,
-    QToolButton,
-)
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.exporters import html
@@ -55,7 +45,7 @@ def lines_html(lines: Iterable[StyledLine], text: str = "") -> str:
     return f"<pre class='lines'>{chr(10).join(shown)}</pre>"
 
 
-class StyledBrowser(QTextBrowser):
+class StyledBrowser(QtWidgets.QTextBrowser):
     """HTML in the colors of the desktop's theme, also when that changes."""
 
     def __init__(self, name: str) -> None:
@@ -93,13 +83,13 @@ class StyledBrowser(QTextBrowser):
         self.show_html(self._html)
 
 
-class Panel(QFrame):
+class Panel(QtWidgets.QFrame):
     def __init__(self, name: str) -> None:
         super().__init__()
-        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setFrameShape(QtWidgets.QFrame.Shape.StyledPanel)
         self.text = StyledBrowser(name)
         self.text.document().setDefaultFont(fixed_font())
-        self.grid = QGridLayout(self)
+        self.grid = QtWidgets.QGridLayout(self)
         self.grid.setContentsMargins(2, 2, 2, 2)
         self.grid.addWidget(self.text, 0, 0, 1, 4)
         self.hide()
@@ -115,7 +105,7 @@ class Panel(QFrame):
 class ResultPanel(Panel):
     def __init__(self) -> None:
         super().__init__("Result")
-        close = QToolButton()
+        close = QtWidgets.QToolButton()
         close.setText("✕")
         close.setAccessibleName("Close the result")
         close.clicked.connect(self.hide)
@@ -133,7 +123,8 @@ class QuestionPanel(Panel):
     def __init__(self) -> None:
         super().__init__("Question")
         self._answered: Callable[[str, str], object] = lambda *_: None
-        self.yes, self.more, self.no, self.typed = QPushButton("&Yes"), QPushButton(), QPushButton("&No"), QLineEdit()
+        self.yes, self.more, self.no = (QtWidgets.QPushButton(label) for label in ("&Yes", "", "&No"))
+        self.typed = QtWidgets.QLineEdit()
         self.typed.setPlaceholderText("No, because …")
         self.typed.setAccessibleName("Why not")
         self.typed.returnPressed.connect(lambda: self.answer(NO))
@@ -159,7 +150,7 @@ class QuestionPanel(Panel):
         self._answered(answer, self.typed.text().strip())
 
 
-class ReferencePanel(QSplitter):
+class ReferencePanel(QtWidgets.QSplitter):
     """One row for each source of the selected turn, and the passage of the selected one in its note."""
 
     opened = Signal(str)
@@ -170,7 +161,7 @@ class ReferencePanel(QSplitter):
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Vertical)
         self.rows: list[ReferenceRow] = []
-        self.list = QListWidget()
+        self.list = QtWidgets.QListWidget()
         self.list.setAccessibleName("References of the selected turn")
         self.list.setWordWrap(True)
         self.list.setAlternatingRowColors(True)
@@ -216,7 +207,7 @@ class ReferencePanel(QSplitter):
             self.passage.show_html(f"<p class='problem'>{escape(row.where)}: {escape(row.summary)}</p>" if row is not None else "")
 
 
-class BudgetButton(QAbstractButton):
+class BudgetButton(QtWidgets.QAbstractButton):
     """The next prompt's tokens against the window, one segment for each component."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import MAX_SHOWN, ToolOutput, declare_tool
-from zkchat_cli.vault.note_list import NoteEntry
+from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 30, 100
@@ -26,18 +26,15 @@ def list_zk_documents(
     shown = found[max(0, offset) :][: min(max(limit, 1), MOST)]
     after = max(0, offset) + len(shown)
     note = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if after < len(found) else ""
-    data = {"total": len(found), "documents": [_describe_note(entry) for entry in shown]}
+    documents: list[dict[str, object]] = []
+    for entry in shown:
+        documents.append({"path": entry.path})
+        if entry.title != note_name(entry.path):
+            documents[-1]["title"] = truncate(entry.title, MAX_SHOWN)
+        if entry.tags:
+            documents[-1]["tags"] = [truncate(tag, MAX_SHOWN) for tag in entry.tags[:MAX_TAGS]]
+    data = {"total": len(found), "documents": documents}
     return ToolOutput(data=data, note=note if shown else "No such note.", outcome=f"{len(shown)} of {plural(len(found), 'note')}")
-
-
-def _describe_note(entry: NoteEntry) -> dict[str, object]:
-    """A note in few tokens; without its title if the path says it."""
-    described: dict[str, object] = {"path": entry.path}
-    if entry.title != entry.path.rpartition("/")[2].rpartition(".")[0]:
-        described["title"] = truncate(entry.title, MAX_SHOWN)
-    if entry.tags:
-        described["tags"] = [truncate(tag, MAX_SHOWN) for tag in entry.tags[:MAX_TAGS]]
-    return described
 
 
 TOOL = declare_tool(list_zk_documents)
