@@ -19,7 +19,7 @@ from test_contrast import contrast, parsed
 from test_exporters import archives, make_archive, make_message
 
 from zkchat_cli.exporters import exporter, html
-from zkchat_cli.exporters.html.sources import highlight_quotes
+from zkchat_cli.exporters.html import highlight_quotes
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
 
 STYLE = Path(html.__file__).with_name("style.css").read_text(encoding="utf-8")

@@ -120,12 +120,8 @@ def describe_reference(reference: DocumentReference) -> str:
 
 def front_matter(fields: Mapping[str, str | None]) -> str:
     """The values as JSON strings, which are valid YAML for any content."""
-    lines = (f"{name}: {_NOT_IN_YAML.sub(_escape, json.dumps(value, ensure_ascii=False))}" for name, value in fields.items())
-    return "\n".join(["---", *lines, "---"])
-
-
-def _escape(character: re.Match[str]) -> str:
-    return f"\\u{ord(character[0]):04x}"
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", "\n".join(["---", *lines, "---"]))
 
 
 def describe_uncited(count: int) -> str:
@@ -140,13 +136,9 @@ def close_code_block(text: str) -> str:
 
 def quotation_doubt(citation: Citation) -> str:
     """What is wrong with a quotation; empty if nothing is."""
-    match citation.verdict:
-        case "misquoted":
-            return " *(not verified: the quoted words are not there)*"
-        case "cut":
-            return f" *(the quotation is cut; the note says: “{citation.sentence}”)*"
-        case _:
-            return ""
+    if citation.verdict == "misquoted":
+        return " *(not verified: the quoted words are not there)*"
+    return f" *(the quotation is cut; the note says: “{citation.sentence}”)*" if citation.verdict == "cut" else ""
 
 
 def format_location(source: Citation | ContentChunk) -> str:

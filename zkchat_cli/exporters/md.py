@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
-from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, group_by_number
+from zkchat_cli.models import Citation, ConversationArchive, DocumentReference, ZkChatMessage, group_by_number
 from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import write_link
@@ -24,10 +24,15 @@ def export(archive: ConversationArchive) -> str:
     parts = [base.front_matter(front_matter), f"# {base.conversation_title(archive)}"]
     for previous, message in zip([None, *messages], messages, strict=False):
         parts += _message_parts(message, previous, results, cited)
-        parts += _reference_list(message.references, name) if message.role == "user" else ()
-    parts += _uncited_section(messages, name)
-    parts += _summary_section(base.current_summary(archive, messages))
-    parts += ["\n".join(_footnote(number, cited[number], name) for number in sorted(cited))]
+        if message.role == "user":  # the documents that it names, and how each was delivered
+            parts.append(_reference_list(message.references, name))
+    named = {reference.relative_path for message in messages if message.role == "user" for reference in message.references}
+    if uncited := [each for each in base.uncited_references(messages) if each.relative_path not in named]:
+        parts += ["## Not cited", _reference_list(uncited, name)]
+    if summary := base.current_summary(archive, messages):
+        parts += ["## Summary", f"*{truncate_to_minute(summary.created_at)}: {base.compaction_figures(summary)}*"]
+        parts.append("\n".join(f"> {line}".rstrip() for line in (summary.summary or "").splitlines()))
+    parts.append("\n".join(_footnote(number, cited[number], name) for number in sorted(cited)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -46,59 +51,36 @@ def _message_parts(
         yield f"## {base.SPEAKERS[message.role]}"
     if message.content.strip():
         yield _with_footnotes(message, cited)
-    if message.tool_calls:
-        yield "\n".join(_tool_call_line(call, results.get((message.id, call.id))) for call in message.tool_calls)
+    lines = []
+    for call in message.tool_calls:
+        result = base.describe_result(results.get((message.id, call.id)))
+        lines.append(f"- `{call.name}` {base.describe_arguments(call)}".rstrip() + (f": {result}" if result else ""))
+    yield "\n".join(lines)
     if message.status in base.STATUS_NOTES:
         yield f"*{base.STATUS_NOTES[message.status]}*"
 
 
-def _tool_call_line(call: ToolCall, result: ZkChatMessage | None) -> str:
-    line = f"- `{call.name}` {base.describe_arguments(call)}".rstrip()
-    description = base.describe_result(result)
-    return f"{line}: {description}" if description else line
-
-
-def _reference_list(references: Sequence[DocumentReference], name: Callable[[str], str]) -> Iterator[str]:
-    """The documents that a question names, and how each was delivered."""
-    if references:
-        yield "\n".join(f"- {_reference_link(reference, name)}: {base.describe_reference(reference)}" for reference in references)
-
-
-def _uncited_section(messages: Sequence[ZkChatMessage], name: Callable[[str], str]) -> Iterator[str]:
-    """What the answers found and did not cite; what questions name is listed below them."""
-    named = {reference.relative_path for message in messages if message.role == "user" for reference in message.references}
-    if references := [each for each in base.uncited_references(messages) if each.relative_path not in named]:
-        yield "## Not cited"
-        yield from _reference_list(references, name)
-
-
-def _reference_link(reference: DocumentReference, name: Callable[[str], str]) -> str:
-    path = reference.relative_path
-    return " ".join((reference.wikilink if path is None else f"{write_link(path, name(path))} {path}").split())
-
-
-def _summary_section(summary: Compaction | None) -> Iterator[str]:
-    if summary is not None:
-        yield "## Summary"
-        yield f"*{truncate_to_minute(summary.created_at)}: {base.compaction_figures(summary)}*"
-        yield "\n".join(f"> {line}".rstrip() for line in (summary.summary or "").splitlines())
+def _reference_list(references: Sequence[DocumentReference], name: Callable[[str], str]) -> str:
+    lines = []
+    for reference in references:
+        path = reference.relative_path
+        link = reference.wikilink if path is None else f"{write_link(path, name(path))} {path}"
+        lines.append(f"- {' '.join(link.split())}: {base.describe_reference(reference)}")
+    return "\n".join(lines)
 
 
 def _footnote(number: int, citations: Sequence[Citation], name: Callable[[str], str]) -> str:
     """All answers share one numbering, so a number is one source; its footnote has the quotations of all answers."""
-    source = next((citation for citation in citations if citation.relative_path), None)
-    if source is None or source.relative_path is None:
-        return f"[^{number}]: *missing: {base.NO_SOURCE}* {_quotation_list(citations)}".rstrip()
-    link = write_link(source.relative_path, name(source.relative_path), source.heading)
-    return f"[^{number}]: {link} {base.format_location(source)} {_quotation_list(citations)}".rstrip()
-
-
-def _quotation_list(citations: Sequence[Citation]) -> str:
     quotes: dict[str, str] = {}
     for citation in citations:
         if citation.quote:
             quotes.setdefault(" ".join(citation.quote.split()), base.quotation_doubt(citation))
-    return ", ".join(f'"{quote}"{note}' for quote, note in quotes.items())
+    source = next((citation for citation in citations if citation.relative_path), None)
+    note = f"*missing: {base.NO_SOURCE}*"
+    if source is not None and source.relative_path is not None:
+        note = f"{write_link(source.relative_path, name(source.relative_path), source.heading)} {base.format_location(source)}"
+    quoted = ", ".join(f'"{quote}"{doubt}' for quote, doubt in quotes.items())
+    return f"[^{number}]: {note} {quoted}".rstrip()
 
 
 def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:

@@ -14,7 +14,7 @@ from PySide6.QtGui import QDesktopServices, QTextCursor
 
 from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.exporters import html
-from zkchat_cli.exporters.html.markdown import render_markdown
+from zkchat_cli.exporters.html import render_markdown
 from zkchat_cli.gui.widgets import StyledBrowser
 from zkchat_cli.markdown.scanner import BlockScanner
 from zkchat_cli.views.sources import ReferenceRow, reference_rows

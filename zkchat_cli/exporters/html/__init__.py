@@ -1,42 +1,81 @@
 """`html`: the current branch as one page for checking the answers: each `[n]` links to its source, with the quoted words highlighted.
 
 The page is one file and loads nothing: no script, image, font or address, and a policy in its head forbids them. Jinja2 escapes every
-value; the only markup that comes from a note or a model is that of `markdown`, which is harmless.
+value; the only markup that comes from a note or a model is that of `render_markdown`, in which nothing can act.
 """
 
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from zkchat_cli import __version__
-from zkchat_cli.citations.marks import cited_marks
+from zkchat_cli.citations.marks import CitationMark, cited_marks, split_at_marks
+from zkchat_cli.citations.quotes import merge_ranges, quote_ranges
 from zkchat_cli.exporters import base
-from zkchat_cli.exporters.html import sources
-from zkchat_cli.exporters.html.markdown import render_markdown
-from zkchat_cli.models import ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, split_into_exchanges, sum_usage
+from zkchat_cli.models import (
+    Citation,
+    CitationVerdict,
+    ContentChunk,
+    ConversationArchive,
+    ZkChatMessage,
+    group_by_number,
+    split_into_exchanges,
+    sum_usage,
+    worst_verdict,
+)
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
+from zkchat_cli.vault.links.wikilinks import note_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markdown_it import MarkdownIt
 
 PIECES = 1000
 """Pieces of the page that are cleaned at once: all of a long page would keep Python's lock, and a window still, for 0.15 s."""
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Control characters, bidi overrides, lone surrogates, and what HTML forbids."""
+SCHEMES = ("http:", "https:", "mailto:", "obsidian:")
+HEADING_OFFSET = 2
+"""A message's headings are below the page's title and the message's own heading."""
+_PLACEHOLDER_IN_URL = re.compile("%5B%EF%B7%90([0-9]+)%EF%B7%91%5D")
+_PLACEHOLDER_OR_TAG = re.compile("\\[\ufdd0(?P<number>[0-9]+)\ufdd1\\]|</?(?:a|code|pre)\\b[^>]*>")
+_NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")
+"""A placeholder is a number between these, which the page cannot contain otherwise."""
+
+
+class StatusLabel(NamedTuple):
+    """How the page shows a citation's status: not by color alone."""
+
+    sign: str
+    description: str
+
+
+STATUSES: dict[CitationVerdict, StatusLabel] = {
+    "cited": StatusLabel("•", "cited without a quotation"),
+    "verified": StatusLabel("✓", "verified: the source contains the quoted words"),
+    "cut": StatusLabel("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
+    "misquoted": StatusLabel("✗", "misquoted: the source does not contain the quoted words"),
+    "missing": StatusLabel("?", f"missing: {base.NO_SOURCE}"),
+}
 
 
 def export(archive: ConversationArchive) -> str:
     messages = base.current_branch(archive)
     compaction = base.current_summary(archive, messages)
-    builder = _PageBuilder(base.tool_results(messages), _chunks_by_number(archive))
+    chunks = (chunk for message in reversed(archive.messages) for chunk in reversed(message.chunks))
+    # the excerpts of all branches; of two with one number, which only an import can have, the first
+    builder = _TurnBuilder(messages, {chunk.number: chunk for chunk in chunks if chunk.number is not None})
     style = _read_file("style.css")
+    usage = sum_usage(message.usage for message in messages)
+    about = "~" if usage.estimated else ""
     page = (
         _templates()
         .get_template("template.html.j2")
@@ -47,7 +86,7 @@ def export(archive: ConversationArchive) -> str:
             conversation=archive.conversation,
             title=base.conversation_title(archive),
             models=base.model_names(messages),
-            tokens=_format_usage(messages),
+            tokens=f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out" if usage.prompt_tokens else "",
             turns=[builder.turn(turn) for turn in split_into_exchanges(messages)],
             questions=builder.questions,
             compaction=compaction,
@@ -60,9 +99,8 @@ def export(archive: ConversationArchive) -> str:
 
 def turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
     """One turn without its sources, as the page has it: its marks link to `#source-NUMBER.M-N`, where N is the source of message M."""
-    builder = _PageBuilder(base.tool_results(messages), {}, f"{number}.")
-    html = _templates().get_template("turns.html.j2").module.turn_html(builder.turn(messages), brief=True)  # type: ignore[attr-defined]
-    return replace_unsafe_characters(html)
+    turn = _TurnBuilder(messages, {}, f"{number}.").turn(messages)
+    return replace_unsafe_characters(_templates().get_template("turns.html.j2").module.turn_html(turn, brief=True))  # type: ignore[attr-defined]
 
 
 @cache
@@ -77,61 +115,159 @@ def replace_unsafe_characters(text: str) -> str:
     return _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-class Article(NamedTuple):
-    """A message on the page, and its tool calls with their results; that of an unexpected result has only that."""
+class _TurnBuilder:
+    """Makes the values of the template's turns. `chunks`: the conversation's by number; `prefix`: of the messages' numbers in ids."""
 
-    number: int
-    message: ZkChatMessage
-    html: Markup
-    calls: list[tuple[ToolCall | None, ZkChatMessage | None]]
-    sources: list[sources.Source]
+    def __init__(self, messages: Sequence[ZkChatMessage], chunks: Mapping[int, ContentChunk], prefix: str = "") -> None:
+        self._results, self._chunks, self._prefix = base.tool_results(messages), chunks, prefix
+        self._count = 0
+        self.questions: list[dict[str, Any]] = []
 
+    def turn(self, messages: Sequence[ZkChatMessage]) -> dict[str, Any]:
+        called = {id(self._results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
+        return {
+            "articles": [self._article(message) for message in messages if message.role != "tool" or id(message) not in called],
+            "uncited": base.uncited_references(messages),
+            "uncited_statements": sum(message.uncited_statements or 0 for message in messages),
+        }
 
-class TurnSection(NamedTuple):
-    articles: list[Article]
-    uncited: list[DocumentReference]
-    uncited_statements: int
-
-
-@dataclass
-class _PageBuilder:
-    results: Mapping[tuple[str, str], ZkChatMessage]
-    chunks: Mapping[int, ContentChunk]
-    prefix: str = ""
-    """Of the messages' numbers in ids."""
-    questions: list[Article] = field(default_factory=list)
-    _count: int = 0
-
-    def turn(self, messages: Sequence[ZkChatMessage]) -> TurnSection:
-        calls = {id(self.results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
-        articles = [self._article(message) for message in messages if message.role != "tool" or id(message) not in calls]
-        return TurnSection(articles, base.uncited_references(messages), sum(message.uncited_statements or 0 for message in messages))
-
-    def _article(self, message: ZkChatMessage) -> Article:
+    def _article(self, message: ZkChatMessage) -> dict[str, Any]:
+        """A message on the page, and its tool calls with their results; of an unexpected result only that."""
         if message.role == "tool":
-            return Article(0, message, Markup(), [(None, message)], [])
+            return {"message": message}
         self._count += 1
-        builder = sources.SourceListBuilder(f"{self.prefix}{self._count}", message.citations, self.chunks)
+        sources = _SourceList(f"{self._prefix}{self._count}", message.citations)
         html = Markup()
         if message.content.strip():
-            html = render_markdown(message.content, cited_marks(message.content, message.citations), builder.link)
-        calls = [(call, self.results.get((message.id, call.id))) for call in message.tool_calls]
-        article = Article(self._count, message, html, [*calls], builder.sources())
+            html = render_markdown(message.content, cited_marks(message.content, message.citations), sources.link)
+        article = {
+            "number": self._count,
+            "message": message,
+            "html": html,
+            "calls": [(call, self._results.get((message.id, call.id))) for call in message.tool_calls],
+            "sources": sources.entries(self._chunks),
+        }
         if message.role == "user":
             self.questions.append(article)
         return article
 
 
-def _chunks_by_number(archive: ConversationArchive) -> dict[int, ContentChunk]:
-    """The excerpts of all branches; of two with one number, which only an import can have, the first."""
-    chunks = (chunk for message in reversed(archive.messages) for chunk in reversed(message.chunks))
-    return {chunk.number: chunk for chunk in chunks if chunk.number is not None}
+class _SourceList:
+    """The sources of one answer. `article` distinguishes its ids from those of others."""
+
+    def __init__(self, article: str, citations: Sequence[Citation]) -> None:
+        self._article = article
+        self._by_number = group_by_number(citations)
+        self._mark_ids: dict[int, list[str]] = {number: [] for number in self._by_number}
+
+    def link(self, mark: CitationMark, text: str) -> Markup:
+        """A citation mark as a link to its source; one with several numbers as a link for each number that is a citation."""
+        if len(mark.numbers) == 1:
+            return self._link(mark.numbers[0], mark, text)
+        links = (self._link(n, mark, f"{n}") if n in self._by_number else Markup(n) for n in mark.numbers)
+        return Markup("[%s]") % Markup(", ").join(links)
+
+    def _link(self, number: int, mark: CitationMark, text: str) -> Markup:
+        citations = self._by_number[number]
+        status = worst_verdict(each.verdict for each in [each for each in citations if mark.span in each.spans] or citations)
+        ids = self._mark_ids[number]
+        ids.append(f"cite-{self._article}-{number}-{len(ids) + 1}")
+        sign, description = STATUSES[status]  # ours, like all but the text; escaping them took 4 % of an export
+        return Markup(
+            f'<a id="{ids[-1]}" href="#source-{self._article}-{number}" class="cite {status}">{escape(text)}'
+            f'<span class="sign" aria-hidden="true">{sign}</span><span class="unseen"> ({description})</span></a>'
+        )
+
+    def entries(self, chunks: Mapping[int, ContentChunk]) -> list[dict[str, Any]]:
+        """The list below the answer, after all links are made: each source with the worst status of its citations."""
+        found = []
+        for number, citations in self._by_number.items():
+            citation = next((citation for citation in citations if citation.relative_path is not None), None)  # none: it is missing
+            chunk = chunks.get(number)
+            if citation is None or chunk is None or chunk.relative_path != citation.relative_path:
+                chunk = None
+            quotes = {each.quote: each for each in citations if each.quote}
+            present = [text for text, each in quotes.items() if each.verdict in ("verified", "cut")]
+            source = {
+                "number": number,
+                "status": worst_verdict(each.verdict for each in citations),
+                "title": source_title(citation, chunk) if citation else "",
+                "citation": citation,
+                "mark_ids": self._mark_ids[number],
+                "quotes": quotes,
+                "unsupported": any(each.is_unsupported for each in citations),
+                "excerpt": highlight_quotes(chunk.text, present) if chunk else None,
+            }
+            found.append(source)
+        return found
 
 
-def _format_usage(messages: Sequence[ZkChatMessage]) -> str:
-    usage = sum_usage(message.usage for message in messages)
-    about = "~" if usage.estimated else ""
-    return f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out" if usage.prompt_tokens else ""
+def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = None) -> str:
+    """Note and heading."""
+    chunk = source if isinstance(source, ContentChunk) else chunk
+    title = chunk.title if chunk else note_name(source.relative_path or "")
+    return f"{title} › {source.heading}" if source.heading and source.heading != title else title
+
+
+def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
+    """An excerpt with the quoted words that it contains highlighted."""
+    parts = ""
+    at = 0
+    for start, end in merge_ranges(each for quotation in quotes for each in quote_ranges(excerpt, quotation)):
+        parts += f"{escape(excerpt[at:start])}<mark>{escape(excerpt[start:end])}</mark>"
+        at = end
+    return Markup(f"{parts}{escape(excerpt[at:])}")
+
+
+Link = Callable[[CitationMark, str], Markup]
+"""The HTML for a citation mark and its text."""
+
+
+def render_markdown(source: str, marks: Sequence[CitationMark] = (), link: Link = lambda _, text: Markup.escape(text)) -> Markup:
+    """Markdown as HTML in which nothing can act: no raw HTML, no images, links only to addresses that a person would open.
+
+    Citation marks are replaced by placeholders before the Markdown is parsed and become links in its HTML, but not in code and in links.
+    """
+    parts = list(split_at_marks(source, marks))
+    written = [(text, mark) for text, mark in parts if mark is not None]
+    numbers = count()
+    marked = "".join(_NONCHARACTERS.sub("\ufffd", text) if mark is None else f"[\ufdd0{next(numbers)}\ufdd1]" for text, mark in parts)
+
+    depth = 0  # of code and links, where a mark stays text
+
+    def with_links(found: re.Match[str]) -> str:
+        nonlocal depth
+        if found["number"] is None:
+            depth += -1 if found[0].startswith("</") else 1
+            return _PLACEHOLDER_IN_URL.sub(lambda each: quote(written[int(each[1])][0]), found[0])
+        text, mark = written[int(found["number"])]
+        return str(Markup.escape(text) if depth else link(mark, text))
+
+    parser = _parser()
+    tokens = parser.parse(marked)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
+        elif token.type in ("th_open", "td_open"):
+            if alignment := str(token.attrs.pop("style", "")).removeprefix("text-align:"):
+                token.attrs["class"] = alignment  # the page's policy forbids style attributes
+        elif token.type == "fence":
+            token.info = ""
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrs = {"href": child.attrs["href"], "rel": "noopener noreferrer nofollow"}
+    return Markup(_PLACEHOLDER_OR_TAG.sub(with_links, parser.renderer.render(tokens, parser.options, {})))
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # 40 ms, for this format only
+
+    parser = MarkdownIt("commonmark", {"html": False})
+    # without `reference`: the definition `[1]: …` would make another link of each `[1]`
+    parser.enable(["table", "strikethrough"]).disable(["reference", "image", "html_block", "html_inline"])
+    parser.validateLink = lambda url: url.strip().lower().startswith(SCHEMES)  # type: ignore[method-assign]
+    return parser
 
 
 @cache
@@ -143,8 +279,8 @@ def _templates() -> "Environment":
     environment.globals.update(
         speakers=base.SPEAKERS,
         status_notes=base.STATUS_NOTES,
-        statuses=sources.STATUSES,
-        source_title=sources.source_title,
+        statuses=STATUSES,
+        source_title=source_title,
         describe_arguments=base.describe_arguments,
         describe_result=base.describe_result,
         unsupported=base.UNSUPPORTED,
