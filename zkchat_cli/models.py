@@ -432,13 +432,6 @@ class Calibration(Value):
         return max(1.0, self.text) if self.tools is None else self.tools
 
 
-class TurnMetrics(Value):
-    """What a turn measured: how its models count, and the keys of the facts it used."""
-
-    calibrations: tuple[tuple[str, Calibration], ...] = ()
-    facts: tuple[str, ...] = ()
-
-
 class SentPrompt(Value):
     """What one model call of a turn was sent; `call` counts from 1.
 

@@ -139,9 +139,9 @@ class MessageEmbedder:
                     if not found:
                         self._complete_at = version
                         break
-                    packed = _pack_vectors(self._semantic, [message.content for message in found])
-                    store.add_vectors(embedder, {m.id: p for m, p in zip(found, packed, strict=True)})
-                before, done = found[-1].seq, done + len(found)
+                    packed = _pack_vectors(self._semantic, [content for _, _, content in found])
+                    store.add_vectors(embedder, {id_: p for (_, id_, _), p in zip(found, packed, strict=True)})
+                before, done = found[-1][0], done + len(found)
                 progress(done)
             return True
         return False

@@ -1,7 +1,7 @@
 """A turn while it runs: its runtime, its messages so far, its cost, and its time by phase."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -23,7 +23,6 @@ from zkchat_cli.models import (
     TokenUsage,
     ToolCall,
     ToolRun,
-    TurnMetrics,
     ZkChatMessage,
     sum_usage,
 )
@@ -61,7 +60,8 @@ class CompletedTurn(NamedTuple):
     user: ZkChatMessage
     answer: Sequence[ZkChatMessage]
     sent: Sequence[SentPrompt]
-    metrics: TurnMetrics
+    calibrations: Mapping[str, Calibration]
+    facts: Sequence[str]
 
 
 @dataclass

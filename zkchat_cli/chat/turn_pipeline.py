@@ -26,7 +26,6 @@ from zkchat_cli.models import (
     FinishReason,
     MessageStatus,
     RetrievalMode,
-    TurnMetrics,
     TurnReport,
     ZkChatMessage,
 )
@@ -152,9 +151,9 @@ class TurnPipeline:
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
         self.state.append(messages)
         facts = self.prompts.memory(runtime).finish_turn()
-        calibrations = ((runtime.model.name, turn.calibration),) if turn.counted is not None else ()
-        metrics = TurnMetrics(calibrations=calibrations, facts=facts if verified else ())
-        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
+        calibrations = {runtime.model.name: turn.calibration} if turn.counted is not None else {}
+        sent = [stored_prompt(each) for each in turn.sent]
+        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], sent, calibrations, facts if verified else ()))
 
     def _referenced_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
         """The documents that the answer had: named in the question, found by tools or named by memory."""

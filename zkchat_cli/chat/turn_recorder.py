@@ -106,7 +106,10 @@ class TurnRecorder:
         title, now, id_ = default_title(turn.user.content), self._now(), self._state.conversation.id
         self._state.store_conversation()
         self._store_question(turn.user)
-        self._store.commit(id_, turn.user, turn.answer, title=title, updated_at=now, sent=turn.sent, metrics=turn.metrics)
+        self._store.commit(
+            id_, turn.user, turn.answer, updated_at=now, title=title,
+            sent=turn.sent, calibrations=turn.calibrations, facts_used=turn.facts,
+        )  # fmt: skip
 
     def report_problem(self, problem: StoreError) -> list[Notice]:
         """Tell the user once, until the problem is another one or over. The hint names the cause, whatever it was that failed."""

@@ -6,7 +6,7 @@ in two transactions: the question before the model is called, everything else at
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -15,27 +15,13 @@ from zkchat_cli.errors import StoreUnwritable
 from zkchat_cli.models import (
     Calibration,
     ConversationArchive,
-    ConversationOverview,
     SentPrompt,
-    TurnMetrics,
     ZkChatMessage,
     branch_to,
 )
 from zkchat_cli.store import archive as archives
-from zkchat_cli.store import (
-    compactions,
-    conversations,
-    facts,
-    message_search,
-    message_vectors,
-    note_usage,
-    rows,
-    secure_delete,
-    sent_prompts,
-    stored_messages,
-)
+from zkchat_cli.store import compactions, conversations, facts, message_search, messages, rows, secure_delete, sent_prompts
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, transaction
-from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
 
@@ -126,12 +112,12 @@ class ChatSessionStore:
         """
         for conversation_id in conversation_ids:
             self.conversation(conversation_id)
-        secure_delete.delete(self._connection, list(dict.fromkeys(map(replace_surrogates, conversation_ids))))
+        secure_delete.delete(self._connection, list(dict.fromkeys(conversation_ids)))
 
     # Notes and facts
 
-    most_used_notes = _method("count the uses of notes", note_usage.most_used)
-    often_cited = _method("look for notes that are often cited", note_usage.often_cited)
+    most_used_notes = _method("count the uses of notes", messages.most_used_notes)
+    often_cited = _method("look for notes that are often cited", messages.often_cited_notes)
     fact_vectors = _method("read the vectors of facts", facts.vectors)
     add_fact_vectors = _method("store the vectors of facts", facts.add_vectors, writes=True)
     facts_without_vectors = _method("look for facts without vectors", facts.without_vectors)
@@ -146,10 +132,10 @@ class ChatSessionStore:
 
     # Vectors of messages
 
-    vault_vectors = _method("read the vectors of messages", message_vectors.read_newest)
-    vectors = _method("read the vectors of messages", message_vectors.read)
-    without_vectors = _method("look for messages without vectors", message_vectors.find_missing)
-    add_vectors = _method("store the vectors of messages", message_vectors.add, writes=True)
+    vault_vectors = _method("read the vectors of messages", message_search.newest_vectors)
+    vectors = _method("read the vectors of messages", message_search.vectors)
+    without_vectors = _method("look for messages without vectors", message_search.without_vectors)
+    add_vectors = _method("store the vectors of messages", message_search.add_vectors, writes=True)
 
     def changes_of_others(self) -> int:
         """Changes whenever another connection has written."""
@@ -168,8 +154,8 @@ class ChatSessionStore:
         with self._writing("store a message"):
             head = conversations.read(self._db, conversation_id).head_id
             unfinished = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
-            self._db.execute(unfinished, (rows.column_text(message.parent_id), replace_surrogates(conversation_id)))
-            stored_messages.insert(self._db, conversation_id, message)
+            self._db.execute(unfinished, (message.parent_id, conversation_id))
+            messages.insert(self._db, conversation_id, message)
             conversations.update(self._db, conversation_id, "head_id = ?, updated_at = ?", message.id, message.timestamp)
         return head
 
@@ -182,45 +168,40 @@ class ChatSessionStore:
         updated_at: str,
         title: str | None = None,
         sent: Sequence[SentPrompt] = (),
-        metrics: TurnMetrics | None = None,
+        calibrations: Mapping[str, Calibration] = {},
+        facts_used: Sequence[str] = (),
     ) -> None:
         """End a turn in one transaction: the stored question's new status and figures, the new messages, and the last of them as head.
 
         `title` is used only if the conversation has none. `sent` are the prompts of the turn's model calls.
         """
         with self._writing("store a turn"):
-            stored_messages.update(self._db, conversation_id, user, with_status=True)
+            messages.update(self._db, conversation_id, user, with_status=True)
             for message in answer:
-                stored_messages.insert(self._db, conversation_id, message)
+                messages.insert(self._db, conversation_id, message)
             head = answer[-1].id if answer else user.id
             changes = "head_id = ?, updated_at = ?, title = coalesce(title, ?)"
             conversations.update(self._db, conversation_id, changes, head, updated_at, title)
             numbers = sent_prompts.write(self._db, conversation_id, sent, self._piece_numbers)
-            if metrics is not None:
-                self._store_metrics(conversation_id, metrics, updated_at)
+            if facts_used:
+                facts.record_access(self._db, conversations.read(self._db, conversation_id).vault, facts_used, updated_at)
+            insert = "INSERT OR REPLACE INTO calibration (model, factor, calls, tools) VALUES (?, ?, ?, ?)"
+            self._db.executemany(insert, [(model, how.text, how.calls, how.tools) for model, how in calibrations.items()])
         self._piece_numbers = numbers  # only after the commit: a transaction that failed has stored no piece
-
-    def _store_metrics(self, conversation_id: str, metrics: TurnMetrics, at: str) -> None:
-        if metrics.facts:
-            facts.record_access(self._db, conversations.read(self._db, conversation_id).vault, metrics.facts, at)
-        self._db.executemany(
-            "INSERT OR REPLACE INTO calibration (model, factor, calls, tools) VALUES (?, ?, ?, ?)",
-            [(replace_surrogates(model), how.text, how.calls, how.tools) for model, how in metrics.calibrations],
-        )
 
     def calibration(self, model: str) -> Calibration:
         """How this model counts, as far as its server's reports have shown."""
         with self._reading("read a model's calibration"):
-            row = self._db.execute("SELECT factor, calls, tools FROM calibration WHERE model = ?", (replace_surrogates(model),)).fetchone()
+            row = self._db.execute("SELECT factor, calls, tools FROM calibration WHERE model = ?", (model,)).fetchone()
             return Calibration() if row is None else Calibration(text=row[0], calls=row[1], tools=row[2])
 
     prompts = _method("read a prompt", sent_prompts.read)
 
-    def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
+    def mark(self, conversation_id: str, changed: Sequence[ZkChatMessage]) -> None:
         """Update fields of stored messages that are not their words, such as a pin. All of them or none."""
         with self._writing("update a message"):
-            for message in messages:
-                stored_messages.update(self._db, conversation_id, message)
+            for message in changed:
+                messages.update(self._db, conversation_id, message)
 
     def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """The current branch, from its root to the head."""
@@ -242,13 +223,14 @@ class ChatSessionStore:
         """Every message of every branch, in the order of writing."""
         with self._reading("read a conversation"):
             known = conversations.overview(self._db, conversation_id)
-            query = "{} {} WHERE conversation_id = ? ORDER BY seq"
-            log = rows.to_messages(self._db.execute(query.format(_MESSAGE, ""), (known.id,)))
-            if not _is_complete(log, known):  # a damaged page of an SQLite index hides messages; reading the whole table finds them
-                log = rows.to_messages(self._db.execute(query.format(_MESSAGE, "NOT INDEXED"), (known.id,)))
-            return log
+            log = rows.to_messages(self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (known.id,)))
+            is_whole = sum(map(rows.is_chat, log)) >= known.messages and all(message.status != "damaged" for message in log)
+            if is_whole and known.head_id in (None, *(message.id for message in log)):
+                return log
+            # a damaged page of an SQLite index hides messages; reading the whole table finds them
+            return rows.to_messages(self._db.execute(f"{_MESSAGE} NOT INDEXED WHERE conversation_id = ? ORDER BY seq", (known.id,)))
 
-    messages = _method("read messages", stored_messages.read)
+    messages = _method("read messages", messages.read)
 
     # Compactions
 
@@ -268,9 +250,3 @@ class ChatSessionStore:
 
     restore_all = _method("store an imported conversation", archives.insert_all, writes=True)
     merge = _method("store an imported conversation", archives.merge, writes=True)
-
-
-def _is_complete(log: Sequence[ZkChatMessage], known: ConversationOverview) -> bool:
-    """Whether a log has the head of the conversation and all its questions and answers, and no lost message."""
-    has_head = known.head_id is None or any(message.id == known.head_id for message in log)
-    return has_head and sum(map(rows.is_chat, log)) >= known.messages and all(message.status != "damaged" for message in log)

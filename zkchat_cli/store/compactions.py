@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.models import Compaction
-from zkchat_cli.store import codec, conversations, rows
-from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.store import conversations, rows
 
 _FIELDS = ("id", "created_at", "last_id", "undone")
 COLUMNS = (*_FIELDS, "packed")
@@ -20,7 +19,7 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM compaction"
 def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
     """Store a summary that replaces the messages it covers in prompts; the messages stay."""
     conversation_id = conversations.read(connection, conversation_id).id
-    packed = codec.compress(rows.other_fields(compaction, _FIELDS))
+    packed = rows.compress(rows.other_fields(compaction, _FIELDS))
     state = {"undone": PREVIEW} if compaction.preview else {}
     fields = rows.column_values(compaction, _FIELDS) | {"conversation_id": conversation_id, "packed": packed} | state
     rows.insert(connection, "compaction", fields)
@@ -28,7 +27,7 @@ def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Com
 
 def keep_preview(connection: sqlite3.Connection, conversation_id: str, preview: Compaction) -> None:
     """Store what the last preview of a compaction showed, so that the compaction itself need not ask a model again."""
-    connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (replace_surrogates(conversation_id), PREVIEW))
+    connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (conversation_id, PREVIEW))
     insert(connection, conversation_id, preview)
 
 
@@ -70,4 +69,4 @@ def with_summary(connection: sqlite3.Connection, conversation: int, compaction_i
 def to_compaction(row: Sequence[Any]) -> Compaction:
     *values, packed = row
     fields = dict(zip(_FIELDS, values, strict=True))
-    return Compaction.model_validate(codec.decompress(packed) | fields | {"undone": bool(fields["undone"])})
+    return Compaction.model_validate(rows.decompress(packed) | fields | {"undone": bool(fields["undone"])})

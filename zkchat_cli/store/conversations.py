@@ -8,7 +8,6 @@ from zkchat_cli.errors import StoreError, UnknownConversation
 from zkchat_cli.models import Conversation, ConversationOverview
 from zkchat_cli.store import rows
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import replace_surrogates
 
 _COLUMNS = (*rows.CONVERSATION, "messages", "tokens", "question", "checksum")
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM conversation"
@@ -18,7 +17,15 @@ _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 
 def read(connection: sqlite3.Connection, conversation_id: str) -> Conversation:
     """Raises StoreError for an unknown id; its hint lists the most recent conversations."""
-    return _to_conversation(_select_one(connection, conversation_id))
+    return _to_conversation(overview(connection, conversation_id))
+
+
+def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationOverview:
+    """Raises StoreError as `read` does."""
+    row = connection.execute(f"{_SELECT} WHERE id = ?", (conversation_id,)).fetchone()
+    if row is None:
+        raise UnknownConversation(f"there is no conversation {conversation_id}", _recent_hint(connection))
+    return _to_overview(row)
 
 
 def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) -> Conversation:
@@ -29,12 +36,12 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
             where = f" with {vault}" if vault else ""
             how = f'Start one: zkchat ask "…", or name one by its id. {_recent_hint(connection)}'
             raise StoreError(f"there is no conversation{where} yet", how.strip())
-        return read(connection, newest[0].id)
+        return _to_conversation(newest[0])
     query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
-    found = [_to_conversation(row) for row in connection.execute(query, {"prefix": replace_surrogates(prefix)})]
+    found = [_to_overview(row) for row in connection.execute(query, {"prefix": prefix})]
     exact = [conversation for conversation in found if conversation.id == prefix]
     if len(found) == 1 or exact:
-        return (exact or found)[0]
+        return _to_conversation((exact or found)[0])
     if not found:
         raise StoreError(f"no conversation has an id that begins with {prefix!r}", _recent_hint(connection))
     raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_format_list(found)}", "Give more of the id.")
@@ -43,19 +50,14 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
 def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[ConversationOverview]:
     """Those of `vault` (None: of all vaults), the most recently updated first."""
     query = f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
-    found = connection.execute(query, {"vault": rows.column_text(vault), "limit": -1 if limit is None else limit})
+    found = connection.execute(query, {"vault": vault, "limit": -1 if limit is None else limit})
     return [_to_overview(row) for row in found]
-
-
-def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationOverview:
-    """Raises StoreError as `read` does."""
-    return _to_overview(_select_one(connection, conversation_id))
 
 
 def insert(connection: sqlite3.Connection, conversation: Conversation) -> None:
     """Store a new conversation."""
     rows.insert(connection, "conversation", rows.column_values(conversation, rows.CONVERSATION))
-    _store_checksum(connection, replace_surrogates(conversation.id))
+    _store_checksum(connection, conversation.id)
 
 
 def rename(connection: sqlite3.Connection, conversation_id: str, title: str) -> None:
@@ -69,12 +71,9 @@ def move_head(connection: sqlite3.Connection, conversation_id: str, message_id: 
 
 def update(connection: sqlite3.Connection, conversation_id: str, assignments: str, *values: str | None) -> None:
     """Change columns of a conversation. Raises StoreError as `read` does."""
-    found = connection.execute(
-        f"UPDATE conversation SET {assignments} WHERE id = ?", [rows.column_text(value) for value in (*values, conversation_id)]
-    )
-    if found.rowcount == 0:
+    if connection.execute(f"UPDATE conversation SET {assignments} WHERE id = ?", (*values, conversation_id)).rowcount == 0:
         read(connection, conversation_id)
-    _store_checksum(connection, replace_surrogates(conversation_id))
+    _store_checksum(connection, conversation_id)
 
 
 def _store_checksum(connection: sqlite3.Connection, conversation_id: str) -> None:
@@ -83,15 +82,9 @@ def _store_checksum(connection: sqlite3.Connection, conversation_id: str) -> Non
     connection.execute(update, (conversation_id,))
 
 
-def _select_one(connection: sqlite3.Connection, conversation_id: str) -> Sequence[Any]:
-    row: Sequence[Any] | None = connection.execute(f"{_SELECT} WHERE id = ?", (replace_surrogates(conversation_id),)).fetchone()
-    if row is None:
-        raise UnknownConversation(f"there is no conversation {conversation_id}", _recent_hint(connection))
-    return row
-
-
-def _to_conversation(row: Sequence[Any]) -> Conversation:
-    return Conversation.model_validate(_to_overview(row).model_dump(include=set(rows.CONVERSATION)))
+def is_intact(row: Mapping[str, Any]) -> bool:
+    """Whether title and question of a conversation are as they were stored."""
+    return row["checksum"] in (None, rows.checksum(None, row["id"], row["vault"], row["title"], row["question"]))
 
 
 def _to_overview(row: Sequence[Any]) -> ConversationOverview:
@@ -104,9 +97,8 @@ def _to_overview(row: Sequence[Any]) -> ConversationOverview:
     return ConversationOverview.model_validate({name: values[name] for name in ConversationOverview.model_fields})
 
 
-def is_intact(row: Mapping[str, Any]) -> bool:
-    """Whether title and question of a conversation are as they were stored."""
-    return row["checksum"] in (None, rows.checksum(None, row["id"], row["vault"], row["title"], row["question"]))
+def _to_conversation(known: ConversationOverview) -> Conversation:
+    return Conversation.model_validate(known.model_dump(include=set(rows.CONVERSATION)))
 
 
 def _recent_hint(connection: sqlite3.Connection) -> str:

@@ -62,11 +62,14 @@ def connect(file: Path | None) -> sqlite3.Connection:
     Raises StoreError for a file that is no store of this version, damaged, a folder, or not writable.
     """
     with translate_errors(file, "be opened"):
+        timeout = 0.0
         if file is not None:
-            _create_file(file)
-        timeout = lock_timeout(file, BUSY_TIMEOUT) if file is not None else 0.0
-        # an interactive chat opens the store in a background thread and uses it in another
-        connection = sqlite3.connect(file or ":memory:", timeout=timeout, isolation_level=None, check_same_thread=False)
+            make_private_folder(file.parent)
+            create_database(file)
+            if not os.access(file, os.W_OK):  # SQLite would open it, and refuse the first write after the question was answered
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            timeout = lock_timeout(file, BUSY_TIMEOUT)
+        connection = _connect(file or ":memory:", timeout)
         return _prepare(connection, file, timeout)
 
 
@@ -77,7 +80,7 @@ def connect_to_copy(file: Path) -> sqlite3.Connection:
     """
     with translate_errors(file, "be read"):
         image = bytearray(_read_image(file))
-        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        connection = _connect(":memory:")
         if image:
             image[18:20] = b"\1\1"  # the header's journal mode: memory has no write-ahead log
             connection.deserialize(image)
@@ -96,13 +99,6 @@ def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFE
             connection.execute("ROLLBACK")
 
 
-def _create_file(file: Path) -> None:
-    make_private_folder(file.parent)
-    create_database(file)
-    if not os.access(file, os.W_OK):  # SQLite would open it, and refuse the first write after the question was answered
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-
 def _read_image(file: Path) -> bytes:
     """The database's bytes. SQLite can read a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct
     only if the log is empty.
@@ -116,6 +112,11 @@ def _read_image(file: Path) -> bytes:
         return connection.serialize()
 
 
+def _connect(file: Path | str, timeout: float = 0.0) -> sqlite3.Connection:
+    """Opened for all threads: a chat opens the store in a background thread and uses it in another."""
+    return sqlite3.connect(file, timeout=timeout, isolation_level=None, check_same_thread=False, factory=rows.StoreDatabase)
+
+
 def _prepare(connection: sqlite3.Connection, file: Path | None, timeout: float = 0.0) -> sqlite3.Connection:
     try:
         connection.text_factory = rows.decode_leniently
@@ -123,25 +124,19 @@ def _prepare(connection: sqlite3.Connection, file: Path | None, timeout: float =
         _check_version(connection, file)
         _set_pragmas(connection, timeout)
         with transaction(connection):  # a write even if there are tables: a store that cannot be written must fail now
-            [version] = connection.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                _run_script(connection, schema.SCHEMA)
+            if connection.execute("PRAGMA user_version").fetchone() == (0,):
+                statement = ""  # one at a time, because `executescript` commits the open transaction, and half of the tables would remain
+                for line in schema.SCHEMA.splitlines(keepends=True):
+                    statement += line
+                    if sqlite3.complete_statement(statement):
+                        connection.execute(statement)
+                        statement = ""
             connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {schema.VERSION}")
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _run_script(connection: sqlite3.Connection, script: str) -> None:
-    """One statement at a time, because `executescript` commits the open transaction, and half of the tables would remain."""
-    statement = ""
-    for line in script.splitlines():
-        statement += f"{line}\n"
-        if sqlite3.complete_statement(statement):
-            connection.execute(statement)
-            statement = ""
 
 
 def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:

@@ -17,10 +17,10 @@ _FACT = f"""
 
 def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | None:
     """Make `fact` the current one of its key; returns the one it replaces."""
-    vault, replaced = replace_surrogates(vault), _current(connection, vault, fact.key)
+    replaced = _current(connection, vault, fact.key)
     end = "UPDATE fact SET ended_at = ? WHERE vault = ? AND key = ? AND ended_at IS NULL"
-    connection.execute(end, (replace_surrogates(fact.created_at), vault, replace_surrogates(fact.key)))
-    row = {"vault": vault} | rows.column_values(fact, COLUMNS)
+    connection.execute(end, (fact.created_at, vault, fact.key))
+    row = {"vault": replace_surrogates(vault)} | rows.column_values(fact, COLUMNS)
     rows.insert(connection, "fact", row | {"checksum": _checksum(row)})
     return replaced
 
@@ -33,7 +33,7 @@ def read(connection: sqlite3.Connection, vault: str) -> tuple[Fact, ...]:
 def forget(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
     """Delete the key with its history; returns the fact that was current."""
     fact = _current(connection, vault, key)
-    connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (replace_surrogates(vault), replace_surrogates(key)))
+    connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (vault, key))
     return fact
 
 
@@ -41,7 +41,7 @@ def without_vectors(connection: sqlite3.Connection, vault: str, embedder: str, l
     """Current facts without vectors of `embedder`, by their rows."""
     sql = """SELECT seq, content FROM fact WHERE vault = ? AND ended_at IS NULL
              AND NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_seq = seq AND embedder = ?) ORDER BY seq DESC LIMIT ?"""
-    return dict(connection.execute(sql, (replace_surrogates(vault), embedder, limit)).fetchall())
+    return dict(connection.execute(sql, (vault, embedder, limit)).fetchall())
 
 
 def add_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping[int, bytes]) -> None:
@@ -54,14 +54,12 @@ def add_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping[
 def vectors(connection: sqlite3.Connection, vault: str, embedder: str) -> dict[str, bytes]:
     """The packed vectors of the current facts, by their keys; none for a fact in a language that the embedder does not know."""
     sql = "SELECT key, passages FROM fact_vector JOIN fact ON seq = fact_seq WHERE vault = ? AND ended_at IS NULL AND embedder = ?"
-    return dict(connection.execute(sql, (replace_surrogates(vault), embedder)).fetchall())
+    return dict(connection.execute(sql, (vault, embedder)).fetchall())
 
 
 def record_access(connection: sqlite3.Connection, vault: str, keys: Sequence[str], at: str) -> None:
-    connection.executemany(
-        "UPDATE fact SET last_accessed = ? WHERE vault = ? AND key = ? AND ended_at IS NULL",
-        [(at, vault, replace_surrogates(key)) for key in keys],
-    )
+    update = "UPDATE fact SET last_accessed = ? WHERE vault = ? AND key = ? AND ended_at IS NULL"
+    connection.executemany(update, [(at, vault, key) for key in keys])
 
 
 def _current(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
@@ -69,7 +67,7 @@ def _current(connection: sqlite3.Connection, vault: str, key: str) -> Fact | Non
 
 
 def _select(connection: sqlite3.Connection, condition: str, *values: str) -> tuple[Fact, ...]:
-    found = connection.execute(f"{_FACT} WHERE {condition} ORDER BY fact.seq DESC", tuple(map(replace_surrogates, values)))
+    found = connection.execute(f"{_FACT} WHERE {condition} ORDER BY fact.seq DESC", values)
     read = [dict(zip(("vault", "checksum", *COLUMNS, "title"), row, strict=True)) for row in found]
     return tuple(Fact.model_validate({name: row[name] for name in (*COLUMNS, "title")}) for row in read if is_intact(row))
 

@@ -1,7 +1,10 @@
-"""Full-text search over all messages: the table `message_index`, with the words of `words.to_index_text`.
+"""Finding messages: by words in the table `message_index`, which has those of `words.to_index_text`, and by meaning in `message_vector`.
 
 Every branch is searched, and so are the results of tools: search finds what a prompt leaves out or masks. The index has words as they were
 written, so a word of a query is looked for in all its forms in the index.
+
+A row of `message_vector` has the vectors of a message's passages one after the other, as 8-bit integers; none if the model does not know
+the message's language. They can be computed again: no export has them, and a repaired store is without them.
 """
 
 import sqlite3
@@ -28,6 +31,8 @@ MOST_RANKED = 10_000
 """Messages that FTS5 ranks for one search: it walks through a million in 30 ms, but needs a second to rank them. So the rare words of a
 query choose the messages; its common words count only where it has no rare ones."""
 
+_UNINDEXED = "SELECT message.seq, message.content FROM unindexed JOIN message ON message.seq = unindexed.message_seq LIMIT ?"
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM message_index WHERE message_index MATCH ? LIMIT ?)"
 _RANKED = "SELECT rowid, -bm25(message_index) FROM message_index WHERE message_index MATCH ? ORDER BY bm25(message_index), rowid DESC"
 _FOUND = f"""
     SELECT conversation.id, conversation.title, {", ".join(f"message.{column}" for column in rows.MESSAGE)}
@@ -38,23 +43,30 @@ _FOUND = f"""
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_vocabulary USING fts5vocab(main, message_index, row)"
 _SAME_BEGINNING = "SELECT term FROM temp.message_vocabulary WHERE term >= :prefix AND term < :prefix || char(0x10ffff) LIMIT :most"
 
-
-def index_messages(connection: sqlite3.Connection) -> None:
-    """Index the messages stored since the last search; between its transactions other processes can write."""
-    while True:
-        with transaction(connection):
-            if not _index_batch(connection):
-                return
-
-
-def _index_batch(connection: sqlite3.Connection) -> int:
-    query = "SELECT message.seq, message.content FROM unindexed JOIN message ON message.seq = unindexed.message_seq LIMIT ?"
-    found = [(seq, content, to_index_text(content[:MOST_INDEXED])) for seq, content in connection.execute(query, (BATCH,))]
-    different = [(seq, words) for seq, content, words in found if words != content]
-    connection.executemany("INSERT INTO index_words (message_seq, words) VALUES (?, ?)", different)
-    connection.executemany("INSERT INTO message_index (rowid, words) VALUES (?, ?)", [(seq, words) for seq, _, words in found])
-    connection.executemany("DELETE FROM unindexed WHERE message_seq = ?", [(seq,) for seq, *_ in found])
-    return len(found)
+_WITHOUT_VECTORS = """
+    SELECT message.seq, message.id, message.content
+    FROM message JOIN conversation ON conversation.id = message.conversation_id
+    WHERE conversation.vault = :vault AND message.seq < :before AND message.role IN ('user', 'assistant') AND trim(message.content) <> ''
+        AND NOT EXISTS (SELECT 1 FROM message_vector WHERE message_seq = message.seq AND embedder = :embedder)
+    ORDER BY message.seq DESC LIMIT :limit
+"""
+_ADD_VECTORS = """
+    INSERT OR REPLACE INTO message_vector (conversation_seq, message_seq, embedder, passages)
+    SELECT conversation.seq, message.seq, :embedder, :passages
+    FROM message JOIN conversation ON conversation.id = message.conversation_id WHERE message.id = :id
+"""
+_VECTORS = """
+    SELECT message_vector.seq, message.id, passages FROM message_vector JOIN message ON message.seq = message_seq
+    WHERE conversation_seq = (SELECT seq FROM conversation WHERE id = :conversation) AND message_vector.seq > :after
+        AND embedder = :embedder
+    ORDER BY message_vector.seq
+"""
+_NEWEST_VECTORS = """
+    SELECT message.id, passages
+    FROM message_vector JOIN conversation ON conversation.seq = conversation_seq JOIN message ON message.seq = message_seq
+    WHERE conversation.vault = :vault AND (:only IS NULL OR conversation.id = :only) AND embedder = :embedder AND passages <> x''
+    ORDER BY message_vector.message_seq DESC LIMIT :limit
+"""
 
 
 def search(
@@ -72,16 +84,17 @@ def search(
     Words are found in any form that they have in `languages`. Without `tool_results` only questions and answers are: what tools returned is
     in the notes. Messages stored since the last search are indexed first: usually in no time, but a million imported ones take 20 s.
     """
-    index_messages(connection)
+    _index_messages(connection)
     connection.execute(_VOCABULARY)
     queries = dict.fromkeys(_any_form_query(connection, term, languages) for term in dict.fromkeys(content_terms(text)[:MOST_TERMS]))
-    frequencies = {query: count for query in queries if (count := _count_matches(connection, query))}
+    counts = {query: connection.execute(_COUNT, (query, MOST_RANKED + 1)).fetchone()[0] for query in queries}  # stops at a common word
+    frequencies = {query: count for query, count in counts.items() if count}
     if not frequencies or limit <= 0:
         return ()
     rare = rarest_first(frequencies, frequencies, MOST_RANKED)
     query = " OR ".join(rare) if rare else " AND ".join(frequencies)
     found: list[FoundMessage] = []
-    scope = {"vault": rows.column_text(vault), "only": rows.column_text(conversation_id), "tool_results": tool_results}
+    scope = {"vault": vault, "only": conversation_id, "tool_results": tool_results}
     for seq, score in connection.execute(_RANKED, (query,)):
         message = _read(connection, "seq", {"message": seq, **scope}, score)
         if message is not None:
@@ -89,6 +102,29 @@ def search(
         if len(found) == limit:
             break
     return tuple(found)
+
+
+def _index_messages(connection: sqlite3.Connection) -> None:
+    """Index the messages stored since the last search; between its transactions other processes can write."""
+    found = None
+    while found is None or found:
+        with transaction(connection):
+            found = [(seq, text, to_index_text(text[:MOST_INDEXED])) for seq, text in connection.execute(_UNINDEXED, (BATCH,))]
+            different = [(seq, words) for seq, text, words in found if words != text]
+            connection.executemany("INSERT INTO index_words (message_seq, words) VALUES (?, ?)", different)
+            connection.executemany("INSERT INTO message_index (rowid, words) VALUES (?, ?)", [(seq, words) for seq, _, words in found])
+            connection.executemany("DELETE FROM unindexed WHERE message_seq = ?", [(seq,) for seq, *_ in found])
+
+
+def _any_form_query(connection: sqlite3.Connection, term: str, languages: tuple[str, ...]) -> str:
+    """A query for a word in any of its forms in the index."""
+    own = stem(term, languages)
+    prefix = own[:-1] if own.endswith("i") and len(own) > SHORTEST_STEM else own  # "studi" is the stem of "study"
+    if len(prefix) < SHORTEST_STEM or not term.startswith(prefix) or not term.isalpha():
+        return f'"{term}"'
+    found = connection.execute(_SAME_BEGINNING, {"prefix": prefix, "most": MOST_FORMS})
+    forms = sorted({term, *(other for (other,) in found if stem(other, languages) == own)})
+    return "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
 
 
 def read(connection: sqlite3.Connection, vault: str | None, ids: Sequence[str], only: str | None) -> tuple[FoundMessage, ...]:
@@ -106,23 +142,22 @@ def _read(connection: sqlite3.Connection, column: str, values: Mapping[str, obje
     return None if message.status == "damaged" else FoundMessage(conversation_id=id_, title=title, score=score, message=message)
 
 
-def _any_form_query(connection: sqlite3.Connection, term: str, languages: tuple[str, ...]) -> str:
-    """A query for a word in any of its forms in the index."""
-    own = stem(term, languages)
-    prefix = own[:-1] if own.endswith("i") and len(own) > SHORTEST_STEM else own  # "studi" is the stem of "study"
-    if len(prefix) < SHORTEST_STEM or not term.startswith(prefix) or not term.isalpha():
-        return _quote_term(term)
-    found = connection.execute(_SAME_BEGINNING, {"prefix": prefix, "most": MOST_FORMS})
-    forms = sorted({term, *(other for (other,) in found if stem(other, languages) == own)})
-    return f"({' OR '.join(map(_quote_term, forms))})"
+def without_vectors(connection: sqlite3.Connection, vault: str, embedder: str, before: int, limit: int) -> list[tuple[int, str, str]]:
+    """The newest questions and answers about `vault` without vectors of `embedder`, before row `before`: row, message id and content."""
+    return connection.execute(_WITHOUT_VECTORS, {"vault": vault, "embedder": embedder, "before": before, "limit": limit}).fetchall()
 
 
-def _count_matches(connection: sqlite3.Connection, query: str) -> int:
-    """How many messages fit a query; counting stops where it is a common one."""
-    counted = "SELECT count(*) FROM (SELECT 1 FROM message_index WHERE message_index MATCH ? LIMIT ?)"
-    count: int = connection.execute(counted, (query, MOST_RANKED + 1)).fetchone()[0]
-    return count
+def add_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping[str, bytes]) -> None:
+    """Store the vectors of messages, by their ids, in place of another embedder's. A message that is not stored is passed over."""
+    connection.executemany(_ADD_VECTORS, [{"id": id_, "embedder": embedder, "passages": packed} for id_, packed in vectors.items()])
 
 
-def _quote_term(term: str) -> str:
-    return f'"{term}"'
+def vectors(connection: sqlite3.Connection, conversation_id: str, embedder: str, after: int) -> list[tuple[int, str, bytes]]:
+    """The vectors of a conversation that were stored after row `after`: row, message id and passages."""
+    return connection.execute(_VECTORS, {"conversation": conversation_id, "embedder": embedder, "after": after}).fetchall()
+
+
+def newest_vectors(connection: sqlite3.Connection, vault: str, embedder: str, only: str | None, limit: int) -> dict[str, bytes]:
+    """The passages of the newest messages with vectors, by their ids: of the conversation `only`, or of all about `vault`."""
+    values = {"vault": vault, "embedder": embedder, "only": only, "limit": limit}
+    return dict(connection.execute(_NEWEST_VECTORS, values).fetchall())

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
 from zkchat_cli.models import Conversation, ConversationArchive, Fact
-from zkchat_cli.store import codec, compactions, conversations, facts, rows
+from zkchat_cli.store import compactions, conversations, facts, rows
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import StoreConnection, connect
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
@@ -54,7 +54,7 @@ def check_store(file: Path) -> None:
             raise ValueError(result)
         db.execute("INSERT INTO message_index (message_index) VALUES ('integrity-check')")
         for (body,) in db.execute("SELECT body FROM piece UNION ALL SELECT body FROM prompt UNION ALL SELECT packed FROM compaction"):
-            codec.decompress(body)
+            rows.decompress(body)
         damaged = {
             "messages": sum(not rows.is_intact(row) for row in db.execute(f"SELECT {', '.join(rows.MESSAGE)} FROM message")),
             "titles": sum(not conversations.is_intact(row) for row in _row_dicts(db, "conversation")),

@@ -22,9 +22,10 @@ LOG_TIMEOUT = 2.0
 
 def delete(connection: StoreConnection, ids: Sequence[str]) -> None:
     """Delete existing conversations. Raises StoreError if some file may still contain their words."""
+    db = connection.db
     with connection.writing("delete a conversation"):
-        _delete_typed_lines(connection, ids)
-        db = connection.db
+        if connection.file is not None:
+            _delete_typed_lines(db, connection.file.parent, ids)
         db.execute("INSERT INTO pending_cleanup DEFAULT VALUES")
         each = [(id_,) for id_ in ids]
         db.executemany("UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?", each)
@@ -38,18 +39,16 @@ def finish_interrupted(connection: StoreConnection) -> None:
         _clean_up(connection, timeout=0.0)
 
 
-def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> None:
+def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]) -> None:
     """Questions and a title are in the input history too. This comes before the deletion, which removes the words to look for, and in its
     transaction: a store that cannot be written keeps both."""
-    if connection.file is None:
-        return
     texts: defaultdict[Path, set[str]] = defaultdict(set)
     select = """
         SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
             WHERE conversation.id = :id AND role = 'user'
         UNION ALL SELECT vault, title FROM conversation WHERE id = :id AND title IS NOT NULL"""
-    for vault, text in (row for id_ in ids for row in connection.db.execute(select, {"id": id_})):
-        texts[input_history.history_file(connection.file.parent, vault)].add(text.strip())
+    for vault, text in (row for id_ in ids for row in db.execute(select, {"id": id_})):
+        texts[input_history.history_file(folder, vault)].add(text.strip())
     for file, lines in texts.items():
         try:
             input_history.delete_lines(file, lines)
@@ -67,16 +66,11 @@ def _clean_up(connection: StoreConnection, timeout: float) -> None:
             return
         with transaction(db):
             db.execute("INSERT INTO message_index (message_index) VALUES ('optimize')")
-        if connection.file is not None and _log_is_in_use(connection.file, timeout):
-            raise StoreError(
-                f"Deleted, but {connection.file}-wal still has the words: another program reads the store",
-                "Close that program; the next start of zkchat empties the file.",
-            )
+        if connection.file is not None:
+            with closing(sqlite3.connect(connection.file, timeout=timeout)) as other:  # its own connection, for another timeout
+                [is_in_use, *_] = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if is_in_use:
+                problem = f"Deleted, but {connection.file}-wal still has the words: another program reads the store"
+                raise StoreError(problem, "Close that program; the next start of zkchat empties the file.")
         with transaction(db):
             db.execute("DELETE FROM pending_cleanup WHERE seq <= ?", (last,))
-
-
-def _log_is_in_use(file: Path, timeout: float) -> bool:
-    """Try to write the -wal file back and truncate it."""
-    with closing(sqlite3.connect(file, timeout=timeout)) as db:  # its own connection, for another timeout
-        return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])

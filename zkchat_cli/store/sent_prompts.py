@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value, ZkChatMessage
-from zkchat_cli.store import codec, compactions, rows
+from zkchat_cli.store import compactions, rows
 from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, seq FROM message WHERE id = ?"
@@ -43,7 +43,7 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
 def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
     """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
     `prompt.dropped` does not list the messages that were left out."""
-    question = _find_question(connection, replace_surrogates(message_id))
+    question = _find_question(connection, message_id)
     row = connection.execute("SELECT conversation_seq FROM prompt WHERE question_seq = ?", (question,)).fetchone()
     found = row and _read(connection, _SourceTexts(connection, row[0]), row[0], question)
     if not found:
@@ -76,7 +76,7 @@ def _read(
     query = """SELECT message.id, prompt.body FROM prompt LEFT JOIN message ON message.seq = prompt.question_seq
         WHERE prompt.conversation_seq = :conversation AND (:question IS NULL OR prompt.question_seq = :question) ORDER BY prompt.seq"""
     found = connection.execute(query, {"conversation": conversation, "question": question})
-    calls = [codec.decompress(body) | {"question_id": id_} for id_, body in found]
+    calls = [rows.decompress(body) | {"question_id": id_} for id_, body in found]
     if not calls:
         return None
     lists: dict[str, list[dict[str, Any]]] = {"messages": [], "tools": []}
@@ -126,8 +126,7 @@ class _PieceWriter:
 
     def __init__(self, connection: sqlite3.Connection, conversation_id: str, known: PieceNumbers) -> None:
         self._db = connection
-        query = "SELECT seq FROM conversation WHERE id = ?"
-        [self._conversation] = connection.execute(query, (replace_surrogates(conversation_id),)).fetchone()
+        [self._conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
         self._numbers = dict(known)
         self._texts = _SourceTexts(connection, self._conversation)
 
@@ -147,21 +146,21 @@ class _PieceWriter:
 
     def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
         document = piece.model_dump(mode="json", exclude_defaults=True)
-        key = (self._conversation, blake2b(codec.encode(document), digest_size=16).digest())
+        key = (self._conversation, blake2b(rows.encode(document), digest_size=16).digest())
         found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
         if found:
             return int(found[0])
-        if isinstance(piece, PromptMessage) and len(piece.content) > codec.MIN_COMPRESSED:
+        if isinstance(piece, PromptMessage) and len(piece.content) > rows.MIN_COMPRESSED:
             document |= _cut_out(document, self._texts)
         insert = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
-        return self._db.execute(insert, (*key, codec.compress(document))).lastrowid or 0
+        return self._db.execute(insert, (*key, rows.compress(document))).lastrowid or 0
 
     def insert(self, call: ArchivedCall, messages: Sequence[int], tools: Sequence[int]) -> None:
         """Store a prompt. Piece numbers are written as differences, which compress to a tenth."""
         document = call.model_dump(mode="json", exclude={"question_id", "messages", "tools"}, exclude_defaults=True)
-        body = codec.compress({**document, "messages": _differences(messages), "tools": _differences(tools)})
+        body = rows.compress({**document, "messages": _differences(messages), "tools": _differences(tools)})
         insert = "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq FROM message WHERE id = ?), ?)"
-        self._db.execute(insert, (self._conversation, replace_surrogates(call.question_id), body))
+        self._db.execute(insert, (self._conversation, call.question_id, body))
 
     def numbers_of(self, prompt: Prompt) -> PieceNumbers:
         pieces: tuple[PromptMessage | PromptTool, ...] = (*prompt.messages, *prompt.tools)
@@ -194,7 +193,7 @@ def _cut_out(document: dict[str, Any], texts: Mapping[str, str]) -> dict[str, An
 
 def _unpack_piece(body: bytes, texts: Mapping[str, str]) -> dict[str, Any]:
     """A piece's document with its whole content."""
-    document: dict[str, Any] = codec.decompress(body)
+    document: dict[str, Any] = rows.decompress(body)
     if isinstance(document.get("content"), list):
         quoted = document.pop("quoted", [0])
         content, *parts = document["content"]

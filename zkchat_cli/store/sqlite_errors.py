@@ -8,50 +8,50 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
 from zkchat_cli.fileio import can_lock
 from zkchat_cli.store import rows
 
-
-class _Cause(NamedTuple):
-    why: str
-    hint: str
-    error: type[StoreError] = StoreUnwritable
-
-
-_FULL = _Cause("the disk is full", "Free some space and try again; what was stored before is safe.")
-_UNWRITABLE = _Cause(
-    "it may not be written", "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or use --no-store."
+_Cause = tuple[type[StoreError], str, str]
+_FULL: _Cause = (StoreUnwritable, "the disk is full", "Free some space and try again; what was stored before is safe.")
+_UNWRITABLE: _Cause = (
+    StoreUnwritable,
+    "it may not be written",
+    "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or use --no-store.",
 )
-_LOCKED = _Cause(
-    "another program keeps it locked", "Close that program (a backup, a sync or a database browser) and try again.", StoreError
+_LOCKED: _Cause = (
+    StoreError,
+    "another program keeps it locked",
+    "Close that program (a backup, a sync or a database browser) and try again.",
 )
-_DAMAGED = _Cause(
+_DAMAGED: _Cause = (
+    StoreDamaged,
     "the file is damaged or not a zkchat store",
     "`zkchat doctor --repair` saves what can be read and keeps the damaged file; or restore a backup.",
-    StoreDamaged,
 )
-_NO_LOCKS = _Cause(
+_NO_LOCKS: _Cause = (
+    StoreUnwritable,
     "its file system cannot lock files",
     "Network file systems often cannot: set ZKCHAT_HOME to a folder on a local disk, or use --no-store.",
 )
-_BROKEN_DISK = _Cause("reading or writing the disk failed", "Check the disk's space, your quota and its health, then try again.")
-_CONFLICT = _Cause("it contradicts what is stored", "Nothing was changed.", StoreError)
-_NOT_A_FILE = _Cause("something else has its place", "Move that away, or set ZKCHAT_HOME to another folder.", StoreError)
-_UNEXPECTED = _Cause("an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.", StoreError)
+_BROKEN_DISK: _Cause = (
+    StoreUnwritable,
+    "reading or writing the disk failed",
+    "Check the disk's space, your quota and its health, then try again.",
+)
+_NOT_A_FILE: _Cause = (StoreError, "something else has its place", "Move that away, or set ZKCHAT_HOME to another folder.")
 
-_CAUSES = (
+_CAUSES: tuple[tuple[tuple[str, ...], _Cause], ...] = (
     (("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"), _FULL),  # the second: no space for the -shm file
     (("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"), _UNWRITABLE),
     (("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"), _LOCKED),
     (("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_MISMATCH"), _DAMAGED),  # our own SQL is right
     (("SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_UNLOCK", "SQLITE_IOERR_CHECKRESERVEDLOCK"), _NO_LOCKS),
     (("SQLITE_IOERR",), _BROKEN_DISK),
-    (("SQLITE_CONSTRAINT",), _CONFLICT),
+    (("SQLITE_CONSTRAINT",), (StoreError, "it contradicts what is stored", "Nothing was changed.")),
+    (("",), (StoreError, "an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.")),
 )
-
 _SYSTEM_CAUSES = {errno.EINVAL: _NOT_A_FILE, errno.ENOSPC: _FULL, errno.EDQUOT: _FULL}
 
 
@@ -65,18 +65,17 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as e:
-        raise _error(_find_cause(e, file), file, action, e) from e
+        name = getattr(e, "sqlite_errorname", None) or ""
+        cause = next(cause for prefixes, cause in _CAUSES if name.startswith(prefixes))
+        if cause is _LOCKED and file is not None and not can_lock(file.parent):
+            cause = _NO_LOCKS
+        raise _error(cause, file, action, e) from e
     except rows.UNREADABLE as e:  # a row that is not a valid value
         raise _error(_DAMAGED, file, action, next(iter(str(e).splitlines()), type(e).__name__)) from e
     except OSError as e:
         raise _error(_SYSTEM_CAUSES.get(e.errno or 0, _UNWRITABLE), file, action, e.strerror or e) from e
 
 
-def _find_cause(error: sqlite3.Error, file: Path | None) -> _Cause:
-    name = getattr(error, "sqlite_errorname", None) or ""
-    found = next((cause for prefixes, cause in _CAUSES if name.startswith(prefixes)), _UNEXPECTED)
-    return _NO_LOCKS if found is _LOCKED and file is not None and not can_lock(file.parent) else found
-
-
 def _error(cause: _Cause, file: Path | None, action: str, detail: object) -> StoreError:
-    return cause.error(f"{describe_store(file)} cannot {action}: {cause.why} ({detail})", cause.hint)
+    error, why, hint = cause
+    return error(f"{describe_store(file)} cannot {action}: {why} ({detail})", hint)
