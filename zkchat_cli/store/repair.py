@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
-from zkchat_cli.models import Conversation, ConversationArchive, Fact
+from zkchat_cli.models import Conversation, Fact
 from zkchat_cli.store import compactions, conversations, facts, rows
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import StoreConnection, connect
@@ -38,14 +38,6 @@ class RowCounts(NamedTuple):
     facts: int = 0
 
 
-class RepairReport(NamedTuple):
-    """`kept` is the damaged file under its new name. `lost` counts what left traces; some messages of a lost conversation may be saved."""
-
-    kept: Path
-    saved: RowCounts
-    lost: RowCounts
-
-
 def check_store(file: Path) -> None:
     """Read everything that is stored. Raises StoreDamaged if some of it is not what was written, StoreError for other problems."""
     with translate_errors(file, "be read in full"), closing(connect(file)) as db:
@@ -64,10 +56,11 @@ def check_store(file: Path) -> None:
             raise ValueError(", ".join(f"damaged {name}: {number}" for name, number in damaged.items() if number))
 
 
-def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> RepairReport | None:
+def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> tuple[Path, RowCounts, RowCounts] | None:
     """Replace a damaged store by one with everything that can be read; None if it is not damaged.
 
-    Raises StoreError, and then nothing has changed: another program has it open, it is not a store of this version, or nothing can be read.
+    Gives the damaged file under its new name, what was saved, and what is known to be lost, of which some messages may be saved. Raises
+    StoreError, and then nothing has changed: another program has it open, it is not a store of this version, or nothing can be read.
     """
     try:
         check_store(file)
@@ -81,7 +74,8 @@ def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> RepairRepo
                 saved, lost = _save_rows(file, target, new_id)
             if not saved.conversations and not saved.facts:
                 raise StoreError(f"{describe_store(file)} has nothing that can be read", "Nothing was changed. Put a backup in its place.")
-            kept = _free_name(file, date)
+            names = (file.with_name(f"{file.name}.damaged-{date}{f'-{n}' if n else ''}") for n in range(1000))
+            kept = next(name for name in names if not name.exists())
             for suffix in ("-wal", ""):
                 if (part := Path(f"{file}{suffix}")).exists():
                     part.rename(f"{kept}{suffix}")
@@ -89,7 +83,7 @@ def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> RepairRepo
             new.rename(file)
         finally:
             _delete_database(new)
-    return RepairReport(kept, saved, lost)
+    return kept, saved, lost
 
 
 @contextmanager
@@ -109,21 +103,28 @@ def _locked(file: Path) -> Iterator[None]:
         yield
 
 
-def _free_name(file: Path, date: str) -> Path:
-    names = (file.with_name(f"{file.name}.damaged-{date}{f'-{n}' if n else ''}") for n in range(1000))
-    return next(name for name in names if not name.exists())
-
-
 def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) -> tuple[RowCounts, RowCounts]:
-    """What was saved, and what was lost."""
+    """Fill a new store with what can be read; gives what was saved and what was lost.
+
+    Past prompts of a conversation are saved only if all can be read, summaries only of messages that are there.
+    """
     saved, lost = Counter[str](), Counter[str]()
     with closing(connect(None)) as db:
         _copy_rows(db, file)
         _drop_damaged(db, lost)
         source = ChatSessionStore(StoreConnection(db))
         for overview in reversed(source.conversations()):
-            archive = _restorable_archive(source, overview.id)
-            target.restore_all([archive], new_id)
+            try:
+                archive = source.archive(overview.id, prompts=True)
+            except StoreError:
+                archive = source.archive(overview.id)
+            ids = [None, *(message.id for message in archive.messages)]
+            head = archive.conversation.head_id if archive.conversation.head_id in ids else ids[-1]
+            values = {
+                "compactions": tuple(each for each in archive.compactions if each.last_id in ids),
+                "conversation": archive.conversation.model_copy(update={"head_id": head}),
+            }
+            target.restore_all([archive.model_copy(update=values)], new_id)
             intact = [message for message in archive.messages if message.status != "damaged"]
             saved.update(conversations=1, messages=len(intact))
             lost["messages"] += max(len(archive.messages) - len(intact), overview.messages - sum(map(rows.is_chat, intact)))
@@ -133,40 +134,13 @@ def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) 
     return RowCounts(**saved), RowCounts(**{name: lost[name] for name in RowCounts._fields})
 
 
-def _restorable_archive(source: ChatSessionStore, conversation_id: str) -> ConversationArchive:
-    """A conversation as it can be restored: past prompts only if all can be read, summaries only of messages that are there."""
-    try:
-        archive = source.archive(conversation_id, prompts=True)
-    except StoreError:
-        archive = source.archive(conversation_id)
-    ids = [message.id for message in archive.messages]
-    head = archive.conversation.head_id
-    if head is not None and head not in ids:
-        head = ids[-1] if ids else None
-    made = tuple(each for each in archive.compactions if each.last_id is None or each.last_id in ids)
-    return archive.model_copy(update={"compactions": made, "conversation": archive.conversation.model_copy(update={"head_id": head})})
-
-
 def _copy_rows(db: sqlite3.Connection, file: Path) -> None:
-    """Fill an empty store with the rows of a damaged file, unchecked."""
+    """Fill an empty store with the rows of a damaged file, unchecked; they are read from a copy with an intact header."""
     header = bytearray(db.serialize()[:_HEADER])
     header[28:32] = bytes(4)  # the number of pages: SQLite looks at the size of the file
     db.execute("PRAGMA foreign_keys = OFF")
     for (trigger,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
         db.execute(f"DROP TRIGGER {trigger}")
-    with _intact_header(file, bytes(header)) as copy, closing(sqlite3.connect(copy)) as damaged:
-        damaged.text_factory = rows.decode_leniently
-        damaged.execute("PRAGMA writable_schema = ON")  # ignores tables that are not described well
-        for table in _TABLES:
-            with suppress(sqlite3.DatabaseError):
-                for row in _readable_rows(damaged, table):
-                    with suppress(sqlite3.Error):  # a damaged value that the table does not take
-                        db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-
-
-@contextmanager
-def _intact_header(file: Path, header: bytes) -> Iterator[Path]:
-    """A copy of a store and its log for a while, with this header."""
     copy = scratch_file(file)
     try:
         shutil.copyfile(file, copy)
@@ -174,7 +148,14 @@ def _intact_header(file: Path, header: bytes) -> Iterator[Path]:
             shutil.copyfile(f"{file}-wal", f"{copy}-wal")
         with copy.open("r+b") as opened:
             opened.write(header)
-        yield copy
+        with closing(sqlite3.connect(copy)) as damaged:
+            damaged.text_factory = rows.decode_leniently
+            damaged.execute("PRAGMA writable_schema = ON")  # ignores tables that are not described well
+            for table in _TABLES:
+                with suppress(sqlite3.DatabaseError):
+                    for row in _readable_rows(damaged, table):
+                        with suppress(sqlite3.Error):  # a damaged value that the table does not take
+                            db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
     finally:
         _delete_database(copy)
 
@@ -195,18 +176,19 @@ def _readable_rows(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ..
 
 def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
     """Leave out what is damaged, except messages, and count it. A conversation that has only messages left gets a new title."""
-    for row in _row_dicts(db, "fact"):
-        if not facts.is_intact(row):
-            lost["facts"] += 1
-            db.execute("DELETE FROM fact WHERE seq = ?", (row["seq"],))
-    for row in _row_dicts(db, "conversation"):
-        if not conversations.is_intact(row):
-            db.execute("DELETE FROM conversation WHERE seq = ?", (row["seq"],))
+    damaged = {
+        "fact": [row["seq"] for row in _row_dicts(db, "fact") if not facts.is_intact(row)],
+        "conversation": [row["seq"] for row in _row_dicts(db, "conversation") if not conversations.is_intact(row)],
+        "compaction": [],
+    }
+    lost["facts"] += len(damaged["fact"])
     for row in _row_dicts(db, "compaction"):
         try:
             compactions.to_compaction([row[name] for name in compactions.COLUMNS])
         except rows.UNREADABLE:
-            db.execute("DELETE FROM compaction WHERE seq = ?", (row["seq"],))
+            damaged["compaction"].append(row["seq"])
+    for table, seqs in damaged.items():
+        db.executemany(f"DELETE FROM {table} WHERE seq = ?", [(seq,) for seq in seqs])
     [vault] = db.execute("SELECT vault FROM conversation GROUP BY vault ORDER BY count(*) DESC LIMIT 1").fetchone() or ("",)
     orphans = """SELECT conversation_id, min(timestamp), max(timestamp) FROM message
         WHERE conversation_id NOT IN (SELECT id FROM conversation) GROUP BY conversation_id"""

@@ -42,10 +42,17 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
 
 def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
     """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
-    `prompt.dropped` does not list the messages that were left out."""
-    question = _find_question(connection, message_id)
-    row = connection.execute("SELECT conversation_seq FROM prompt WHERE question_seq = ?", (question,)).fetchone()
-    found = row and _read(connection, _SourceTexts(connection, row[0]), row[0], question)
+    `prompt.dropped` does not list the messages that were left out. Raises ValueError if a message of the turn is damaged."""
+    id_, role, seq = message_id, None, None
+    while role != "user":  # the turn's question, from which the message came
+        row = connection.execute(_MESSAGE, (id_,)).fetchone()
+        if row is None:
+            return ()
+        if not rows.is_intact(row[:-1]):
+            raise ValueError(f"the message {id_} is damaged")
+        id_, role, seq = row[rows.MESSAGE.index("parent_id")], row[rows.MESSAGE.index("role")], row[-1]
+    row = connection.execute("SELECT conversation_seq FROM prompt WHERE question_seq = ?", (seq,)).fetchone()
+    found = row and _read(connection, _SourceTexts(connection, row[0]), row[0], seq)
     if not found:
         return ()
     sent = []
@@ -145,50 +152,34 @@ class _PieceWriter:
         return self._conversation, piece.name
 
     def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
+        """The number of a stored piece. One that is new is stored without the sources that it quotes whole."""
         document = piece.model_dump(mode="json", exclude_defaults=True)
         key = (self._conversation, blake2b(rows.encode(document), digest_size=16).digest())
         found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
         if found:
             return int(found[0])
         if isinstance(piece, PromptMessage) and len(piece.content) > rows.MIN_COMPRESSED:
-            document |= _cut_out(document, self._texts)
+            parts, quoted = [piece.content], []
+            for number, id_ in enumerate(piece.source_ids):
+                source = self._texts[replace_surrogates(id_)]
+                if len(source) >= _MIN_QUOTED and source in parts[-1]:
+                    parts[-1:] = parts[-1].split(source, maxsplit=1)
+                    quoted.append(number)
+            document |= {"content": parts, "quoted": quoted} if quoted else {}
         insert = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
         return self._db.execute(insert, (*key, rows.compress(document))).lastrowid or 0
 
     def insert(self, call: ArchivedCall, messages: Sequence[int], tools: Sequence[int]) -> None:
         """Store a prompt. Piece numbers are written as differences, which compress to a tenth."""
         document = call.model_dump(mode="json", exclude={"question_id", "messages", "tools"}, exclude_defaults=True)
-        body = rows.compress({**document, "messages": _differences(messages), "tools": _differences(tools)})
+        for name, numbers in (("messages", messages), ("tools", tools)):
+            document[name] = [*numbers[:1], *(b - a for a, b in pairwise(numbers))]
         insert = "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq FROM message WHERE id = ?), ?)"
-        self._db.execute(insert, (self._conversation, call.question_id, body))
+        self._db.execute(insert, (self._conversation, call.question_id, rows.compress(document)))
 
     def numbers_of(self, prompt: Prompt) -> PieceNumbers:
-        pieces: tuple[PromptMessage | PromptTool, ...] = (*prompt.messages, *prompt.tools)
-        return {key: self._numbers[key] for key in map(self._key, pieces)}
-
-
-def _find_question(connection: sqlite3.Connection, message_id: str | None) -> int | None:
-    """The number of the user's message of the turn that a message belongs to. Raises ValueError if one of its messages is damaged."""
-    while (found := connection.execute(_MESSAGE, (message_id,)).fetchone()) is not None:
-        *row, seq = found
-        if not rows.is_intact(row):
-            raise ValueError(f"the message {message_id} is damaged")
-        message = dict(zip(rows.MESSAGE, row, strict=True))
-        if message["role"] == "user":
-            return int(seq)
-        message_id = message["parent_id"]
-    return None
-
-
-def _cut_out(document: dict[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
-    """The content without the sources that it quotes whole, and the numbers of these; empty if it quotes none."""
-    parts, quoted = [document["content"]], []
-    for number, id_ in enumerate(document.get("source_ids", ())):
-        source = texts[replace_surrogates(id_)]
-        if len(source) >= _MIN_QUOTED and source in parts[-1]:
-            parts[-1:] = parts[-1].split(source, maxsplit=1)
-            quoted.append(number)
-    return {"content": parts, "quoted": quoted} if quoted else {}
+        keys = [*map(self._key, prompt.messages), *map(self._key, prompt.tools)]
+        return {key: self._numbers[key] for key in keys}
 
 
 def _unpack_piece(body: bytes, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -203,7 +194,3 @@ def _unpack_piece(body: bytes, texts: Mapping[str, str]) -> dict[str, Any]:
             content += source + part
         document["content"] = content
     return document
-
-
-def _differences(numbers: Sequence[int]) -> list[int]:
-    return [*numbers[:1], *(b - a for a, b in pairwise(numbers))]

@@ -72,9 +72,10 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
     if done is None:
         ctx.screen.warn(f"the store {file} is not damaged; nothing was changed")
         return None
-    ctx.screen.warn(f"the store was damaged: saved {_describe_counts(done.saved)}; known to be lost: {_describe_counts(done.lost)}")
-    ctx.screen.warn(f"the damaged file is kept as {done.kept}")
-    return {"kept": str(done.kept), "saved": done.saved._asdict(), "lost": done.lost._asdict()}
+    kept, saved, lost = done
+    ctx.screen.warn(f"the store was damaged: saved {_describe_counts(saved)}; known to be lost: {_describe_counts(lost)}")
+    ctx.screen.warn(f"the damaged file is kept as {kept}")
+    return {"kept": str(kept), "saved": saved._asdict(), "lost": lost._asdict()}
 
 
 def _describe_counts(counts: "RowCounts") -> str:
