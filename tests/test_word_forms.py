@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from notes_folder import NotesFolder
 
-from zkchat_cli.text.languages import LANGUAGES, detect_language
-from zkchat_cli.text.words import stem_words
+from zkchat_cli.text.words import LANGUAGES, detect_language, stem_words
 
 ENGLISH = {
     "Chores": "The chores are repeated every week, and that is how it should be. Difference of opinion is not a problem.",

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from zkchat_cli.models import PromptTool
-from zkchat_cli.text.languages import detect_languages
-from zkchat_cli.text.words import content_stems
+from zkchat_cli.text.words import content_stems, detect_languages
 
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
 LARGEST_FILTERED_WINDOW = 8192

@@ -12,9 +12,8 @@ from zkchat_cli import models
 from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.numbers import line_range, plural
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import format_arguments, truncate
 
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}

@@ -15,11 +15,10 @@ from typing import NamedTuple
 from zkchat_cli.markdown.blocks import blocks, is_delimiter_row, table_cells
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, NoteUsage
-from zkchat_cli.text.languages import LANGUAGES, detect_language
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import content_stems, content_terms, stem
+from zkchat_cli.text.words import LANGUAGES, content_stems, content_terms, detect_language, stem
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search import fusion

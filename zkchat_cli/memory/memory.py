@@ -41,9 +41,8 @@ from zkchat_cli.memory.project import (
 )
 from zkchat_cli.models import Fact, FoundMessage, NoteUsage, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.truncate import truncate_to_minute
-from zkchat_cli.text.words import content_stems, stem, terms
+from zkchat_cli.text.words import content_stems, detect_languages, stem, terms
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.links.wikilinks import write_link

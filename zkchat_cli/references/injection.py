@@ -14,9 +14,8 @@ from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference, RetrievalMode
 from zkchat_cli.references.chunk_format import format_as_text, format_tool_result
 from zkchat_cli.references.mentions import MentionedDocument
-from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import content_stems
+from zkchat_cli.text.words import content_stems, detect_languages
 
 TOTAL_SHARE = 0.5
 """The share for all documents of a message: the rest is for the conversation and for tool results."""

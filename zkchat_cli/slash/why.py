@@ -15,9 +15,8 @@ from zkchat_cli.references import provenance
 from zkchat_cli.references.provenance import NamedByUser, Provenance
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import SlashCommand
-from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.numbers import line_range
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.prompts import prompt_status, sent_source_numbers
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 

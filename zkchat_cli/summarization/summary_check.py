@@ -15,9 +15,8 @@ from zkchat_cli.context.turns import Turn
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.summarization.sentence_scoring import score_sentences
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
-from zkchat_cli.text.languages import detect_language
 from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
-from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
+from zkchat_cli.text.words import STOPWORDS, detect_language, fold, stem, terms
 from zkchat_cli.tokens.counter import TokenCounter
 
 MOST_NAMED = 12

@@ -23,9 +23,8 @@ from zkchat_cli import events
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
-from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.sanitize import Sanitizer, sanitize_name
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.token_usage import BudgetBar
 
 MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9

@@ -1,7 +1,9 @@
-"""Truncation of a text to a number of characters, at word boundaries and never inside a character that a reader sees as one, and of
-timestamps."""
+"""Truncation of a text to a number of characters, at word boundaries and never inside a character that a reader sees as one; timestamps and
+a tool call's arguments in short."""
 
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -16,7 +18,13 @@ def truncate(text: str, limit: int) -> str:
         return flat
     room = limit - 1
     wide = not flat[:limit].isascii()
-    end = next((i for i in range(room, 0, -1) if flat[i] == " " or (wide and _is_boundary(flat, i))), 0)
+
+    def is_boundary(at: int) -> bool:
+        """Whether a line may end before `at`: at a space, or next to a wide character, as CJK text and its punctuation are."""
+        beside_wide = wide and any(unicodedata.east_asian_width(each) in "WF" for each in flat[at - 1 : at + 1])
+        return flat[at] == " " or (beside_wide and not _combines(flat, at))
+
+    end = next(filter(is_boundary, range(room, 0, -1)), 0)
     if not end:
         end = next((i for i in range(room, 0, -1) if not (wide and _combines(flat, i))), 0)
     return flat[:end].rstrip(" ,;:，、；：（「『《【〈“([{") + "…"
@@ -36,9 +44,9 @@ def truncate_to_minute(timestamp: str) -> str:
     return timestamp[:16].replace("T", " ")
 
 
-def _is_boundary(text: str, at: int) -> bool:
-    """Whether a line may end before `at`, without a space: next to a wide character, as CJK text and its punctuation are."""
-    return any(unicodedata.east_asian_width(each) in "WF" for each in text[at - 1 : at + 1]) and not _combines(text, at)
+def format_arguments(arguments: Mapping[str, Any]) -> str:
+    """A tool call's arguments: texts in quotation marks, others as name=value."""
+    return " ".join(f'"{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in arguments.items())
 
 
 _JOINER = "\u200d"

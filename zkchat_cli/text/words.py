@@ -1,16 +1,19 @@
-"""Words: the tokenizer, folding and stemming that search, quoting, summaries and name suggestions share.
+"""Words: the tokenizer, folding and stemming that search, quoting, summaries and name suggestions share; the language of a text, which
+chooses a stemmer; and what a word that a text does not have may mean there.
 
 CJK text has no spaces between words, so it is split into overlapping bigrams, in the index and in queries. Without that, search in Chinese
 notes finds nothing: recall at 5 of 0.04 instead of 0.9 on a real vault.
 """
 
+import string
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import ENGLISH, FILLERS, RUSSIAN, language_of, stopwords
+from zkchat_cli.text.stopwords import ENGLISH, FILLERS, FREQUENT_WORDS, RUSSIAN, language_of, languages_by_word, stopwords
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer
@@ -21,6 +24,27 @@ STOPWORDS = stopwords(ENGLISH)
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 """Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
 
+MIN_WORDS = 3
+"""Frequent words that a text must have: one or two are in a line of any language."""
+MIN_SHARE = 0.06
+"""The share of texts that must be in a language before all words are stemmed by its rules, too."""
+
+LANGUAGES = tuple(FREQUENT_WORDS)
+SHORTEST_CORRECTED = 4
+SHORTEST_MISSPELLED = 6
+"""Letters of a word that may have a typo beside known words. Most shorter words are one edit from another, such as "chart" from "chat"."""
+LONGEST_CORRECTED = 30
+SHORTEST_PART = 4
+"""Letters of each word in a compound."""
+SHORTEST_CONTAINED = 5
+"""Letters of a word that is looked for in compounds."""
+COMPOUNDING = frozenset(("german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"))
+"""Languages that write compounds as one word: "Rückenschmerzen" is about "Schmerzen"."""
+_LINKING_LETTERS = ("", "s", "n", "es", "en")
+LONGEST_STEMMED = 100
+"""Letters of a word: the stemmer's time grows with the square of them, and a data URL is one word."""
+_LETTER = lazy_pattern(r"[^\W\d_]")
+_LATIN_LETTER = lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _ASCII_RUN = lazy_pattern(r"[a-z0-9]+(?:'[a-z]+)*")
 _HALF = lazy_pattern("[\ud800-\udfff]")
 _DIACRITICS = lazy_pattern("[\u0300-\u034e\u0350-\u036f\xad\u200c\u200d\u2060\ufeff]++")
@@ -120,13 +144,11 @@ def content_terms(text: str) -> list[str]:
     every = terms(text)
     language = language_of(every)
     stop = stopwords(language)
-    plain = every if language == ENGLISH else [_without_article(term, stop) for term in every]
+    plain = every
+    if language != ENGLISH:
+        split = ((term, *term.partition("'")) for term in every)
+        plain = [word if word and article in stop else term for term, article, _, word in split]
     return [t for t in plain if t not in stop and (len(t) > 1 or not t.isascii() or t.isdigit())] or every
-
-
-def _without_article(term: str, stop: frozenset[str]) -> str:
-    article, _, word = term.partition("'")
-    return word if word and article in stop else term
 
 
 def rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
@@ -157,22 +179,15 @@ def _stemmer(language: str) -> "Stemmer":
     return Stemmer(language, 0)
 
 
-LONGEST_STEMMED = 100
-"""Letters of a word: the stemmer's time grows with the square of them, and a data URL is one word."""
-
-
 def stem_words(words: Sequence[str], language: str = ENGLISH) -> list[str]:
     """The Snowball stems of folded words; words of another script, and of more than LONGEST_STEMMED letters, stay as they are."""
-    written = [_restore_short_i(word) for word in words] if language == RUSSIAN else words
+    written = words
+    if language == RUSSIAN:  # folding makes и of й, which the endings of adjectives need
+        written = [f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word for word in words]
     if max(map(len, words), default=0) <= LONGEST_STEMMED:
         stems: list[str] = _stemmer(language).stemWords(written)
         return stems
     return [word if len(word) > LONGEST_STEMMED else _stemmer(language).stemWord(word) for word in written]
-
-
-def _restore_short_i(word: str) -> str:
-    """Folding makes и of й, which the endings of Russian adjectives need."""
-    return f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word
 
 
 @lru_cache(maxsize=16_384)
@@ -190,3 +205,52 @@ def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
 def content_stems(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> list[str]:
     """The stems of `content_terms`."""
     return [stem(term, languages) for term in content_terms(text)]
+
+
+@cache
+def _languages_by_frequent_word() -> dict[str, list[str]]:
+    return languages_by_word({language: words.split() for language, words in FREQUENT_WORDS.items()})
+
+
+def detect_language(text: str) -> str | None:
+    """The language with the most frequent words in `text`; None if it has too few of any."""
+    by_word = _languages_by_frequent_word()
+    counts = Counter(language for word in fold(text).split() if word in by_word for language in by_word[word])
+    best = max(LANGUAGES, key=lambda language: counts[language])
+    return best if counts[best] >= MIN_WORDS else None
+
+
+def is_latin(text: str) -> bool:
+    """Whether at least half of the letters are Latin; also if there are none."""
+    return text.isascii() or 2 * len(_LATIN_LETTER.findall(text)) >= len(_LETTER.findall(text))
+
+
+def detect_languages(texts: Iterable[str]) -> tuple[str, ...]:
+    """The languages of a collection of texts, always in the same order; English if none is recognized."""
+    return main_languages(Counter(filter(None, map(detect_language, texts))))
+
+
+def main_languages(counts: Counter[str]) -> tuple[str, ...]:
+    """`detect_languages`, given the number of texts in each language."""
+    return tuple(language for language in LANGUAGES if counts[language] > MIN_SHARE * counts.total()) or (ENGLISH,)
+
+
+def edits(word: str, shortest: int = SHORTEST_MISSPELLED) -> Iterator[str]:
+    """The words that differ by one letter, but not the first, or by two neighbouring letters in exchange; none for what is too long to
+    be a word."""
+    if len(word) > LONGEST_CORRECTED:
+        return
+    if len(word) >= SHORTEST_CORRECTED:
+        yield from (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
+    if len(word) >= shortest and word.isalpha():
+        letters = string.ascii_lowercase if word.isascii() else sorted({*word, *map(chr, range(0x430, 0x450))})
+        for i in range(1, len(word) + 1):
+            yield word[:i] + word[i + 1 :]
+            yield from (word[:i] + letter + word[j:] for letter in letters for j in (i, i + 1))
+
+
+def compound_parts(word: str) -> list[tuple[str, str]]:
+    """The pairs of words that may make up this one, the longest first part before others: "aufgabenliste", "timezone"."""
+    ends = range(len(word) - SHORTEST_PART, SHORTEST_PART - 1, -1)
+    pairs = [(word[: i - len(link)], word[i:]) for i in ends for link in _LINKING_LETTERS if word[:i].endswith(link)]
+    return [(first, last) for first, last in pairs if len(first) >= SHORTEST_PART]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.models import Compaction, ToolRun
-from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.truncate import format_arguments
 from zkchat_cli.views.text import IN_CHAT, CommandHints
 from zkchat_cli.views.token_usage import usage_text
 

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.text.languages import detect_language, main_languages
 from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
-from zkchat_cli.text.words import content_stems, stem
+from zkchat_cli.text.words import content_stems, detect_language, main_languages, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:

@@ -21,10 +21,19 @@ from zkchat_cli.llm.offline.passages import (
     render_passage,
 )
 from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
-from zkchat_cli.text.languages import detect_languages
-from zkchat_cli.text.near_words import COMPOUNDING, SHORTEST_CONTAINED, compound_parts, edits
 from zkchat_cli.text.stopwords import ENGLISH, language_of
-from zkchat_cli.text.words import content_terms, find_cjk, fold, stem, terms
+from zkchat_cli.text.words import (
+    COMPOUNDING,
+    SHORTEST_CONTAINED,
+    compound_parts,
+    content_terms,
+    detect_languages,
+    edits,
+    find_cjk,
+    fold,
+    stem,
+    terms,
+)
 
 MAX_QUOTES = 5
 MAX_CHARACTERS, SOURCE_CHARACTERS = 1_300, 160

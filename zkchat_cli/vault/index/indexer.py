@@ -19,7 +19,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from zkchat_cli.text import languages, words
+from zkchat_cli.text import words
 from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
@@ -341,7 +341,7 @@ class WordTables:
     def note_language(self, opening: str) -> None:
         """Recognize the language of a new note by its opening; a new index samples its chunks."""
         if not self._is_new:
-            self._languages.add(languages.detect_language(opening[:1000]))
+            self._languages.add(words.detect_language(opening[:1000]))
 
     def add_chunks(self, chunks: Iterable[tuple[int, str, str]]) -> None:
         """Add chunks: id, headings and text."""
@@ -413,4 +413,4 @@ def _sample_languages(db: Connection) -> tuple[str, ...]:
         return (ENGLISH,)
     step = max(1, (last - first + 1) // SAMPLED_CHUNKS)
     wanted = ",".join(map(str, range(first, last + 1, step)))
-    return languages.detect_languages(text for (text,) in db.execute(f"SELECT substr(text, 1, 1000) FROM chunks WHERE id IN ({wanted})"))
+    return words.detect_languages(text for (text,) in db.execute(f"SELECT substr(text, 1, 1000) FROM chunks WHERE id IN ({wanted})"))

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from zkchat_cli.text import near_words, words
+from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, rarest_first, stem_words
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
@@ -233,7 +233,7 @@ def find_forms(index: IndexDatabase, wanted: Sequence[str]) -> dict[str, WordFor
     or by the compounds that it is in.
     """
     known = _look_up(index, wanted)
-    shortest = near_words.SHORTEST_MISSPELLED if known else near_words.SHORTEST_CORRECTED
+    shortest = words.SHORTEST_MISSPELLED if known else words.SHORTEST_CORRECTED
     unknown = [word for word in wanted if word not in known][:MOST_CORRECTED]
     found: dict[str, WordForms] = {}
     for word in wanted:
@@ -251,15 +251,15 @@ def find_forms(index: IndexDatabase, wanted: Sequence[str]) -> dict[str, WordFor
 
 def _replacement(index: IndexDatabase, word: str, shortest: int) -> dict[str, WordForms]:
     """What an unknown word may mean. Only languages with many compounds are searched for those that begin or end with it."""
-    near = [forms for edited, forms in _look_up(index, set(near_words.edits(word, shortest))).items() if edited in forms.forms]
+    near = [forms for edited, forms in _look_up(index, set(words.edits(word, shortest))).items() if edited in forms.forms]
     if near:
         return {word: max(near, key=lambda forms: (forms.chunks + forms.notes, *sorted(forms.forms)))}
-    pairs = near_words.compound_parts(word)
+    pairs = words.compound_parts(word)
     known = _look_up(index, {part for pair in pairs for part in pair})
     if compound := next((pair for pair in pairs if pair[0] in known and pair[1] in known), None):
         return {part: known[part] for part in compound}
     found: dict[str, tuple[int, int]] = {}
-    for language in near_words.COMPOUNDING.intersection(index.languages()) if len(word) >= near_words.SHORTEST_CONTAINED else ():
+    for language in words.COMPOUNDING.intersection(index.languages()) if len(word) >= words.SHORTEST_CONTAINED else ():
         [part] = stem_words([word], language)
         sql = "SELECT term, chunks, notes FROM vocabulary WHERE language = ? AND (stem LIKE ? OR stem LIKE ?) LIMIT ?"
         found |= {term: (chunks, notes) for term, chunks, notes in index.rows(sql, language, f"{part}%", f"%{part}", MOST_COMPOUNDS)}

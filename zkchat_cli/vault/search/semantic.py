@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
-from zkchat_cli.text.languages import detect_language, is_latin
 from zkchat_cli.text.stopwords import language_of
-from zkchat_cli.text.words import terms
+from zkchat_cli.text.words import detect_language, is_latin, terms
 from zkchat_cli.vault.index.database import IndexDatabase, Progress
 from zkchat_cli.vault.search.embedding_windows import windows_of_chunk
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore, compute_vectors
