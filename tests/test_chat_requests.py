@@ -9,7 +9,7 @@ from model_server import ModelServer, Reply, closed_port, openai_text
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, Window, with_wire_names
 from zkchat_cli.llm.known_models import openai_input
-from zkchat_cli.llm.openai_chat import request_body
+from zkchat_cli.llm.providers.openai import request_body
 from zkchat_cli.models import PromptMessage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)

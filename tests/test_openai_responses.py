@@ -28,9 +28,10 @@ from model_server import (
 )
 from pydantic import TypeAdapter
 
-from zkchat_cli.llm import openai_chat, providers
+from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, ThinkingPart, with_wire_names
 from zkchat_cli.llm.openai_responses import PROVIDER_NAME, request_body
+from zkchat_cli.llm.providers import openai
 from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
 
@@ -155,7 +156,7 @@ def test_reasoning_goes_back_in_its_place() -> None:
 
 def test_reasoning_of_another_api_is_not_sent() -> None:
     thinking = ThinkingBlocks(provider="anthropic", blocks=({"reasoning_details": [{"data": "c2VjcmV0"}]},))
-    chat = openai_chat.request_body("m", Request(asked_with(thinking)), official=False)
+    chat = openai.request_body("m", Request(asked_with(thinking)), official=False)
     assert "c2VjcmV0" not in json.dumps([body_of(*asked_with(thinking)), chat])
 
 

@@ -17,6 +17,8 @@ OPENAI_INPUT = {
     "o4": 200_000,
 }
 """The largest prompt of OpenAI's models in tokens, by the beginning of their names; the longest that fits counts. OpenAI lists none."""
+REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
+"""Prefixes of OpenAI's models that take no temperature."""
 WITHOUT_TOOLS = (
     *("chatgpt-4o", "gpt-4o-search", "gpt-4o-mini-search", "gpt-5-search", "o1-mini", "o1-preview"),
     *("smollm", "tinyllama", "llama-2", "llama2", "vicuna", "gemma-2", "gemma2", "phi-2", "phi-3", "phi3", "stablelm", "olmo"),

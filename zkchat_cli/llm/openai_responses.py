@@ -14,7 +14,7 @@ from typing import Any
 from zkchat_cli.llm.base import MAX_CALL_ID, Request, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.llm.openai_chat import takes_temperature
+from zkchat_cli.llm.known_models import REASONING_MODELS
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
 
 PROVIDER_NAME = "openai/responses"
@@ -121,7 +121,7 @@ def request_body(model: str, request: Request, *, official: bool, verbosity: str
         reasoning=without_none(effort=options.reasoning_effort, summary=summary) or None,
         text={"verbosity": verbosity} if verbosity else None,
         max_output_tokens=max(options.max_output_tokens, MIN_ANSWER) if options.max_output_tokens is not None else None,
-        temperature=options.temperature if takes_temperature(model) or not official else None,
+        temperature=None if official and model.startswith(REASONING_MODELS) else options.temperature,
         tools=[_tool(tool) for tool in request.tools] or None,
     )
 

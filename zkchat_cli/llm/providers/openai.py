@@ -5,19 +5,20 @@ completions, unless `openai.api` says otherwise. mojentic makes the calls; `prep
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
 from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import openai_chat, openai_responses
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
-from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_client import UNREADABLE
-from zkchat_cli.llm.known_models import calls_no_tools, openai_input
+from zkchat_cli.llm import openai_responses
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window, openai_message, without_none
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
+from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
+from zkchat_cli.llm.known_models import REASONING_MODELS, calls_no_tools, openai_input
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
     LLAMA_CPP,
@@ -33,8 +34,13 @@ from zkchat_cli.llm.remote_model import (
     leave_out,
     remote_provider,
 )
+from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
+PROVIDER_NAME = "openai"
+"""Marks reasoning that goes back to an OpenAI-compatible server only."""
+SHORT_ID = 9
+"""Characters of an id at Mistral."""
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
 """Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
 _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
@@ -49,6 +55,118 @@ class OpenAISettings(KeyedSettings):
     )
     verbosity: Literal["", "low", "medium", "high"] = Field(
         "", description="length of the answers of GPT-5 and later: low, medium or high; empty: the model's default"
+    )
+
+
+class OpenAIReader(ChatReader):
+    """The events of one response. Reasoning is in `reasoning_content` (llama.cpp, vLLM) or `reasoning` (OpenRouter, Groq, LM Studio)."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._by_index: dict[int | None, PartialToolCall] = {}
+        self._reasoning_details: list[dict[str, Any]] = []
+        self._reasoning_content = ""
+
+    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        self.count_usage(event.get("usage"), "prompt_tokens", "completion_tokens")
+        choices = event.get("choices")
+        if not choices:
+            return "", ""
+        delta = choices[0].get("delta") or choices[0].get("message") or {}  # the latter from a server that does not stream
+        for fragment in delta.get("tool_calls") or ():
+            self._add_fragment(fragment)
+        for detail in delta.get("reasoning_details") or ():
+            self._add_reasoning_detail(detail)
+        self.finish = text_of(choices[0].get("finish_reason")) or self.finish
+        reasoning = text_of(delta.get("reasoning_content"))
+        self._reasoning_content += reasoning
+        thought = reasoning or text_of(delta.get("reasoning"))
+        content = delta.get("content") or delta.get("refusal")
+        if not isinstance(content, list):
+            return text_of(content), thought
+        thoughts = [part for each in content for part in each.get("thinking") or ()]  # Mistral lists texts, and thoughts as lists of texts
+        return _join_texts(content), _join_texts(thoughts) + thought
+
+    def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
+        """A fragment continues the call of its index, unless it begins another."""
+        function = fragment.get("function") or {}
+        added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
+        if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
+            added.extra = {"extra_content": extra}
+            self.hidden_bytes += len(str(extra))
+        self.hidden_bytes += added.size
+        index = whole_number(fragment.get("index"))
+        call = self._by_index.get(index)
+        if call is None or call.ends_before(added):
+            self._by_index[index] = added
+            self.add_call(added)
+            return
+        call.id = call.id or added.id
+        call.name = call.name or added.name
+        call.arguments += added.arguments
+        call.extra |= added.extra
+
+    def _add_reasoning_detail(self, part: Mapping[str, Any]) -> None:
+        """OpenRouter needs them back as they were; the texts of one come in pieces."""
+        self.hidden_bytes += len(str(part))
+        last = self._reasoning_details[-1] if self._reasoning_details else {}
+        if not last or (last.get("type"), last.get("index")) != (part.get("type"), part.get("index")):
+            self._reasoning_details.append(dict(part))
+            return
+        for name, value in part.items():
+            if name in ("text", "summary", "data"):
+                last[name] = (last.get(name) or "") + (value or "")
+            elif value is not None:
+                last[name] = value
+
+    def thinking(self) -> ThinkingBlocks | None:
+        """What OpenRouter, DeepSeek and Gemini want back: keys of the message, and of its calls."""
+        block: dict[str, Any] = {"reasoning_details": self._reasoning_details, "reasoning_content": self._reasoning_content}
+        if any(call.extra for call in self.calls):
+            block["tool_calls"] = [call.extra for call in self.calls]
+        sent = {name: value for name, value in block.items() if value}
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=(sent,)) if sent else None
+
+
+def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(text_of(part.get("text")) for part in parts)
+
+
+def add_reasoning(body: dict[str, Any]) -> None:
+    """DeepSeek wants reasoning with each of its answers: of earlier turns, which are sent without, it takes an empty one."""
+    for message in body["messages"]:
+        if message["role"] == "assistant":
+            message.setdefault("reasoning_content", "")
+
+
+def shorten_call_ids(body: dict[str, Any]) -> None:
+    """Mistral wants calls' ids of nine letters and digits."""
+    for message in body["messages"]:
+        for place, key in ((message, "tool_call_id"), *((call, "id") for call in message.get("tool_calls", ()))):
+            if key in place and not (len(place[key]) == SHORT_ID and place[key].isalnum()):
+                place[key] = sha256(place[key].encode()).hexdigest()[:SHORT_ID]
+
+
+def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
+    """The request's JSON. `official`: the server is OpenAI, which is stricter than compatible servers."""
+    options = request.options
+    messages = list(map(openai_message, request.messages))
+    for message, source in zip(messages, request.messages, strict=True):
+        for block in source.thinking_for(PROVIDER_NAME):
+            for call, extra in zip(message.get("tool_calls", ()), block.get("tool_calls", ()), strict=False):
+                call |= extra
+            message |= {name: value for name, value in block.items() if name != "tool_calls"}
+    return without_none(
+        model=model,
+        messages=messages,
+        stream=True,
+        stream_options={"include_usage": True},
+        max_completion_tokens=options.max_output_tokens if official else None,
+        max_tokens=None if official else options.max_output_tokens,
+        temperature=None if official and model.startswith(REASONING_MODELS) else options.temperature,
+        reasoning_effort=options.reasoning_effort,
+        verbosity=verbosity or None,
+        tools=[tool.descriptor for tool in request.tools] or None,
     )
 
 
@@ -82,8 +200,8 @@ TEMPERATURE_REFUSAL = Refusal(
 )
 STREAM_OPTIONS_REFUSAL = Refusal(re.compile("stream_options"), leave_out("stream_options"))
 """Mistral takes none; its tokens are counted by zkchat then, unless it reports them all the same."""
-MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), openai_chat.add_reasoning)
-CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), openai_chat.shorten_call_ids)
+MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), add_reasoning)
+CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), shorten_call_ids)
 
 
 @dataclass
@@ -92,8 +210,8 @@ class OpenAIModel(RemoteModel):
 
     provider = "openai"
     path = "/chat/completions"
-    reader: ClassVar[type[ChatReader]] = openai_chat.OpenAIReader
-    make_body = staticmethod(openai_chat.request_body)
+    reader: ClassVar[type[ChatReader]] = OpenAIReader
+    make_body = staticmethod(request_body)
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *(TOOLS_WITH_REASONING_REFUSAL, TEMPERATURE_REFUSAL, STREAM_OPTIONS_REFUSAL),
         *(MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL),
