@@ -13,8 +13,8 @@ from acp_client import editor
 from conftest import Program, write_notes
 
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.embedders import builtin
-from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
 NOTES = {

@@ -11,8 +11,7 @@ from zkchat_cli.app.model_access import open_embedder
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
-from zkchat_cli.llm.base import ModelConfig
-from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbedderConfig, ModelConfig
 from zkchat_cli.llm.providers.ollama import parse_address
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
 

@@ -10,7 +10,7 @@ from conftest import Program, write_notes
 from fake_embedders import SYNONYMS
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.embedders.onnx import EMBEDDER
 from zkchat_cli.vault.search.vector_store import compute_vectors
 

@@ -43,8 +43,7 @@ from model_server import (
 import zkchat_cli
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders, http_client
-from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished
-from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Options, Request, StreamFinished
 from zkchat_cli.llm.http_client import Endpoint, LookupLimits
 from zkchat_cli.vault.search.vector_store import compute_vectors
 

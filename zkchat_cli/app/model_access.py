@@ -14,8 +14,7 @@ from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import ModelConfig, Provider, Similarities
-from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Provider, Similarities
 from zkchat_cli.vault.search.vector_store import Embedder
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from zkchat_cli.citations.support import Similarities, judge_by_meaning
 from zkchat_cli.citations.verify import CitedSentence
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Event
-from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.llm.collected_answer import collect
+from zkchat_cli.llm.base import Options, Request, collect
 from zkchat_cli.models import PromptMessage, Support, TokenUsage
 from zkchat_cli.tokens.counter import TokenCounter
 

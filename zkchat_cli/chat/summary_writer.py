@@ -13,8 +13,7 @@ from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import LIMIT_SHARE
 from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
 from zkchat_cli.context.turns import SUMMARY_TAG, fence, make_prompt_message
-from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.llm.collected_answer import collect
+from zkchat_cli.llm.base import Options, Request, collect
 from zkchat_cli.models import CompactionMode, PromptMessage, TokenUsage, sum_usage
 from zkchat_cli.summarization import summary_check
 from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, fit_transcript, parse_summary

@@ -5,16 +5,21 @@ the text that came before them.
 """
 
 import json
+import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.events import Waiting
 from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.text.words import replace_surrogates
 
 if TYPE_CHECKING:
     from zkchat_cli.llm.remote_model import RemoteModel
@@ -29,6 +34,7 @@ class Similarities(Protocol):
     def similarities(self, query: str, texts: Sequence[str], /) -> list[float] | None: ...
 
 
+_log = logging.getLogger(__name__)
 MAX_TOOL_NAME = 64
 MAX_CALL_ID = 40
 """Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46."""
@@ -155,6 +161,35 @@ class Model(ABC):
         return None
 
 
+class CollectedAnswer(NamedTuple):
+    """An answer; `problem` says in a few words why there is none, or only a part."""
+
+    text: str = ""
+    usage: TokenUsage | None = None
+    problem: str | None = None
+
+
+def collect(model: Model, request: Request) -> Generator[Waiting, None, CollectedAnswer]:
+    """Make the call and return its whole answer; yields only why it is made again. Closing it ends the call."""
+    text = ""
+    with closing(model.stream(request)) as stream:
+        for delta in stream:
+            match delta:
+                case TextPart(more):
+                    text += replace_surrogates(more)
+                case RetryDelay(seconds, reason):
+                    yield Waiting(seconds, replace_surrogates(reason))
+                case StreamFinished(reason, usage):
+                    problem = f"the answer was not finished ({reason})" if reason in ("length", "content_filter", "cancelled") else None
+                    return CollectedAnswer(text, usage, problem or (None if text.strip() else "the model's answer was empty"))
+                case StreamFailed(error):
+                    _log.info("%s failed: %s: %s", model.name, error.kind, error.message)
+                    return CollectedAnswer(text, problem=error.message)
+                case _:
+                    pass
+    return CollectedAnswer(text, problem="the stream broke off")
+
+
 PROMPT_PARTS = frozenset({"messages", "input", "system", "tools"})
 """Keys of a request body with the parts of the prompt."""
 
@@ -186,29 +221,21 @@ def wire_name(tool: str) -> str:
 
 def with_wire_names(request: Request) -> Request:
     """The request with the names of its tools and calls as servers accept them."""
-
-    def rename_tool(tool: PromptTool) -> PromptTool:
+    tools, messages = [], []
+    for tool in request.tools:
         function = {**tool.descriptor["function"], "name": wire_name(tool.name)}
-        return tool.model_copy(update={"descriptor": {**tool.descriptor, "function": function}})
-
-    def rename_calls(message: PromptMessage) -> PromptMessage:
+        tools.append(tool.model_copy(update={"descriptor": {**tool.descriptor, "function": function}}))
+    for message in request.messages:
         calls = tuple(call.model_copy(update={"name": wire_name(call.name)}) for call in message.tool_calls)
-        return message.model_copy(update={"tool_calls": calls}) if calls else message
-
-    return request._replace(tools=tuple(map(rename_tool, request.tools)), messages=tuple(map(rename_calls, request.messages)))
+        messages.append(message.model_copy(update={"tool_calls": calls}) if calls else message)
+    return request._replace(tools=tuple(tools), messages=tuple(messages))
 
 
 def openai_message(message: PromptMessage) -> dict[str, Any]:
     formatted: dict[str, Any] = {"role": message.role, "content": message.content}
-    if message.tool_calls:
-        formatted["tool_calls"] = [
-            {
-                "id": call.id[-MAX_CALL_ID:],
-                "type": "function",
-                "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
-            }
-            for call in message.tool_calls
-        ]
+    for call in message.tool_calls:
+        function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
+        formatted.setdefault("tool_calls", []).append({"id": call.id[-MAX_CALL_ID:], "type": "function", "function": function})
     if message.tool_call_id is not None:
         formatted["tool_call_id"] = message.tool_call_id[-MAX_CALL_ID:]
     return formatted
@@ -252,6 +279,17 @@ class ModelInfo(NamedTuple):
     calls_tools: bool | None = None
     server: str = ""
     """The program that serves it, such as llamacpp."""
+
+
+class EmbedderConfig(NamedTuple):
+    """What an embedder opens a model with: `semantic.model` and `semantic.path`, which may be empty, the folder of downloaded models, and a
+    server: what the provider of the same name opens its models with. A model may keep in `cache_dir` what it can make again."""
+
+    model: str = ""
+    path: str = ""
+    models_dir: Path = Path()
+    server: ModelConfig = ModelConfig()
+    cache_dir: Path | None = None
 
 
 class Provider(NamedTuple):

@@ -1,16 +1,19 @@
-"""Registry: one way to get vectors for texts per file, each declaring `EMBEDDER`. Opening one contacts nothing."""
+"""Registry: one way to get vectors for texts per file, each declaring `EMBEDDER`. Opening one contacts nothing: what is missing is an error of
+its first call."""
 
 import sys
+from collections.abc import Callable
 
 from zkchat_cli import registry
-from zkchat_cli.llm.embedders.base import OpenEmbedder
+from zkchat_cli.llm.base import EmbedderConfig
+from zkchat_cli.vault.search.vector_store import Embedder
 
 
 def names() -> list[str]:
     return registry.names(sys.modules[__name__])
 
 
-def embedder(name: str) -> OpenEmbedder:
+def embedder(name: str) -> Callable[[EmbedderConfig], Embedder]:
     """Raises KeyError for an unknown name."""
-    found: OpenEmbedder = registry.load(sys.modules[__name__], name, "EMBEDDER")
+    found: Callable[[EmbedderConfig], Embedder] = registry.load(sys.modules[__name__], name, "EMBEDDER")
     return found

@@ -1,6 +1,6 @@
 """Vectors from an Ollama server, on this machine or where OLLAMA_HOST or ollama.host says."""
 
-from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.providers.ollama import open_server
 from zkchat_cli.llm.server_embedder import ServerEmbedder
 from zkchat_cli.vault.search.vector_store import Embedder

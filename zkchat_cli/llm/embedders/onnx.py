@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.sentence_models import SentenceModel, model_family
 from zkchat_cli.vault.search.vector_store import Embedder
 
