@@ -10,15 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
-
-if TYPE_CHECKING:
-    import asyncio
 
 CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
@@ -34,6 +31,7 @@ class HiddenPart(NamedTuple):
 _Queued = Delta | HiddenPart | None
 Emit = Callable[[Delta | HiddenPart], None]
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
+_LIMITED: dict[type, str] = {TextPart: "the answer", ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
 
 
 def stream_in_thread(
@@ -49,10 +47,27 @@ def stream_in_thread(
 
     deltas: queue.SimpleQueue[_Queued] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
-    task = loop.create_task(call(_limit_answer(deltas.put, max_bytes)))
-    thread = threading.Thread(target=_run, args=(loop, task, deltas.put, endpoint), name="model call", daemon=True)
+    task = loop.create_task(call(deltas.put))
+
+    def run() -> None:
+        try:
+            loop.run_until_complete(task)
+        except asyncio.CancelledError:
+            pass
+        except ProviderError as e:
+            deltas.put(StreamFailed(e))
+        except Exception as e:  # a defect in a library or in zkchat must not end the conversation  # noqa: BLE001
+            _log.exception("the call failed")
+            problem = f"could not be called: {type(e).__name__}: {e}"
+            deltas.put(StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
+        finally:
+            deltas.put(None)
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
+
+    thread = threading.Thread(target=run, name="model call", daemon=True)
     thread.start()
-    started = False
+    started, rooms = False, dict.fromkeys(_LIMITED, max_bytes)
     try:
         while True:
             seconds = stall_timeout if started else timeout
@@ -60,10 +75,24 @@ def stream_in_thread(
                 delta = _next_delta(deltas, seconds)
             except queue.Empty:
                 delta = StreamFailed(endpoint.answer_timeout(seconds, started=started))
-            if isinstance(delta, HiddenPart):
+            if isinstance(delta, RetryDelay):  # repeated each second with the seconds that are left
+                deadline, left = time.monotonic() + delta.seconds, delta.seconds
+                while left > 0:
+                    yield RetryDelay(left, delta.reason)
+                    time.sleep(min(1.0, left))
+                    left = deadline - time.monotonic() if deltas.empty() else 0.0
                 continue
-            if isinstance(delta, RetryDelay):
-                yield from _count_down(delta, deltas)
+            if isinstance(delta, TextPart | ReasoningPart | HiddenPart):
+                encoded = b"" if isinstance(delta, HiddenPart) else delta.text.encode("utf-8", "surrogatepass")
+                room = rooms[type(delta)]
+                rooms[type(delta)] -= delta.size if isinstance(delta, HiddenPart) else len(encoded)
+                if rooms[type(delta)] < 0:
+                    if not isinstance(delta, HiddenPart):
+                        yield type(delta)(encoded[:room].decode("utf-8", "ignore"))
+                    notice = f"{_LIMITED[type(delta)]} became longer than {max_bytes:,} bytes and was cut there"
+                    yield StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
+                    return
+            if isinstance(delta, HiddenPart):
                 continue
             yield delta or StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
             if delta is None or isinstance(delta, StreamFinished | StreamFailed):
@@ -86,63 +115,3 @@ def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float) -> _Queued
         except queue.Empty:
             if left <= STOP_INTERVAL:
                 raise
-
-
-def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[_Queued]") -> Generator[RetryDelay, None, None]:
-    """The delay, repeated each second with the seconds that are left."""
-    deadline, left = time.monotonic() + delay.seconds, delay.seconds
-    while left > 0:
-        yield RetryDelay(left, delay.reason)
-        time.sleep(min(1.0, left))
-        left = deadline - time.monotonic() if deltas.empty() else 0.0
-
-
-def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Callable[[_Queued], None], endpoint: Endpoint) -> None:
-    """Run the call to its end on this thread, and report how it failed."""
-    from asyncio import CancelledError  # as above
-
-    try:
-        loop.run_until_complete(task)
-    except (CancelledError, _AnswerCut):
-        pass
-    except ProviderError as e:
-        put(StreamFailed(e))
-    except Exception as e:  # a defect in a library or in zkchat must not end the conversation  # noqa: BLE001
-        _log.exception("the call failed")
-        problem = f"could not be called: {type(e).__name__}: {e}"
-        put(StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
-    finally:
-        put(None)
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
-
-
-class _AnswerCut(Exception):
-    """The answer became too long, and the reader got its end."""
-
-
-def _limit_answer(put: Callable[[_Queued], None], max_bytes: int) -> Emit:
-    """Puts deltas until the text, the reasoning or the tool calls exceed so many bytes; then the end, and raises _AnswerCut."""
-    names: dict[type, str] = {TextPart: "the answer", ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
-    rooms = dict.fromkeys(names, max_bytes)
-
-    def emit(delta: Delta | HiddenPart) -> None:
-        fitting: Delta | HiddenPart = delta
-        if isinstance(delta, TextPart | ReasoningPart):
-            encoded = delta.text.encode("utf-8", "surrogatepass")
-            size, fitting = len(encoded), type(delta)(encoded[: rooms[type(delta)]].decode("utf-8", "ignore"))
-        elif isinstance(delta, HiddenPart):
-            size = delta.size
-        else:
-            put(delta)
-            return
-        rooms[type(delta)] -= size
-        if rooms[type(delta)] >= 0:
-            put(delta)
-            return
-        put(fitting)
-        notice = f"{names[type(delta)]} became longer than {max_bytes:,} bytes and was cut there"
-        put(StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit."))
-        raise _AnswerCut
-
-    return emit

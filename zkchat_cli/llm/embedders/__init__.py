@@ -1,5 +1,4 @@
-"""Registry: one way to get vectors for texts per file, each declaring `EMBEDDER`. Opening one contacts nothing: what is missing is an error of
-its first call."""
+"""Registry: one way to get vectors for texts per file, each declaring `EMBEDDER`. The first call reports what is wrong."""
 
 import sys
 from collections.abc import Callable
