@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart, ThinkingPart, ToolCallsPart, parse_tool_call
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.threaded_stream import HiddenPart
-from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage
 from zkchat_cli.text.numbers import whole_number
 
 DONE = "[DONE]"
@@ -38,16 +37,6 @@ class PartialToolCall:
     @property
     def size(self) -> int:
         return len(self.id) + len(self.name) + len(self.arguments)
-
-    def ends_before(self, piece: "PartialToolCall") -> bool:
-        """Whether a piece begins another call: with another id or, without ids, a name when the arguments of this one are whole."""
-        if piece.id and self.id:
-            return piece.id != self.id
-        return bool(piece.name and self.name) and (piece.name != self.name or (bool(piece.arguments) and self._is_whole))
-
-    @property
-    def _is_whole(self) -> bool:
-        return bool(self.arguments) and parse_tool_call("", "", self.arguments).malformed is None
 
 
 @dataclass
@@ -108,7 +97,7 @@ class ChatReader(ABC):
         """The deltas of a line, which may be cut off. Raises ProviderError for an error in it, and if it cannot be read."""
         hidden = self.hidden_bytes
         try:
-            event = self.parse_line(line)
+            event = _parse_line(line)
             if event is None:
                 return
             if event == DONE:
@@ -121,30 +110,17 @@ class ChatReader(ABC):
             sent, reasoning = self.read_event(event)
             text, thought = self._splitter.split(sent)
         except UNREADABLE as e:
-            if self.started and not line.endswith(b"\n"):
-                return
-            raise self._unreadable(line) from e
+            if not self.started:
+                what = "a web page instead of JSON" if line.lstrip()[:1] == b"<" else "something that is not a model's answer"
+                raise self.endpoint.error("bad_answer", f"answered with {what}", self.endpoint.check) from e
+            if line.endswith(b"\n"):
+                problem = "sent something in its answer that cannot be read"
+                raise self.endpoint.error("bad_answer", problem, "Ask again, or try another model.") from e
+            return
         self.started = self.started or bool(sent or reasoning or self.calls)
         if self.hidden_bytes > hidden:
             yield HiddenPart(self.hidden_bytes - hidden)
         yield from _parts(text, thought + reasoning)
-
-    def _unreadable(self, line: bytes) -> ProviderError:
-        if self.started:
-            return self.endpoint.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or try another model.")
-        what = "a web page instead of JSON" if line.lstrip()[:1] == b"<" else "something that is not a model's answer"
-        return self.endpoint.error("bad_answer", f"answered with {what}", self.endpoint.check)
-
-    def parse_line(self, line: bytes) -> object:
-        """The JSON of a line, which may be a server-sent event; None if it has none. Raises ValueError for anything else."""
-        if line.startswith(b"data:"):
-            data = line[5:].strip()
-            return DONE if data == DONE.encode() else json.loads(data or b"null")
-        if line.lstrip().startswith(b"{"):  # an event of Ollama, or an error or a whole answer instead of a stream
-            return json.loads(line)
-        if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
-            return None
-        raise ValueError("neither JSON nor a server-sent event")
 
     def end(self) -> Iterator[Delta]:
         """The deltas at the end of the response. Raises ProviderError for an answer that is incomplete."""
@@ -158,13 +134,17 @@ class ChatReader(ABC):
         yield from _parts("", held) if self._splitter.thinks else _parts(held, "")
         if self.calls and (thinking := self.thinking()):
             yield ThinkingPart(thinking)
-        if calls := self._whole_calls():
+        reason: FinishReason = "length" if self.finish in LENGTH_REASONS else "stop"
+        calls = tuple(parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls)
+        if calls and calls[-1].malformed is not None and reason == "length":
+            calls = calls[:-1]  # the limit has cut it off
+        if calls:
+            reason = "tool_calls"
             yield ToolCallsPart(calls)
-        yield StreamFinished("tool_calls" if calls else self.finish_reason, self._usage())
-
-    @property
-    def finish_reason(self) -> FinishReason:
-        return "length" if self.finish in LENGTH_REASONS else "stop"
+        usage = None
+        if self.counts.get("prompt_tokens"):
+            usage = TokenUsage.model_validate({"completion_tokens": 0, **self.counts, "estimated": False})
+        yield StreamFinished(reason, usage)
 
     def add_call(self, call: PartialToolCall) -> None:
         """Raises ValueError for too many."""
@@ -185,17 +165,6 @@ class ChatReader(ABC):
             self.count(prompt_tokens=usage.get(sent), completion_tokens=usage.get(received))
             self.count(cached_tokens=cached.get("cached_tokens"), reasoning_tokens=reasoned.get("reasoning_tokens"))
 
-    def _usage(self) -> TokenUsage | None:
-        if not self.counts.get("prompt_tokens"):
-            return None
-        return TokenUsage.model_validate({"completion_tokens": 0, **self.counts, "estimated": False})
-
-    def _whole_calls(self) -> tuple[ToolCall, ...]:
-        """The calls of the answer, without one that the length limit cut off."""
-        calls = tuple(parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls)
-        cut = calls and calls[-1].malformed is not None and self.finish_reason == "length"
-        return calls[:-1] if cut else calls
-
 
 def _parts(text: str, reasoning: str) -> Iterator[Delta]:
     if reasoning:
@@ -214,3 +183,15 @@ def text_of(value: object) -> str:
     if value is not None and not isinstance(value, str):
         raise TypeError(value)
     return value or ""
+
+
+def _parse_line(line: bytes) -> object:
+    """The JSON of a line, which may be a server-sent event; None if it has none. Raises ValueError for anything else."""
+    if line.startswith(b"data:"):
+        data = line[5:].strip()
+        return DONE if data == DONE.encode() else json.loads(data or b"null")
+    if line.lstrip().startswith(b"{"):  # an event of Ollama, or an error or a whole answer instead of a stream
+        return json.loads(line)
+    if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
+        return None
+    raise ValueError("neither JSON nor a server-sent event")

@@ -10,7 +10,6 @@ This is the only file that depends on something mojentic does not document: `rec
 import json
 import logging
 import os
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -71,7 +70,11 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
         server = self._model.server
         attempt.sent, reader = True, self._model.reader(server)
         try:
-            await self._read(url, body, headers, attempt, reader)
+            async with self._client.stream("POST", url, content=body, headers=headers) as response:
+                check_response(response, server)
+                if not response.is_success:
+                    raise await self._error(response, attempt)
+                await self._read(response, reader)
             for delta in reader.end():
                 self._emit(delta)
             return LLMGatewayResponse()
@@ -85,57 +88,47 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
                 raise error from e
             raise httpx.RemoteProtocolError(error.message) from error
 
-    async def _read(self, url: str, body: bytes, headers: Any, attempt: Any, reader: ChatReader) -> None:
-        """Make the call and emit what comes until the last event, or until the server leaves after its finish reason."""
-        async with self._client.stream("POST", url, content=body, headers=headers) as response:
-            check_response(response, reader.endpoint)
-            if not response.is_success:
-                attempt.status = response.status_code
-                attempt.retry_after = parse_retry_after(response.headers.get("retry-after"), self.policy.wall())
-                raise self._error(attempt, await _read_body(response))
-            try:
-                async for line in _read_lines(response, reader):
-                    for delta in reader.read_line(line):
-                        self._emit(delta)
-                    if reader.ended:
-                        return
-            except httpx.TransportError:
-                if not reader.finish:
-                    raise
-
-    def _error(self, attempt: Any, body: bytes) -> ProviderError:
+    async def _error(self, response: httpx.Response, attempt: Any) -> ProviderError:
+        attempt.status = response.status_code
+        attempt.retry_after = parse_retry_after(response.headers.get("retry-after"), self.policy.wall())
+        said = bytearray()
+        async for piece in response.aiter_raw():
+            said += piece
+            if len(said) >= MAX_BODY:
+                break
         delay = bounded_seconds(attempt.retry_after.delay, MAX_RETRY_AFTER)
-        error = self._model.server.error_from_response(attempt.status, body, delay)
+        error = self._model.server.error_from_response(attempt.status, bytes(said[:MAX_BODY]), delay)
         better = self._model.check() if error.kind == "unknown_model" else None  # names the models that the server has
         return better if better is not None and better.kind == "unknown_model" else error
 
+    async def _read(self, response: httpx.Response, reader: ChatReader) -> None:
+        """Emit what comes until the last event, or until the server leaves after its finish reason.
 
-async def _read_body(response: httpx.Response) -> bytes:
-    """The body of an error, without what exceeds MAX_BODY."""
-    read = bytearray()
-    async for piece in response.aiter_raw():
-        read += piece
-        if len(read) >= MAX_BODY:
-            break
-    return bytes(read[:MAX_BODY])
+        The last line may have no end. Indented JSON, of a server that does not stream, is one line. Raises ProviderError for a line that is
+        too long.
+        """
+        is_json, pending = response.headers.get("content-type", "").startswith("application/json"), bytearray()
 
+        def emit(line: bytes) -> None:
+            for delta in reader.read_line(line):
+                self._emit(delta)
 
-async def _read_lines(response: httpx.Response, reader: ChatReader) -> AsyncIterator[bytes]:
-    """The lines of a stream with their ends; the last one may have none. Indented JSON, of a server that does not stream, is one line.
-
-    Raises ProviderError for a line that is too long.
-    """
-    is_json, pending = response.headers.get("content-type", "").startswith("application/json"), bytearray()
-    async for received in response.aiter_raw():
-        pending += received
-        if b"\n" in received and not (is_json and pending.startswith((b"{\n", b"{\r\n"))):
-            *lines, rest = bytes(pending).split(b"\n")
-            pending = bytearray(rest)
-            for line in lines:
-                check_document(line, reader.endpoint, MAX_LINE)
-                yield line + b"\n"
-        check_document(pending, reader.endpoint, MAX_LINE)
-    yield bytes(pending)
+        try:
+            async for received in response.aiter_raw():
+                pending += received
+                if b"\n" in received and not (is_json and pending.startswith((b"{\n", b"{\r\n"))):
+                    *lines, rest = bytes(pending).split(b"\n")
+                    pending = bytearray(rest)
+                    for line in lines:
+                        check_document(line, reader.endpoint, MAX_LINE)
+                        emit(line + b"\n")
+                        if reader.ended:
+                            return
+                check_document(pending, reader.endpoint, MAX_LINE)
+            emit(bytes(pending))
+        except httpx.TransportError:
+            if not reader.finish:
+                raise
 
 
 async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) -> None:

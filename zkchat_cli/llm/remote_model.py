@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -65,18 +66,13 @@ def leave_out(*names: str) -> Callable[[dict[str, Any]], object]:
     return lambda body: [body.pop(name, None) for name in names]
 
 
-def merge_roles(body: dict[str, Any]) -> None:
-    """For a template that knows only user and assistant, in turn: instructions begin the first message."""
-    for message in body["messages"]:
-        if message["role"] == "system":
-            message["role"] = "user"
-    merge_messages(body)
-
-
-def merge_messages(body: dict[str, Any]) -> None:
-    """Make one message of several in a row of the system or the user."""
+def merge_messages(body: dict[str, Any], *, system: str = "system") -> None:
+    """Make one message of several in a row of the system or the user. For a template that knows only user and assistant, in turn, the
+    `system` is the user: instructions begin the first message."""
     merged: list[dict[str, Any]] = []
     for message in body["messages"]:
+        if message["role"] == "system":
+            message["role"] = system
         if merged and message["role"] in ("system", "user") and merged[-1]["role"] == message["role"]:
             merged[-1]["content"] += f"\n\n{message['content']}"
         else:
@@ -88,7 +84,7 @@ ONE_SYSTEM_MESSAGE = Refusal(re.compile("system message must be at the beginning
 """Qwen's templates take no second one, such as that with a memory file."""
 ROLES_REFUSAL = Refusal(
     ROLES_REFUSED,
-    merge_roles,
+    partial(merge_messages, system="user"),
     "takes no system message, so its instructions were sent with the first message",
     "Small models may follow them less closely.",
 )
@@ -121,8 +117,7 @@ class RemoteModel(Model):
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self.name = f"{self.provider}/{self.model}"
-        self.exact = False
+        self.name, self.exact = f"{self.provider}/{self.model}", False
 
     @abstractmethod
     def find_window(self) -> Window | None:
@@ -200,8 +195,10 @@ class RemoteModel(Model):
             with closing(self._call(request)) as deltas:
                 for delta in deltas:
                     match delta:
-                        case StreamFailed(error) if refusal := self._find_refusal(error):
-                            break
+                        case StreamFailed(error) if error.kind == "bad_request":
+                            found = (each for each in self.refusals if each not in self.refused and each.wording.search(error.message))
+                            if refusal := next(found, None):
+                                break
                         case StreamFailed(error) if error.kind == "no_tools":
                             self.calls_tools = False
                         case StreamFinished(notice="") if reported is not None:
@@ -211,12 +208,6 @@ class RemoteModel(Model):
                 return
             self.refused.append(refusal)
             reported = refusal if refusal.notice else reported
-
-    def _find_refusal(self, error: ProviderError) -> Refusal | None:
-        """What the model has refused with this error, for the first time."""
-        if error.kind != "bad_request":
-            return None
-        return next((each for each in self.refusals if each not in self.refused and each.wording.search(error.message)), None)
 
     def _call(self, request: Request) -> Generator[Delta, None, None]:
         async def call(emit: Emit) -> None:
@@ -229,10 +220,9 @@ class RemoteModel(Model):
         with closing(stream_in_thread(call, self.server, *limits)) as parts:
             for part in parts:
                 if isinstance(part, ToolCallsPart):
-                    calls = tuple(each.model_copy(update={"name": names.get(each.name, each.name)}) for each in part.calls)
-                    yield ToolCallsPart(calls)
-                else:
-                    yield part
+                    calls = (each.model_copy(update={"name": names.get(each.name, each.name)}) for each in part.calls)
+                    part = ToolCallsPart(tuple(calls))
+                yield part
 
     def check(self) -> ProviderError | None:
         if error := self.config_error():

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_responses
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window, openai_message, without_none
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window, openai_message, parse_tool_call, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.known_models import REASONING_MODELS, calls_no_tools, openai_input
@@ -88,7 +88,8 @@ class OpenAIReader(ChatReader):
         return _join_texts(content), _join_texts(thoughts) + thought
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
-        """A fragment continues the call of its index, unless it begins another."""
+        """A fragment continues the call of its index, unless it begins another: with another id or, without ids, another name, or the same
+        one when the arguments of the call are whole."""
         function = fragment.get("function") or {}
         added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
         if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
@@ -97,7 +98,14 @@ class OpenAIReader(ChatReader):
         self.hidden_bytes += added.size
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
-        if call is None or call.ends_before(added):
+        if call is None:
+            begins_another = True
+        elif added.id and call.id:
+            begins_another = added.id != call.id
+        else:
+            is_whole = call.arguments and parse_tool_call("", "", call.arguments).malformed is None
+            begins_another = bool(added.name and call.name) and (added.name != call.name or bool(added.arguments and is_whole))
+        if call is None or begins_another:
             self._by_index[index] = added
             self.add_call(added)
             return
