@@ -107,8 +107,10 @@ def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], rep
         raise error
     arrived = 0
     for file in model.files:
-        target = folder / model.name / file.name
-        if not _is_intact(target, file):
+        target, digest = folder / model.name / file.name, ""
+        with suppress(OSError), open_regular(target) as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        if digest != file.sha256:
             url = f"{host}/{model.repository}/resolve/{model.revision}/{file.path}"
             _fetch(server, url, file, target, lambda size, before=arrived: report(before + size, model.size))  # type: ignore[misc]
         arrived += file.size
@@ -147,11 +149,3 @@ def _fetch(server: Endpoint, url: str, file: ModelFile, target: Path, report: Ca
     finally:
         with suppress(OSError):  # there is none
             scratch.unlink()
-
-
-def _is_intact(path: Path, file: ModelFile) -> bool:
-    try:
-        with open_regular(path) as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
-    except OSError:
-        return False

@@ -15,7 +15,7 @@ from zkchat_cli.llm.base import MAX_CALL_ID, Request, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.known_models import REASONING_MODELS
-from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
+from zkchat_cli.models import PromptMessage, ThinkingBlocks
 
 PROVIDER_NAME = "openai/responses"
 """Marks reasoning that goes back to this API only."""
@@ -69,8 +69,14 @@ class ResponsesReader(ChatReader):
                 self.hidden_bytes += max(0, call.size - streamed)
                 self._items.append({"type": kind})
             case "reasoning":
-                self._items.append(_sendable_reasoning(item))
                 self.hidden_bytes += len(str(item))
+                if item.get("encrypted_content"):  # without it, the server would look for the reasoning and not find it
+                    from openai.types.responses import ResponseReasoningItem  # mojentic has imported it
+
+                    known = {name: value for name, value in item.items() if name in ResponseReasoningItem.model_fields and name != "status"}
+                    self._items.append(ResponseReasoningItem.model_validate(known).to_dict(exclude_none=True))
+                else:
+                    self._items.append({})
             case "message":
                 phase = text_of(item.get("phase"))
                 self._items.append({"type": kind, "phase": phase} if phase else {"type": kind})
@@ -95,21 +101,14 @@ class ResponsesReader(ChatReader):
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks, stored=False) if reasons else None
 
 
-def _sendable_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Reasoning as the server takes it back; empty without its encrypted form, which the server would look for and not find."""
-    from openai.types.responses import ResponseReasoningItem  # mojentic has imported it
-
-    if not item.get("encrypted_content"):
-        return {}
-    fields = {name: value for name, value in item.items() if name in ResponseReasoningItem.model_fields and name != "status"}
-    return ResponseReasoningItem.model_validate(fields).to_dict(exclude_none=True)
-
-
 def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
     """The request's JSON. `official`: the server is OpenAI, which has more to offer than compatible servers."""
     options, may_reason = request.options, not model.startswith(NEVER_REASONING)
     summary = "auto" if may_reason and official and options.reasoning_effort != "none" else None
     first = request.messages[0].content if request.messages else ""
+    # not strict: that would make every parameter of a tool required
+    fixed, no_parameters = {"type": "function", "strict": False}, {"type": "object", "properties": {}}
+    tools = [{"description": "", "parameters": no_parameters, **tool.descriptor["function"], **fixed} for tool in request.tools]
     return without_none(
         model=model,
         input=[item for message in request.messages for item in _input_items(message)],
@@ -122,14 +121,8 @@ def request_body(model: str, request: Request, *, official: bool, verbosity: str
         text={"verbosity": verbosity} if verbosity else None,
         max_output_tokens=max(options.max_output_tokens, MIN_ANSWER) if options.max_output_tokens is not None else None,
         temperature=None if official and model.startswith(REASONING_MODELS) else options.temperature,
-        tools=[_tool(tool) for tool in request.tools] or None,
+        tools=tools or None,
     )
-
-
-def leave_out_summary(body: dict[str, Any]) -> None:
-    reasoning = body.pop("reasoning", {})
-    if "effort" in reasoning:
-        body["reasoning"] = {"effort": reasoning["effort"]}
 
 
 def _input_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
@@ -151,9 +144,3 @@ def _input_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
             call = calls.pop(0)
             arguments = json.dumps(call.arguments, ensure_ascii=False)
             yield {"type": "function_call", "call_id": call.id[-MAX_CALL_ID:], "name": call.name, "arguments": arguments}
-
-
-def _tool(tool: PromptTool) -> dict[str, Any]:
-    """Not strict: that would make every parameter of a tool required."""
-    given = {"parameters": {"type": "object", "properties": {}}, **tool.descriptor["function"]}
-    return {"type": "function", "description": "", **given, "strict": False}

@@ -177,8 +177,18 @@ class SentenceModel:
 
         model, tokenizer_file = self._files
         self._verify(tokenizer_file)
+        session, copy = None, self.prepared / "model.onnx" if self.prepared is not None else None
         try:
-            session = self._open_prepared(model) or _open_session(model)
+            if copy is not None and copy.is_file():
+                with suppress(Exception):  # damaged, or of a newer onnxruntime: it is made again
+                    session = _open_session(copy, optimized=True)
+            if session is None:
+                self._verify(model)
+            if session is None and copy is not None:
+                with suppress(Exception):  # no room: the model itself serves
+                    _prepare(model, copy.parent)
+                    session = _open_session(copy, optimized=True)
+            session = session or _open_session(model)
             tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
         except ProviderError:
             raise
@@ -189,18 +199,6 @@ class SentenceModel:
         with suppress(OSError, AttributeError):  # another C library than glibc, which would keep the memory that loading has freed
             ctypes.CDLL(None).malloc_trim(0)
         return session, tokenizer
-
-    def _open_prepared(self, model: Path) -> Any:
-        """A session of the prepared copy, which is made of the verified model if there is none; None if that is impossible."""
-        if self.prepared is not None and (copy := self.prepared / "model.onnx").is_file():
-            with suppress(Exception):  # damaged, or of a newer onnxruntime: it is made again
-                return _open_session(copy, optimized=True)
-        self._verify(model)
-        if self.prepared is not None:
-            with suppress(Exception):  # no room: the model itself serves
-                _prepare(model, self.prepared)
-                return _open_session(copy, optimized=True)
-        return None
 
 
 def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = None) -> Any:

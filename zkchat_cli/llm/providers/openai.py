@@ -196,7 +196,7 @@ TOOLS_WITH_REASONING_REFUSAL = Refusal(
 ENCRYPTED_REASONING_REFUSAL = Refusal(re.compile(r"encrypted content is not supported", re.IGNORECASE), leave_out("include", "reasoning"))
 SUMMARY_REFUSAL = Refusal(
     re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
-    openai_responses.leave_out_summary,
+    lambda body: body.get("reasoning", {}).pop("summary", None),
     "shows no summary of its reasoning",
     "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
 )

@@ -73,7 +73,8 @@ class ScriptedModel(Model):
         self._calls += 1
         if reply.reasoning:
             yield ReasoningPart(reply.reasoning)
-        for piece in [_echo(request)] if reply.echo else reply.deltas or [reply.text]:
+        prompt = {"messages": [m.model_dump(mode="json") for m in request.messages], "tools": [t.descriptor for t in request.tools]}
+        for piece in [json.dumps(prompt, ensure_ascii=False)] if reply.echo else reply.deltas or [reply.text]:
             time.sleep(reply.delay_ms / 1000)
             if piece:
                 yield TextPart(piece)
@@ -85,11 +86,6 @@ class ScriptedModel(Model):
             yield ToolCallsPart(tuple(calls))
         usage = reply.usage and reply.usage.model_copy(update={"estimated": False})
         yield StreamFinished(reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop"), usage)
-
-
-def _echo(request: Request) -> str:
-    document = {"messages": [m.model_dump(mode="json") for m in request.messages], "tools": [t.descriptor for t in request.tools]}
-    return json.dumps(document, ensure_ascii=False)
 
 
 def _open(config: ModelConfig) -> ScriptedModel:
