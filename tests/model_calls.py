@@ -28,6 +28,7 @@ from model_server import (
 )
 
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.events import Waiting
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import (
     Delta,
@@ -35,7 +36,6 @@ from zkchat_cli.llm.base import (
     ModelConfig,
     ReasoningPart,
     Request,
-    RetryDelay,
     StreamFailed,
     StreamFinished,
     TextPart,
@@ -75,7 +75,7 @@ class Answer:
 
     @property
     def waits(self) -> list[float]:
-        return [round(delta.seconds, 1) for delta in self.deltas if isinstance(delta, RetryDelay)]
+        return [round(delta.seconds, 1) for delta in self.deltas if isinstance(delta, Waiting)]
 
     @property
     def end(self) -> StreamFinished:

@@ -23,8 +23,8 @@ from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.events import CompactionStarted, Event, Notice, Waiting
+from zkchat_cli.events import Waiting as Wait
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart
-from zkchat_cli.llm.base import RetryDelay as Wait
 from zkchat_cli.models import TokenUsage
 from zkchat_cli.views.turn_steps import describe_compaction
 

@@ -18,7 +18,8 @@ from model_server import (
     responses_response,
 )
 
-from zkchat_cli.llm.base import Options, Request, RetryDelay
+from zkchat_cli.events import Waiting
+from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.http_client import parse_context_limit, parse_refused_tokens
 from zkchat_cli.llm.remote_model import MAX_WINDOW
 from zkchat_cli.models import PromptMessage
@@ -151,7 +152,7 @@ def test_retry_after_is_counted_down(server: ModelServer) -> None:
     answer = OPENAI.ask(server, openai_error(429, "slow down", {"retry-after": "2"}), Reply(OPENAI.text("Hello")))
     assert (answer.text, answer.waits, len(server.asked)) == ("Hello", [2.0, 1.0], 2)
     assert time.monotonic() - start >= 2
-    reasons = {delta.reason for delta in answer.deltas if isinstance(delta, RetryDelay)}
+    reasons = {delta.reason for delta in answer.deltas if isinstance(delta, Waiting)}
     assert all(reason.endswith(" accepts no more calls for now (429)") for reason in reasons)
 
 

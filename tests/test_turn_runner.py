@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from summary_models import check_prompt
 
-from zkchat_cli import slash
+from zkchat_cli import events, slash
 from zkchat_cli.config.schema import Config, LlmSettings
 from zkchat_cli.errors import ProviderError, ProviderErrorKind, UsageError
 from zkchat_cli.events import ReasoningDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
@@ -19,7 +19,6 @@ from zkchat_cli.llm.base import (
     Delta,
     ReasoningPart,
     Request,
-    RetryDelay,
     StreamFailed,
     StreamFinished,
     TextPart,
@@ -259,7 +258,7 @@ DELTAS: st.SearchStrategy[Delta] = st.one_of(
     st.builds(ReasoningPart, TEXTS),
     st.builds(lambda text: ThinkingPart(ThinkingBlocks(provider="p", blocks=({"text": text},))), TEXTS),
     st.builds(lambda wanted: ToolCallsPart(tuple(wanted)), st.lists(CALLS, max_size=3)),
-    st.builds(RetryDelay, st.just(0.0), TEXTS),
+    st.builds(events.Waiting, st.just(0.0), TEXTS),
     st.builds(StreamFinished, st.sampled_from(get_args(FinishReason)), USAGE),
     st.builds(lambda kind, text: StreamFailed(ProviderError(kind, text or "no", "Again.")), KINDS, TEXTS),
 )

@@ -25,7 +25,6 @@ from zkchat_cli.llm.base import (
     Model,
     ReasoningPart,
     Request,
-    RetryDelay,
     StreamFailed,
     StreamFinished,
     TextPart,
@@ -236,7 +235,7 @@ class TurnRunner:
                         turn.thinking = storable_thinking(blocks)
                     case ToolCallsPart(new):
                         calls += tuple(storable_call(call, self.state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
-                    case RetryDelay(seconds, reason):
+                    case events.Waiting(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
                     case StreamFinished(reason, reported, notice, hint, level):
                         turn.level = level

@@ -87,13 +87,6 @@ class ThinkingPart(NamedTuple):
     blocks: ThinkingBlocks
 
 
-class RetryDelay(NamedTuple):
-    """Nothing has come yet; the call is made again after so many seconds, because of `reason`."""
-
-    seconds: float
-    reason: str
-
-
 class StreamFinished(NamedTuple):
     """The answer is complete; `notice` says if zkchat cut it or had to request it in another way. `usage` is None if the provider does not
     report it, `level` if it does not know how sure it is."""
@@ -110,7 +103,7 @@ class StreamFailed(NamedTuple):
     error: ProviderError
 
 
-Delta = TextPart | ReasoningPart | ThinkingPart | ToolCallsPart | RetryDelay | StreamFinished | StreamFailed
+Delta = TextPart | ReasoningPart | ThinkingPart | ToolCallsPart | Waiting | StreamFinished | StreamFailed
 
 
 class Window(NamedTuple):
@@ -177,8 +170,8 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, Collecte
             match delta:
                 case TextPart(more):
                     text += replace_surrogates(more)
-                case RetryDelay(seconds, reason):
-                    yield Waiting(seconds, replace_surrogates(reason))
+                case Waiting():
+                    yield delta
                 case StreamFinished(reason, usage):
                     problem = f"the answer was not finished ({reason})" if reason in ("length", "content_filter", "cancelled") else None
                     return CollectedAnswer(text, usage, problem or (None if text.strip() else "the model's answer was empty"))

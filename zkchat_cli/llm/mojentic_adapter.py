@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import RetryDelay
+from zkchat_cli.events import Waiting
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, MAX_RETRY_AFTER, UNCOMPRESSED, check_document, check_response, open_client
 from zkchat_cli.llm.threaded_stream import Emit
@@ -138,7 +138,7 @@ async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) ->
         if event.transition == "delay_scheduled" and event.failure is not None:
             said = {None: "closed the connection", 429: "accepts no more calls for now (429)"}
             status = event.failure.http_status
-            emit(RetryDelay(event.delay or 0.0, f"{model.server.name} {said.get(status) or f'failed ({status})'}"))
+            emit(Waiting(event.delay or 0.0, f"{model.server.name} {said.get(status) or f'failed ({status})'}"))
 
     policy = RecoveryPolicy(
         max_attempts=MAX_ATTEMPTS, base_delay=model.first_delay, delay_ceiling=MAX_DELAY, jitter=lambda ceiling: ceiling, observer=observe

@@ -18,7 +18,6 @@ from zkchat_cli.llm.base import (
     Model,
     ModelConfig,
     ModelInfo,
-    Provider,
     Request,
     StreamFailed,
     StreamFinished,
@@ -237,15 +236,6 @@ class RemoteModel(Model):
         return self.server.unknown_model(self.model, [model.name for model in listed])
 
 
-def remote_provider(name: str, open_model: Callable[[ModelConfig, Any], RemoteModel], settings: type[Section]) -> Provider:
-    """The provider of models on a server. `open_model` gets the provider's own settings or their defaults."""
-
-    def open_configured(config: ModelConfig) -> RemoteModel:
-        return open_model(config, config.settings or settings())
-
-    return Provider(name, open_configured, settings, open_remote=open_configured)
-
-
 def fetch_models(
     server: Endpoint, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
 ) -> tuple[ModelInfo, ...]:
@@ -266,7 +256,7 @@ class KeyedProvider(NamedTuple):
     """A company with an API at `address` that needs a key; compatible servers elsewhere may need none, and are called `other_name`.
 
     `headers` makes those for a key, and gets whether it is the company's own server. `path` is an end of addresses to leave out, which some
-    people copy with them.
+    people copy with them; `check` is what else to check about an address.
     """
 
     name: str
@@ -276,7 +266,6 @@ class KeyedProvider(NamedTuple):
     headers: Callable[[str, bool], dict[str, str]]
     path: str
     check: str = ""
-    """What else to check about an address."""
 
     def server(self, config: ModelConfig, settings: KeyedSettings) -> Endpoint:
         """Its server, or the one that the user has configured."""

@@ -13,7 +13,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, RetryDelay, StreamFailed, StreamFinished, TextPart
+from zkchat_cli.events import Waiting
+from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 
@@ -75,10 +76,10 @@ def stream_in_thread(
                 delta = _next_delta(deltas, seconds)
             except queue.Empty:
                 delta = StreamFailed(endpoint.answer_timeout(seconds, started=started))
-            if isinstance(delta, RetryDelay):  # repeated each second with the seconds that are left
+            if isinstance(delta, Waiting):  # repeated each second with the seconds that are left
                 deadline, left = time.monotonic() + delta.seconds, delta.seconds
                 while left > 0:
-                    yield RetryDelay(left, delta.reason)
+                    yield Waiting(left, delta.reason)
                     time.sleep(min(1.0, left))
                     left = deadline - time.monotonic() if deltas.empty() else 0.0
                 continue

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, ModelInfo, Options, Request, Window
+from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, ModelInfo, Options, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import (
@@ -32,7 +32,6 @@ from zkchat_cli.llm.remote_model import (
     RemoteModel,
     bearer,
     fetch_models,
-    remote_provider,
 )
 from zkchat_cli.models import PromptMessage, ThinkingBlocks
 from zkchat_cli.references.chunk_format import parse_tool_result
@@ -321,9 +320,10 @@ ANTHROPIC = KeyedProvider(
 )
 
 
-def _open(config: ModelConfig, settings: AnthropicSettings) -> AnthropicModel:
+def _open(config: ModelConfig) -> AnthropicModel:
+    settings: AnthropicSettings = config.settings or AnthropicSettings()
     server = ANTHROPIC.server(config, settings)
     return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
 
 
-PROVIDER = remote_provider("anthropic", _open, AnthropicSettings)
+PROVIDER = Provider("anthropic", _open, AnthropicSettings, open_remote=_open)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window, without_none
+from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Provider, Request, Window, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import (
@@ -22,7 +22,6 @@ from zkchat_cli.llm.remote_model import (
     ServerSettings,
     fetch_models,
     leave_out,
-    remote_provider,
 )
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
@@ -120,8 +119,8 @@ def open_server(config: ModelConfig) -> Endpoint:
     )
 
 
-def _open(config: ModelConfig, settings: OllamaSettings) -> OllamaModel:
-    return OllamaModel(config.name, open_server(config), settings)
+def _open(config: ModelConfig) -> OllamaModel:
+    return OllamaModel(config.name, open_server(config), config.settings or OllamaSettings())
 
 
 def parse_address(host: str) -> str:
@@ -161,4 +160,4 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
     )
 
 
-PROVIDER = remote_provider("ollama", _open, OllamaSettings)
+PROVIDER = Provider("ollama", _open, OllamaSettings, open_remote=_open)

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_responses
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window, openai_message, parse_tool_call, without_none
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window, openai_message, parse_tool_call, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.known_models import REASONING_MODELS, calls_no_tools, openai_input
@@ -32,7 +32,6 @@ from zkchat_cli.llm.remote_model import (
     bearer,
     fetch_models,
     leave_out,
-    remote_provider,
 )
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
@@ -302,7 +301,8 @@ def _window_in(row: Mapping[str, Any]) -> object:
     return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
 
 
-def _open(config: ModelConfig, settings: OpenAISettings) -> OpenAIModel:
+def _open(config: ModelConfig) -> OpenAIModel:
+    settings: OpenAISettings = config.settings or OpenAISettings()
     server = OPENAI.server(config, settings)
     responses = settings.api == "responses" or (settings.api == "auto" and server.address == OPENAI.address)
     if settings.api == "responses" and server.address != OPENAI.address:
@@ -310,4 +310,4 @@ def _open(config: ModelConfig, settings: OpenAISettings) -> OpenAIModel:
     return (OpenAIResponsesModel if responses else OpenAIModel)(config.name, server, settings)
 
 
-PROVIDER = remote_provider("openai", _open, OpenAISettings)
+PROVIDER = Provider("openai", _open, OpenAISettings, open_remote=_open)
