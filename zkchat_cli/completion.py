@@ -6,7 +6,7 @@ Runs in a thread of its own. Enter waits for that thread, so nothing here waits 
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,6 @@ from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # a session loads them; the prompt is there before
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.slash.base import SlashCommand
 
 MAX_COMPLETIONS = 30
 CACHE_SECONDS = 5.0
@@ -92,22 +91,24 @@ class InputCompleter:
                 for name in matches or best_matches(list(known), text, MAX_COMPLETIONS):
                     yield Suggestion(f"/{name}", len(before), description=known[name].help)
             case "argument":
-                values = _argument_values(slash.commands(), typed["name"], session)
-                for value in best_matches(list(values), text, MAX_COMPLETIONS):
+                found = next((command.values(session) for command in slash.commands() if command.name == typed["name"]), ())
+                values = found if isinstance(found, Mapping) else dict.fromkeys(found, "")
+                for value in best_matches([*filter(_is_printable, values)], text, MAX_COMPLETIONS):
                     yield Suggestion(value, len(text), description=sanitize_name(values[value]))
             case "link":
                 complete = self._headings if "#" in text else self._notes
                 yield from complete(text, "" if after.startswith("]]") else "]]", session)
             case "tag":
-                for found in best_matches(self._tags, text, MAX_COMPLETIONS):
-                    yield Suggestion(found, len(text), label=f"#{found}")
+                for tag in best_matches(self._tags, text, MAX_COMPLETIONS):
+                    yield Suggestion(tag, len(text), label=f"#{tag}")
             case "path":
                 if (agent := _AGENT.fullmatch(before)) is not None:
                     for name in session.agent_names():
                         if name.startswith(agent[1].lower()):
                             yield Suggestion(f"{name} ", len(agent[1]), label=f"@{name}", description="answers this message")
-                for found in best_matches(self._files, text.lstrip('"'), MAX_COMPLETIONS):
-                    yield Suggestion(_quote_path(found), len(text), label=found)
+                for path in best_matches(self._files, text.lstrip('"'), MAX_COMPLETIONS):
+                    quoted = path if re.fullmatch(r"""[^\s"'<>|*?;,(){}\[\]`@\\“”‘’]+""", path) else f'"{path}"'
+                    yield Suggestion(quoted, len(text), label=path)
 
     def _notes(self, typed: str, closing: str, session: "ZkChatSession") -> Iterator[Suggestion]:
         for name, path, link, kind in session.vault.complete(typed, MAX_COMPLETIONS):
@@ -141,16 +142,6 @@ class InputCompleter:
         self._tags = [tag for tag in session.vault.tags() if _is_printable(tag)]
         inside = mentions.list_files(folder) if folder is not None and folder != root else ()
         self._files = list(dict.fromkeys(path for path in (*inside, *mentions.list_files(root)) if _is_printable(path)))
-
-
-def _argument_values(commands: "Sequence[SlashCommand]", name: str, session: "ZkChatSession") -> dict[str, str]:
-    values = next((command.values(session) for command in commands if command.name == name), ())
-    described = values if isinstance(values, Mapping) else dict.fromkeys(values, "")
-    return {value: text for value, text in described.items() if _is_printable(value)}
-
-
-def _quote_path(path: str) -> str:
-    return path if re.fullmatch(r"""[^\s"'<>|*?;,(){}\[\]`@\\“”‘’]+""", path) else f'"{path}"'
 
 
 def _is_printable(name: str) -> bool:

@@ -42,7 +42,7 @@ class ApiKey:
 
     @property
     def description(self) -> str:
-        """How messages call the key: by its variable or by its storage."""
+        """How messages call the key."""
         return "the key in zkchat's file" if self.source == "file" else self.variable if self.source else ""
 
 

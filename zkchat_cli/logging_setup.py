@@ -48,11 +48,10 @@ def start_logging(env: Mapping[str, str]) -> Path:
 
 class _PrivateFile(RotatingFileHandler):
     def _open(self):  # type: ignore[no-untyped-def]  # logging's own type of it changes between versions
-        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=_open_private)
+        def private(path: str, flags: int) -> int:
+            return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)  # does not wait for the reader of a pipe
 
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)  # does not wait for the reader of a pipe
+        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=private)
 
 
 class _RedactingFormatter(logging.Formatter):

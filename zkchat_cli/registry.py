@@ -1,8 +1,6 @@
-"""Registry packages: folders of interchangeable things, one file each, found by name and loaded when needed.
+"""Registry packages: folders of interchangeable things, a file or a folder each, which declares one constant (`TOOL = …`, `PROVIDER = …`).
 
-Every module of such a package declares one constant (`TOOL = …`, `PROVIDER = …`). To add a thing is to add its file: there is no list to
-edit. A thing of several files is a folder, and its `__init__.py` has the constant. Names are read from the folder without importing
-anything, so that `--help` stays fast.
+Names are read from the folder without importing anything, so that `--help` stays fast.
 """
 
 import ast

@@ -120,7 +120,6 @@ def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]
 def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
     """Set keys in an agent's file, new or old, and remove those that are None. Raises ConfigError without changing it."""
     from zkchat_cli.agents.file_schema import AgentFileSchema  # as above
-    from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
 
     keys = ", ".join(key for key in AgentFileSchema.model_fields if key != "context")
-    edit_toml(file, values, _TEMPLATE.format(name=file.stem, keys=keys))
+    loader.edit_toml(file, values, _TEMPLATE.format(name=file.stem, keys=keys))

@@ -33,19 +33,15 @@ def open_note_command(
     if configured and not words:
         raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
     if not words:
-        opener = _address_opener(env) if (vault / ".obsidian").is_dir() else None
-        return [opener, f"obsidian://open?path={quote(str(path), safe='')}"] if opener is not None else None
+        has_desktop = env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
+        opens_addresses = "open" if sys.platform == "darwin" else "xdg-open" if has_desktop else ""
+        opener = shutil.which(opens_addresses, path=env.get("PATH")) if opens_addresses and (vault / ".obsidian").is_dir() else None
+        return [opener, f"obsidian://open?path={quote(str(path), safe='')}"] if opener else None
     if not configured:
         words += _ARGUMENTS.get(Path(words[0]).name.removesuffix(".exe"), ("{path}",))
     elif not any("{path}" in word for word in words):
         words.append("{path}")
     return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
-
-
-def _address_opener(env: Mapping[str, str]) -> str | None:
-    """The program that opens addresses on this desktop; None without a desktop."""
-    name = "open" if sys.platform == "darwin" else "xdg-open" if env.get("DISPLAY") or env.get("WAYLAND_DISPLAY") else ""
-    return shutil.which(name, path=env.get("PATH")) if name else None
 
 
 def split_command(command: str) -> list[str]:

@@ -16,7 +16,7 @@ from zkchat_cli.app.settings import StartupOptions, check_settings, load_setting
 from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import OpenedModel, Runtime, SessionServices, model_options
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config.loader import LoadedConfig
+from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.context import strategies
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, StoreUnwritable
@@ -85,8 +85,6 @@ class App:
             return ALLOWED
         decision = self.approve_call(call) if self.approve_call is not None else UNASKED_CALL
         if decision.always:
-            from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
-
             server, tools = self.external.allow(call.name)
             try:
                 edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": list(tools)})

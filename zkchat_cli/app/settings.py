@@ -93,10 +93,8 @@ def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, ag
 
 def save_setting(key: str, value: str, where: AppPaths) -> object:
     """Set a key in the user's settings file; returns the value as it is stored. Raises ConfigError without changing the file."""
-    from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
-
     stored = loader.flatten(check_settings(loader.load_config({key: value}, {}, where, schema=settings_schema())).values)[key]
-    edit_toml(where.config_file, {key: stored})
+    loader.edit_toml(where.config_file, {key: stored})
     return stored
 
 

@@ -56,15 +56,9 @@ def _shell_safe(text: str) -> str:
 
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
+_MODEL_HELP = "Model to use; `offline` needs no server."
 ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="PROVIDER[/NAME]",
-        help="Model to use; `offline` needs no server.",
-        autocompletion=complete_models,
-    ),
+    str | None, typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help=_MODEL_HELP, autocompletion=complete_models)
 ]
 ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -77,23 +71,14 @@ AgentOption = Annotated[
     typer.Option("--agent", metavar="NAME", help="Agent to use, or none; `zkchat agent list` lists them.", autocompletion=complete_agents),
 ]
 LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, max=1000, help="Number of results.")]
+_ids: dict[str, Any] = {"autocompletion": complete_conversations}
 ConversationArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", autocompletion=complete_conversations
-    ),
+    str | None, typer.Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", **_ids)
 ]
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.", autocompletion=complete_conversations)]
-IdsArgument = Annotated[
-    list[str],
-    typer.Argument(metavar="ID...", help="Conversation ids or unique prefixes.", autocompletion=complete_conversations),
-]
-ResumeOption = Annotated[
-    str | None, typer.Option("--resume", metavar="ID", help="Continue this conversation.", autocompletion=complete_conversations)
-]
-ConversationOption = Annotated[
-    str | None, typer.Option("--cid", metavar="ID", help="Continue this conversation.", autocompletion=complete_conversations)
-]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.", **_ids)]
+IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Conversation ids or unique prefixes.", **_ids)]
+ResumeOption = Annotated[str | None, typer.Option("--resume", metavar="ID", help="Continue this conversation.", **_ids)]
+ConversationOption = Annotated[str | None, typer.Option("--cid", metavar="ID", help="Continue this conversation.", **_ids)]
 DemoOption = Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")]
 UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown and needs your approval.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --unsafe: approve all changes in advance, except those of memory.")]

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from zkchat_cli.config.schema import Config, S, Section
 from zkchat_cli.errors import ConfigError, reason, value_problem
-from zkchat_cli.fileio import read_file
+from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
@@ -84,7 +84,15 @@ def load_config(
             if key not in VAULT_KEYS:
                 hint = f"Remove it, and set it in your own file {where.config_file}: zkchat config set {key} …"
                 raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
-    layers += [list(agent), list(_from_environment(env)), [(COMMAND_LINE, key, value) for key, value in flags.items()]]
+    variables: list[
+        Entry
+    ] = []  # `ZKCHAT_CONTEXT__MAX_TOKENS` is `context.max_tokens`; names that could not be a setting are someone else's
+    for name, text in env.items():
+        if name in ("ZKCHAT_VAULT", "ZKCHAT_MODEL") and text:  # an empty variable is one that is not set
+            variables.append((name, "vault.path" if name == "ZKCHAT_VAULT" else "model", text))
+        elif name.startswith("ZKCHAT_") and "__" in name:
+            variables.append((name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), text))
+    layers += [[*agent], variables, [(COMMAND_LINE, key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for layer in layers:
@@ -145,14 +153,35 @@ def read_toml(file: Path) -> list[Entry]:
     return [(str(file), key, value) for key, value in table.items()]
 
 
-def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
-    """`ZKCHAT_CONTEXT__MAX_TOKENS` is `context.max_tokens`. Names that could not be a setting (`ZKCHAT_HOME`) are someone else's."""
-    for name, value in env.items():
-        if name in ("ZKCHAT_VAULT", "ZKCHAT_MODEL"):
-            if value:  # an empty variable is one that is not set
-                yield name, "vault.path" if name == "ZKCHAT_VAULT" else "model", value
-        elif name.startswith("ZKCHAT_") and "__" in name:
-            yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
+def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> None:
+    """Set dotted keys, and remove those that are None. A new file begins with `template`.
+
+    Comments and everything else stay as written. The file is replaced in one step and readable only by its owner. Raises ConfigError
+    without changing it.
+    """
+    import tomlkit  # 15 ms that only a change needs
+    import tomlkit.exceptions
+
+    try:
+        document: Any = tomlkit.parse(read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig") if file.exists() else template)
+        for key, value in values.items():
+            *tables, name = key.split(".")
+            parent = document
+            for table in tables:
+                parent = parent.get(table, {}) if value is None else parent.setdefault(table, tomlkit.table())
+            if value is None:
+                parent.pop(name, None)
+            elif isinstance(value, str) and "\n" in value:
+                parent[name] = tomlkit.string(value.replace("\r\n", "\n"), multiline=True)
+            else:
+                parent[name] = value
+        text = tomlkit.dumps(document)
+        tomllib.loads(text)
+        atomic_write(file, text, private=True)
+    except tomlkit.exceptions.TOMLKitError as e:
+        raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it in an editor first; nothing was changed.") from e
+    except (OSError, ValueError) as e:
+        raise ConfigError(f"{file} cannot be changed: {reason(e)}", "Nothing was changed.") from e
 
 
 def require_known_key(key: str, origin: str, schema: type[Section] = Config, problem: str = "is not a setting") -> None:
@@ -162,9 +191,9 @@ def require_known_key(key: str, origin: str, schema: type[Section] = Config, pro
         if key.startswith(f"{USER_TABLE}."):
             raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
-        nearest = [f"Nearest: {', '.join(near)}."] if near else []
+        nearest = f"Nearest: {', '.join(near)}. " if near else ""
         every = "All settings: zkchat config show" if issubclass(schema, Config) else f"All keys: {', '.join(schema.model_fields)}"
-        raise ConfigError(f"{origin}: {_short(key)} {problem}", " ".join((*nearest, every)))
+        raise ConfigError(f"{origin}: {_short(key)} {problem}", nearest + every)
 
 
 def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:

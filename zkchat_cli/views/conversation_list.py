@@ -37,17 +37,13 @@ def size_and_time(overview: ConversationOverview) -> str:
 
 def conversation_lines(overviews: Iterable[ConversationOverview], current: str | None = None) -> list[StyledLine]:
     """One line per conversation: id, title, time and size; an arrow marks the `current` one."""
-    return [
-        StyledLine(
-            (
-                StyledSpan("" if current is None else "→ " if each.id == current else "  "),
-                StyledSpan(each.id, "cyan"),
-                StyledSpan(f"  {display_title(each)}", "bold"),
-            ),
-            (StyledSpan(size_and_time(each), "dim"), StyledSpan(f", {plural(each.tokens, 'token')}" if each.tokens else "", "dim")),
-        )
-        for each in overviews
-    ]
+    lines = []
+    for each in overviews:
+        arrow = StyledSpan("" if current is None else "→ " if each.id == current else "  ")
+        size = size_and_time(each) + (f", {plural(each.tokens, 'token')}" if each.tokens else "")
+        left = arrow, StyledSpan(each.id, "cyan"), StyledSpan(f"  {display_title(each)}", "bold")
+        lines.append(StyledLine(left, (StyledSpan(size, "dim"),)))
+    return lines
 
 
 def filter_by_title(overviews: Iterable[ConversationOverview], text: str) -> list[ConversationOverview]:
@@ -85,9 +81,8 @@ def speaker_name(message: ZkChatMessage) -> str:
 
 def transcript_lines(conversation: ConversationOverview, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
     """A conversation for reading: questions, answers and the sources of each answer."""
-    yield StyledLine(
-        (StyledSpan(display_title(conversation), "bold"),), (StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim"),)
-    )
+    size = StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim")
+    yield StyledLine((StyledSpan(display_title(conversation), "bold"),), (size,))
     for message in history:
         if message.role == "tool" or not message.content.strip():
             continue

@@ -15,9 +15,8 @@ def memory_item_lines(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
     """What goes into the prompt: name, tokens and reason, then the text."""
     for item in items:
         name = item.key if item.kind in ("fact", "agent", "user") else item.relative_path
-        yield StyledLine(
-            (StyledSpan(name or "", "bold", item.relative_path or None), StyledSpan(f" · {item.tokens:,} tokens · {item.reason}", "dim"))
-        )
+        about = StyledSpan(f" · {item.tokens:,} tokens · {item.reason}", "dim")
+        yield StyledLine((StyledSpan(name or "", "bold", item.relative_path or None), about))
         if item.cut:
             yield styled_line("  its end is cut off", "yellow")
         for each in item.content.split("\n"):

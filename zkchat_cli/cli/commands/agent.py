@@ -34,11 +34,9 @@ def list_(ctx: CommandContext) -> None:
         try:
             agent, problem = check_agent(loader.load_agent(folder, name)), None
             model = f" · {agent.values['model']}" if agent.values.get("model") else ""
-            summary = truncate(agent.description or agent.prompt, 100)
-            line = f"{'yours   ' if agent.file else 'built in'}{model}  {summary}"
+            line = f"{'yours   ' if agent.file else 'built in'}{model}  {truncate(agent.description or agent.prompt, 100)}"
         except ConfigError as e:
-            agent, problem = Agent(name, {}, loader.agent_file(folder, name)), e.message
-            line = f"✗ {e.message}"
+            agent, problem, line = Agent(name, {}, loader.agent_file(folder, name)), e.message, f"✗ {e.message}"
         rows.append({**_agent_document(agent), "problem": problem})
         lines.append(styled_line(f"{name:<{max(map(len, names))}}  {line}".rstrip(), "red" if problem else ""))
     ctx.print_result(rows, lines)
@@ -112,8 +110,7 @@ def config_(
 
 
 def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
-    """Values from the command line as an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy
-    or provider."""
+    """As an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy or provider."""
     from zkchat_cli.agents import loader
     from zkchat_cli.agents.loader import Agent
     from zkchat_cli.app.settings import check_agent, check_settings
@@ -122,8 +119,7 @@ def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
     values = loader.validate_profile(COMMAND_LINE, given)
     check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
     if values.get("model"):
-        loaded = ctx.config
-        check_settings(replace(loaded.with_model(values["model"]), origins={"model": COMMAND_LINE}))
+        check_settings(replace(ctx.config.with_model(values["model"]), origins={"model": COMMAND_LINE}))
     return values
 
 

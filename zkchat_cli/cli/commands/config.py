@@ -75,13 +75,12 @@ def set_(
 def unset(ctx: CommandContext, key: KeyArgument) -> None:
     """Remove a setting from your file, so that its default applies again."""
     from zkchat_cli.config import loader
-    from zkchat_cli.config.toml_editor import edit_toml
     from zkchat_cli.llm.providers import settings_schema
 
     loader.require_known_key(key, loader.COMMAND_LINE, settings_schema())
     file = ctx.paths.config_file
     if file.is_file():
-        edit_toml(file, {key: None})
+        loader.edit_toml(file, {key: None})
     _print_setting(ctx, key, loader.default_values(settings_schema())[key], None)
 
 
@@ -89,5 +88,5 @@ def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | No
     """Print the new value and the file that holds it; `file` is None for a default."""
     from zkchat_cli.config import loader
 
-    document = {"key": key, "value": value, "file": str(file) if file else None}
-    ctx.print_result(document, f"{key} = {loader.as_toml(value)}   # {file or 'default'}")
+    shown = f"{key} = {loader.as_toml(value)}   # {file or 'default'}"
+    ctx.print_result({"key": key, "value": value, "file": str(file) if file else None}, shown)

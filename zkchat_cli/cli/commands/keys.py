@@ -49,12 +49,12 @@ def list_(ctx: CommandContext) -> None:
 @command(COMMAND)
 def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Delete a provider's stored key."""
-    name, where = credentials.stored_name(provider, _server(ctx, provider)[1]), ctx.paths
-    keys = credentials.read_keys(where)
-    found = keys.pop(name, None) is not None
-    if found:
-        credentials.write_keys(keys, where)
-    ctx.screen.print(f"Deleted the key for {provider}." if found else f"No key is stored for {provider}.")
+    name, keys = credentials.stored_name(provider, _server(ctx, provider)[1]), credentials.read_keys(ctx.paths)
+    if keys.pop(name, None) is None:
+        ctx.screen.print(f"No key is stored for {provider}.")
+        return
+    credentials.write_keys(keys, ctx.paths)
+    ctx.screen.print(f"Deleted the key for {provider}.")
 
 
 def _server(ctx: CommandContext, provider: str) -> tuple[str, str]:

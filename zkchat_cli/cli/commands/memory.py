@@ -134,18 +134,9 @@ def forget(
 
 
 def _fact_document(fact: "Fact") -> dict[str, Any]:
-    values = fact.model_dump(mode="json", exclude={"ended_at", "title"})
-    return {**values, "kind": "fact", "relative_path": None}
+    return {**fact.model_dump(mode="json", exclude={"ended_at", "title"}), "kind": "fact", "relative_path": None}
 
 
 def _ranked_document(relevant: "RankedMemory") -> dict[str, Any]:
-    item = relevant.item
-    return {
-        "key": item.key,
-        "content": item.content,
-        "kind": item.kind,
-        "score": round(relevant.score, 4),
-        "relative_path": item.relative_path,
-        "last_accessed": item.last_accessed,
-        "agent": item.agent,
-    }
+    names = ("key", "content", "kind", "relative_path", "last_accessed", "agent")
+    return {**{name: getattr(relevant.item, name) for name in names}, "score": round(relevant.score, 4)}

@@ -11,7 +11,6 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
-    from zkchat_cli.store.repair import RowCounts
     from zkchat_cli.views.text import StyledLine
 
 COMMAND = command_group()
@@ -38,14 +37,8 @@ def doctor(
     error = ZkchatError(f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each.")
     if failed:
         error.reported, error.code = True, failed[0]["code"]
-    document = {
-        "version": __version__,
-        "ok": not failed,
-        "checks": found,
-        "repaired": repaired,
-        "error": error.to_json() if failed else None,
-    }
-    ctx.print_result(document, _check_lines(found))
+    document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired}
+    ctx.print_result(document | {"error": error.to_json() if failed else None}, _check_lines(found))
     if failed:
         ctx.screen.warn(error.message)
         raise error
@@ -72,11 +65,8 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
     if done is None:
         ctx.screen.warn(f"the store {file} is not damaged; nothing was changed")
         return None
-    kept, saved, lost = done
-    ctx.screen.warn(f"the store was damaged: saved {_describe_counts(saved)}; known to be lost: {_describe_counts(lost)}")
+    kept, saved_rows, lost_rows = done
+    saved, lost = (", ".join(plural(n, k.removesuffix("s")) for k, n in rows._asdict().items()) for rows in (saved_rows, lost_rows))
+    ctx.screen.warn(f"the store was damaged: saved {saved}; known to be lost: {lost}")
     ctx.screen.warn(f"the damaged file is kept as {kept}")
-    return {"kept": str(kept), "saved": saved._asdict(), "lost": lost._asdict()}
-
-
-def _describe_counts(counts: "RowCounts") -> str:
-    return ", ".join(plural(number, name.removesuffix("s")) for name, number in counts._asdict().items())
+    return {"kept": str(kept), "saved": saved_rows._asdict(), "lost": lost_rows._asdict()}

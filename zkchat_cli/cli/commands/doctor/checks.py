@@ -35,34 +35,29 @@ def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
         loaded = load_settings(options, os.environ, Path.cwd())
     except ZkchatError as e:
         return [_document("settings", e.message, e)]
+    file = loaded.paths.config_file
+    found = [_document("settings", f"{file}" if file.is_file() else f"defaults; {file} does not exist")]
     checks: list[Check] = [
-        ("settings", lambda: _describe_settings(loaded.paths.config_file)),
-        ("vault", lambda: _check_vault(loaded)),
-        ("index", lambda: _check_index(loaded)),
-        ("store", lambda: _check_store(loaded.paths.store_file)),
+        ("vault", partial(_check_vault, loaded)),
+        ("index", partial(_check_index, loaded)),
+        ("store", partial(_check_store, loaded.paths.store_file)),
         ("vocabulary", _check_vocabulary),
-        ("provider", lambda: _check_provider(loaded)),
+        ("provider", partial(_check_provider, loaded)),
         *_server_checks(loaded),
         *_tool_server_checks(loaded),
-        ("semantic", lambda: _check_semantic(loaded)),
+        ("semantic", partial(_check_semantic, loaded)),
     ]
-    return [_run_check(*check) for check in checks]
-
-
-def _run_check(name: str, run: Callable[[], str]) -> dict[str, Any]:
-    try:
-        return _document(name, run())
-    except ZkchatError as e:
-        return _document(name, e.message, e)
+    for name, run in checks:
+        try:
+            found.append(_document(name, run()))
+        except ZkchatError as e:
+            found.append(_document(name, e.message, e))
+    return found
 
 
 def _document(name: str, detail: str, error: ZkchatError | None = None) -> dict[str, Any]:
     next_step, code = (error.hint or None, error.code) if error else (None, None)
     return {"name": name, "ok": error is None, "detail": detail, "next_step": next_step, "code": code}
-
-
-def _describe_settings(file: Path) -> str:
-    return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
 
 
 def _check_vault(loaded: LoadedConfig) -> str:
@@ -125,13 +120,11 @@ def _check_server(remote: RemoteModel, model: str) -> str:
     return f"{mask_address(remote.server.address)} answers; {remote.server.key_status}; {plural(len(listed), 'model')}{includes}"
 
 
-def _tool_server_checks(loaded: LoadedConfig) -> list[Check]:
-    servers = factory.open_servers(loaded)
-    if servers is None:
-        return []
-    with closing(servers):
-        servers.tools()
-        return [(server.name, partial(_check_tool_server, server)) for server in servers.status()]
+def _tool_server_checks(loaded: LoadedConfig) -> Iterator[Check]:
+    if (servers := factory.open_servers(loaded)) is not None:
+        with closing(servers):
+            servers.tools()
+            yield from ((server.name, partial(_check_tool_server, server)) for server in servers.status())
 
 
 def _check_tool_server(server: ExternalServer) -> str:
