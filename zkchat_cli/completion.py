@@ -17,8 +17,7 @@ if TYPE_CHECKING:  # a session loads them; the prompt is there before
     from zkchat_cli.chat.session import ZkChatSession
 
 MAX_COMPLETIONS = 30
-CACHE_SECONDS = 5.0
-"""Seconds for which a scan of the vault and the list of its files are reused."""
+CACHE_SECONDS = 5.0  # seconds for which a scan of the vault and the list of its files are reused
 _TYPED = re.compile(
     r"""
     \A/(?P<command>[^\W\d_]*)\Z
@@ -32,8 +31,7 @@ _TYPED = re.compile(
 """What is being typed before the cursor: a command, its argument if that is one word so far, the inside of an open `[[link`, or the text
 after a `#` or `@` at the beginning of a word, there with its quotation mark, if any."""
 _AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
-_UNLINKABLE = re.compile(r"[#|^\[\]]")
-"""A name with one of these characters cannot be linked."""
+_UNLINKABLE = re.compile(r"[#|^\[\]]")  # a name with one of these characters cannot be linked
 
 
 def _what_is_typed(before: str) -> re.Match[str] | None:

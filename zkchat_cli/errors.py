@@ -43,12 +43,9 @@ class ZkchatError(Exception):
     """An error that the user can act on: `message` is what and why, `hint` what to do next."""
 
     code = "unexpected"
-    partial = ""
-    """The part of an answer that came before the error; it is printed with it."""
-    reported = False
-    """Whether the user has seen it already, so that only its exit code is missing."""
-    streamed = False
-    """Whether it has been printed as JSON already."""
+    partial = ""  # the part of an answer that came before the error; it is printed with it
+    reported = False  # whether the user has seen it already, so that only its exit code is missing
+    streamed = False  # whether it has been printed as JSON already
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

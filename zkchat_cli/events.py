@@ -96,8 +96,7 @@ class ChangeDecided(NamedTuple):
 class ToolCallFinished(NamedTuple):
     call: ToolCall
     run: ToolRun
-    excerpts: int
-    """Number of chunks in the result."""
+    excerpts: int  # number of chunks in the result
 
 
 class TurnCompleted(NamedTuple):

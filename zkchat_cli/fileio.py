@@ -14,10 +14,8 @@ from stat import S_ISDIR, S_ISREG
 with suppress(ImportError):  # on Windows
     import fcntl
 
-SCRATCH_PREFIX = ".zkchat-"
-"""Scratch files are hidden and recognizable."""
-_FIRST_BYTES = 65_536
-"""Size of the first read: a larger buffer would be cleared for each of 100,000 notes."""
+SCRATCH_PREFIX = ".zkchat-"  # scratch files are hidden and recognizable
+_FIRST_BYTES = 65_536  # size of the first read: a larger buffer would be cleared for each of 100,000 notes
 _READING = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 
 

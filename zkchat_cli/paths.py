@@ -17,8 +17,7 @@ class AppPaths(NamedTuple):
     config_file: Path
     data_dir: Path
     cache_dir: Path
-    user_folder: Path | None = None
-    """The user's settings folder, if --config names a file in another."""
+    user_folder: Path | None = None  # the user's settings folder, if --config names a file in another
 
     @property
     def store_file(self) -> Path:

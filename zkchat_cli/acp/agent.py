@@ -33,10 +33,8 @@ from zkchat_cli.views.text import plain_text
 
 MAX_LISTED = 200
 LONGEST_ERROR = 1000
-MAX_LINE = 50_000_000
-"""Bytes of a message."""
-PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, FAILED = -32700, -32600, -32602, -32000
-"""Codes of JSON-RPC."""
+MAX_LINE = 50_000_000  # bytes of a message
+PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, FAILED = -32700, -32600, -32602, -32000  # codes of JSON-RPC
 R = TypeVar("R")
 YES, ALWAYS, NO = "yes", "always", "no"
 _OPTIONS = {

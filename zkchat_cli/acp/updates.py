@@ -20,15 +20,13 @@ from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import plain_text
 
 MAX_SOURCES = 10
-MAX_RESULT = 2_000
-"""Characters of a tool's result that the editor shows."""
+MAX_RESULT = 2_000  # characters of a tool's result that the editor shows
 KINDS: dict[str, Any] = {"read_zk_document": "read", "find_excerpts": "search", "find_zk_documents_related_to": "search"}
 """The kind that an editor shows for a tool. One that changes notes becomes an edit when the user is asked."""
 TERMINAL_ONLY = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
 """Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
 
-Update = Any
-"""One of the protocol's session updates."""
+Update = Any  # one of the protocol's session updates
 
 
 def text_block(text: str) -> schema.TextContentBlock:

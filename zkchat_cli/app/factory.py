@@ -46,8 +46,7 @@ class App:
     store_problem: StoreUnwritable | None = None
     """Why conversations are only in memory, where they should be stored."""
     counter: TokenCounter = field(default_factory=TokenCounter)
-    approve: Approve | None = None
-    """Approves changes of notes; without it none is made."""
+    approve: Approve | None = None  # approves changes of notes; without it none is made
     approve_call: Callable[[ToolCall], Decision] | None = None
     """Approves calls of other programs' tools; without it none is made, except those that the user always allows."""
     external: "McpServers | None" = None

@@ -20,8 +20,7 @@ from zkchat_cli.vault.search.vector_store import Embedder
 if TYPE_CHECKING:
     from zkchat_cli.llm.remote_model import RemoteModel
 
-LISTING_TIMEOUT = 30.0
-"""Seconds for the lists of models."""
+LISTING_TIMEOUT = 30.0  # seconds for the lists of models
 
 
 def open_embedder(loaded: LoadedConfig) -> Embedder | None:

@@ -40,10 +40,8 @@ class StartupOptions(NamedTuple):
     max_context: int | None = None
     store: bool = True
     agent: str | None = None
-    overrides: Mapping[str, object] = MappingProxyType({})
-    """Settings changed in the chat, by key."""
-    unsafe: bool = False
-    """Whether the model may propose changes of notes."""
+    overrides: Mapping[str, object] = MappingProxyType({})  # settings changed in the chat, by key
+    unsafe: bool = False  # whether the model may propose changes of notes
     store_later: bool = False
     """Whether to keep conversations in memory when the store cannot be written, instead of stopping."""
 

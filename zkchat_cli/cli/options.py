@@ -95,10 +95,7 @@ SHARED: dict[str, Any] = {
     "config_file": ConfigOption,
 }
 SETTINGS = ("as_json", "config_file")
-NOTES = ("as_json", "vault", "config_file")
-"""Options of commands that read notes or conversations."""
+NOTES = ("as_json", "vault", "config_file")  # options of commands that read notes or conversations
 CHAT = ("agent", "strategy", "max_context", "vault", "model", "config_file")
-PROMPT = tuple(SHARED)
-"""Options of commands that build a prompt."""
-COMPACT, EXPORT = PROMPT[1:], CHAT[1:]
-"""The same for a stored conversation, which has its agent."""
+PROMPT = tuple(SHARED)  # options of commands that build a prompt
+COMPACT, EXPORT = PROMPT[1:], CHAT[1:]  # the same for a stored conversation, which has its agent

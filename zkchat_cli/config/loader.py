@@ -21,8 +21,7 @@ from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
-COMMAND_LINE = "command line"
-"""The origin of a value that an option sets."""
+COMMAND_LINE = "command line"  # the origin of a value that an option sets
 
 VAULT_KEYS = (
     *("chat.show_reasoning", "references.max_displayed", "vault.ignore"),
@@ -37,12 +36,10 @@ read or which program is run, so no key with a path, an address, a command or a 
 
 UNREADABLE = f"It must be a UTF-8 file of at most {MAX_SETTINGS_BYTES // 1000} kB that you may read."
 
-USER_TABLE = "mcp.servers"
-"""The setting whose keys the user chooses: one value, a table."""
+USER_TABLE = "mcp.servers"  # the setting whose keys the user chooses: one value, a table
 _TABLE_HINT = "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME] with command or url."
 
-Entry = tuple[str, str, object]
-"""Origin, dotted key, value."""
+Entry = tuple[str, str, object]  # origin, dotted key, value
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import write_link
 
 MAX_QUESTION = 2000
-MAX_NAME = 60
-"""Characters, at most 240 bytes: file systems allow 255."""
+MAX_NAME = 60  # characters, at most 240 bytes: file systems allow 255
 _END = re.compile(r"[?!。？！\n]|\.\s")
 
 

@@ -8,8 +8,7 @@ from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine, styled_line
 
-MAX_ARGUMENTS = 400
-"""Characters of a call's arguments that are shown."""
+MAX_ARGUMENTS = 400  # characters of a call's arguments that are shown
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 

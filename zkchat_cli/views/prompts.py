@@ -19,16 +19,12 @@ from zkchat_cli.views.token_usage import CELLS, BudgetBar, short_count
 
 MIN_CELLS = 4
 WIDTH = 80
-NARROW = 60
-"""Columns below which there is no column for the budgets."""
+NARROW = 60  # columns below which there is no column for the budgets
 MAX_ITEMS = 10
 MIN_SNIPPET = 12
-MAX_CONTENT = 100
-"""Characters of a message in a list of changes."""
-MOST_DROPPED = 20
-"""Messages that are listed as not sent; of more, how many."""
-_PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
-"""The first line of a recalled passage."""
+MAX_CONTENT = 100  # characters of a message in a list of changes
+MOST_DROPPED = 20  # messages that are listed as not sent; of more, how many
+_PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)  # the first line of a recalled passage
 _SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
 _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
 

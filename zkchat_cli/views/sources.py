@@ -45,10 +45,8 @@ BROKEN = "✗"
 MAX_UNUSED = 3
 MAX_HEADING = 80
 MAX_QUOTE, MAX_VERIFIED_QUOTE = 60, 200
-MOST_COMPARED = 300
-"""Words of a quotation up to which differences are marked."""
-CONTEXT = 3
-"""Lines shown before and after an excerpt."""
+MOST_COMPARED = 300  # words of a quotation up to which differences are marked
+CONTEXT = 3  # lines shown before and after an excerpt
 MAX_CONTEXT_LINE = 400
 _TYPES_OF_USER = ("direct", "import")
 _VERDICT_LABELS: "dict[QuotationVerdict, tuple[str, str]]" = {

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:  # the first prompt is drawn without the models
     from zkchat_cli.models import SemanticStatus
 
-PROMPT = "you › "
-"""What comes before the user's messages."""
+PROMPT = "you › "  # what comes before the user's messages
 MOST_PROBLEMS = 3
 _SPOKEN_SIGNS = {"✓": "ok: ", "✗": "problem: ", "→": "current: ", "──": "", "══": ""}
 """What a screen reader gets for the signs that begin a line."""
@@ -92,8 +91,7 @@ IN_SHELL = CommandHints(
     all_sources="references.max_displayed",
     ground="",
 )
-UNSTORED = IN_SHELL._replace(undo="", continue_answer="")
-"""The same in a shell where nothing is stored."""
+UNSTORED = IN_SHELL._replace(undo="", continue_answer="")  # the same in a shell where nothing is stored
 
 
 def summarize_problems(problems: Iterable[str]) -> list[str]:

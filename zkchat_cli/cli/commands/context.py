@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     """A conversation, the number of its messages that were stored, and whether it is a copy, because its id existed."""
 
 COMMAND = command_group("What the model sees: the exact prompt, its token usage and summaries; compact, export and import.")
-MOST_EMBEDDED = 2_000
-"""Messages of an import that are embedded at once, in half a minute."""
-MAX_IMPORT = 500_000_000
-"""Bytes; an export of 10,000 turns with their prompts is smaller."""
+MOST_EMBEDDED = 2_000  # messages of an import that are embedded at once, in half a minute
+MAX_IMPORT = 500_000_000  # bytes; an export of 10,000 turns with their prompts is smaller
 
 
 @command(COMMAND, *options.PROMPT, epilog=examples('zkchat context show --next "and how long?"', "zkchat context show --turn 3"))

@@ -9,8 +9,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, examp
 
 COMMAND = command_group()
 MAX_BYTES = 10_000_000
-NOT_VERIFIED = 1
-"""Exit code if a quotation does not hold."""
+NOT_VERIFIED = 1  # exit code if a quotation does not hold
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'))

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from zkchat_cli.views.text import StyledLine
 
 COMMAND = command_group()
-NAME_WIDTH = 10
-"""Length of the longest name of a check."""
+NAME_WIDTH = 10  # length of the longest name of a check
 
 
 @command(COMMAND, "as_json", "vault", "model", "config_file")
