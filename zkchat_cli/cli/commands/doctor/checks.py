@@ -36,8 +36,8 @@ def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
     except ZkchatError as e:
         return [_document("settings", e.message, e)]
     file = loaded.paths.config_file
-    found = [_document("settings", f"{file}" if file.is_file() else f"defaults; {file} does not exist")]
     checks: list[Check] = [
+        ("settings", lambda: f"{file}" if file.is_file() else f"defaults; {file} does not exist"),
         ("vault", partial(_check_vault, loaded)),
         ("index", partial(_check_index, loaded)),
         ("store", partial(_check_store, loaded.paths.store_file)),
@@ -47,6 +47,7 @@ def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
         *_tool_server_checks(loaded),
         ("semantic", partial(_check_semantic, loaded)),
     ]
+    found = []
     for name, run in checks:
         try:
             found.append(_document(name, run()))
