@@ -4,7 +4,7 @@ from factories import COUNTER, message, split_into_turns
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
+from zkchat_cli.context.turns import LoadableExchange, MessageHistory
 
 
 def test_an_unloaded_turn_says_what_it_said() -> None:

@@ -7,8 +7,7 @@ from itertools import count
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli.context.exchanges import LoadableExchange
-from zkchat_cli.context.turns import Turn, make_turns
+from zkchat_cli.context.turns import LoadableExchange, Turn, make_turns
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize

@@ -14,7 +14,7 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_uncompacted_tokens
-from zkchat_cli.context.recall.index import RecallIndex
+from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.tool_result_masking import mask_messages
 from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.errors import PromptTooLarge
@@ -39,8 +39,6 @@ class PromptBuilder:
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
         self._memory_lock = threading.Lock()
         self.summaries = DocumentSummaryService(services.vault)
-
-    # prompts
 
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
@@ -105,8 +103,6 @@ class PromptBuilder:
         with suppress(PromptTooLarge):  # the question itself will report it
             self.assemble(runtime, inputs)
 
-    # figures for compaction
-
     def masked_turns(self, runtime: Runtime, compaction: Compaction | None) -> TurnHistory:
         """The branch's turns as a prompt has them under this compaction: with old tool results masked."""
         turns = self._state.turns(runtime.counter)
@@ -122,25 +118,17 @@ class PromptBuilder:
         """The figures of a prompt of these inputs without any history. Raises PromptTooLarge."""
         return self.assemble(runtime, inputs._replace(history=TurnHistory(), compaction=None)).usage
 
-    # memory and document summaries
-
     def memory(self, runtime: Runtime) -> Memory:
         """Memory as these settings and this agent have it; the last two are cached."""
         with self._memory_lock:  # another thread may look ahead
             for settings, agent, memory in self._memories:
                 if settings is runtime.settings and agent is runtime.agent:
                     return memory
-            services = self._services
+            its = self._services
             memory = Memory(
-                services.vault,
-                services.store,
-                runtime.settings,
-                services.now,
-                about=lambda path: self.summaries.summary(path),
-                agent=runtime.agent,
-                agents_folder=services.agents_folder,
-                semantic=services.semantic,
-            )
+                its.vault, its.store, runtime.settings, its.now, about=lambda path: self.summaries.summary(path), agent=runtime.agent,
+                agents_folder=its.agents_folder, semantic=its.semantic,
+            )  # fmt: skip
             memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
             self._memories = [*self._memories[-1:], (runtime.settings, runtime.agent, memory)]
             return memory

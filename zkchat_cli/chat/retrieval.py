@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.exchanges import LoadableExchange
+from zkchat_cli.context.turns import LoadableExchange
 from zkchat_cli.errors import VaultError
 from zkchat_cli.llm.base import Model
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage

@@ -69,16 +69,12 @@ class ExternalServer(NamedTuple):
 
 
 class ExternalTools(Protocol):
-    """The tools of other programs, as a session uses them."""
+    """The tools of other programs that can be called now (the first time it waits for the programs to start), what went wrong since the
+    last time (message and hint), and every program that was configured."""
 
-    def tools(self) -> tuple[Tool, ...]:
-        """Those that can be called now; the first time it waits for the programs to start."""
-
-    def take_notices(self) -> list[tuple[str, str]]:
-        """What went wrong since the last time: message and hint."""
-
-    def status(self) -> tuple[ExternalServer, ...]:
-        """Every program that was configured."""
+    def tools(self) -> tuple[Tool, ...]: ...
+    def take_notices(self) -> list[tuple[str, str]]: ...
+    def status(self) -> tuple[ExternalServer, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +177,6 @@ class Runtime:
             rejected_window=None,
             overrides={**self.overrides, "model": name},
         )
-
-    def with_external(self, tools: tuple[Tool, ...]) -> "Runtime":
-        """Offer these tools of other programs beside zkchat's own."""
-        return replace(self, tools=(*(tool for tool in self.tools if tool.scope != "server"), *tools))
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
         """Search the notes in this way; a model that does not search itself gets neither tools nor instructions about them."""

@@ -5,6 +5,7 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from zkchat_cli import events
@@ -24,8 +25,8 @@ from zkchat_cli.chat.user_message import (
 )
 from zkchat_cli.config import loader
 from zkchat_cli.context.compaction_policy import CompactionRequest
-from zkchat_cli.context.exchanges import MessageHistory
-from zkchat_cli.context.recall.index import preload_numpy
+from zkchat_cli.context.recall import preload_numpy
+from zkchat_cli.context.turns import MessageHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
 from zkchat_cli.llm.base import Request, past_request_body
 from zkchat_cli.memory.memory import Memory
@@ -71,10 +72,13 @@ class ZkChatSession:
         """Until when the last scan of the vault counts as current."""
         self._rebuild_reason: str | None = None
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
-        if conversation is not None:
-            self._restore_agent()
-
-    # what the conversation works with
+        last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
+        name = last.agent if last is not None else None
+        if conversation is not None and name != (runtime.agent.name if runtime.agent else None):
+            try:
+                self.use_agent(name)
+            except (ConfigError, ProviderError) as e:
+                self.memory.notify(f"this conversation used the agent {name} and continues without it: {e.message}", e.hint)
 
     def use_agent(self, name: str | None) -> None:
         """Switch to another agent; None or "none": to no agent. Raises ConfigError and ProviderError, and then nothing changes."""
@@ -105,21 +109,11 @@ class ZkChatSession:
         return runtime.calibrated(self.store.calibration(runtime.model.name))
 
     def _with_external(self, runtime: Runtime) -> Runtime:
-        """The runtime with the tools of other programs that can be called now."""
+        """The runtime with the tools of other programs that can be called now, beside zkchat's own."""
         external = self.services.external
-        return runtime if external is None or not runtime.takes_external else runtime.with_external(external.tools())
-
-    def _restore_agent(self) -> None:
-        last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
-        name = last.agent if last is not None else None
-        if name == (self.runtime.agent.name if self.runtime.agent else None):
-            return
-        try:
-            self.use_agent(name)
-        except (ConfigError, ProviderError) as e:
-            self.memory.notify(f"this conversation used the agent {name} and continues without it: {e.message}", e.hint)
-
-    # turns
+        if external is None or not runtime.takes_external:
+            return runtime
+        return replace(runtime, tools=(*(tool for tool in runtime.tools if tool.scope != "server"), *external.tools()))
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
@@ -141,7 +135,15 @@ class ZkChatSession:
         self._turn = turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
-                notices += self._scan_vault()
+                if self.services.clock() >= self._scan_valid_until:  # else that was done a moment ago
+                    try:
+                        self.apply_scan(self.vault.refresh())
+                    except VaultError as e:  # the vault is gone, and the conversation continues
+                        self._scan_valid_until = self.services.clock() + SCAN_SECONDS
+                        notices.append(events.Notice(e.message, e.hint))
+                if self._rebuild_reason is not None:
+                    notices.append(events.Notice(f"the index was rebuilt: {self._rebuild_reason}"))
+                    self._rebuild_reason = None
                 if retry_of is not None:
                     self._state.branch_off(retry_of.parent_id)
             yield from pipeline.run(turn, user_input, notices)
@@ -181,8 +183,6 @@ class ZkChatSession:
     def flush(self) -> None:
         """Store what could not be stored before, at the end of a chat. Raises StoreError that says how much is lost."""
         self._recorder.flush()
-
-    # the prompt
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or without one. A mentioned agent gets its own."""
@@ -260,8 +260,6 @@ class ZkChatSession:
         message, _ = self._messages.add_documents(runtime, bare, user_input, self.references.copy())
         return runtime, (message,)
 
-    # the conversation
-
     @property
     def conversation(self) -> Conversation:
         return self._state.conversation
@@ -328,8 +326,6 @@ class ZkChatSession:
         self._recorder.store_pending()
         return self._state
 
-    # compaction
-
     def compact(
         self, *, instructions: str | None = None, target: int | None = None, keep: int | None = None, preview: bool = False
     ) -> Compaction:
@@ -356,8 +352,6 @@ class ZkChatSession:
         """Undo the last compaction of this branch; None when there is none."""
         return self.stored_state().undo_compaction()
 
-    # memory
-
     @property
     def memory(self) -> Memory:
         return self._prompts.memory(self.runtime)
@@ -368,22 +362,9 @@ class ZkChatSession:
         runtime, current = self._next_message(text) if text else (self.runtime, () if last is None else (last,))
         return (*self._prompts.pinned_memory(runtime), *self._prompts.contextual_memory(runtime, current))
 
-    # the vault
-
     def apply_scan(self, report: IndexReport) -> None:
         """Take in the report of a scan, whoever started it."""
         self._scan_valid_until = self.services.clock() + SCAN_SECONDS
         if report.added or report.changed or report.removed:
             self._prompts.forget_summaries()
         self._rebuild_reason = report.rebuilt or self._rebuild_reason
-
-    def _scan_vault(self) -> list[events.Notice]:
-        """Look for changed notes, unless that was done a moment ago. A vault that is gone is reported, and the conversation continues."""
-        if self.services.clock() >= self._scan_valid_until:
-            try:
-                self.apply_scan(self.vault.refresh())
-            except VaultError as e:
-                self._scan_valid_until = self.services.clock() + SCAN_SECONDS
-                return [events.Notice(e.message, e.hint)]
-        rebuilt, self._rebuild_reason = self._rebuild_reason, None
-        return [events.Notice(f"the index was rebuilt: {rebuilt}")] if rebuilt else []

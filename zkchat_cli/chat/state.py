@@ -11,8 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from zkchat_cli.chat.runtime import SessionServices
-from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
-from zkchat_cli.context.turns import TurnHistory, make_turns
+from zkchat_cli.context.turns import LoadableExchange, MessageHistory, TurnHistory, make_turns
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import (
     Compaction,
@@ -63,13 +62,14 @@ class ConversationState:
         head = self._store.conversation(id_).head_id if self.is_stored else None
         with _long_lived_allocation():
             log = self.log()
-            self._replace_history(_exchanges(_settle_pending(branch_to(log, head))))
+            branch = branch_to(log, head)
+            if branch and branch[-1].status == "pending":  # its turn was never stored, because the process was killed
+                branch = (*branch[:-1], branch[-1].model_copy(update={"status": "unfinished"}))
+            self._replace_history(map(LoadableExchange, split_into_exchanges(branch)))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
             self.references = ReferenceManager.from_log(log, self.find_message)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
-
-    # messages
 
     @property
     def history(self) -> MessageHistory:
@@ -132,7 +132,7 @@ class ConversationState:
         """Continue from another message here; the store follows with the next question. Raises StoreError."""
         log, left = self.log(), self.head
         self.references = ReferenceManager.from_log(log, self.find_message)
-        self._replace_history(_exchanges(branch_to(log, head)))
+        self._replace_history(map(LoadableExchange, split_into_exchanges(branch_to(log, head))))
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
@@ -181,8 +181,6 @@ class ConversationState:
         self._call_ids.add(id_)
         return id_
 
-    # the conversation in the store
-
     def store_conversation(self) -> None:
         """Store the conversation, if that has not been done. Raises StoreError."""
         if not self.is_stored:
@@ -200,8 +198,6 @@ class ConversationState:
         if self.is_stored:
             self._store.rename(self.conversation.id, title)
         self.conversation = self.conversation.model_copy(update={"title": title})
-
-    # compactions
 
     @property
     def compaction(self) -> Compaction | None:
@@ -242,10 +238,6 @@ class ConversationState:
         return undone
 
 
-def _exchanges(branch: Iterable[ZkChatMessage]) -> Iterator[LoadableExchange]:
-    return map(LoadableExchange, split_into_exchanges(branch))
-
-
 @contextmanager
 def _long_lived_allocation() -> Iterator[None]:
     """Create objects that live as long as the conversation without garbage collection: with 10 000 turns the collector takes half a second
@@ -254,10 +246,3 @@ def _long_lived_allocation() -> Iterator[None]:
         yield
         if gc.get_count()[0] > MANY_OBJECTS:
             gc.freeze()
-
-
-def _settle_pending(history: tuple[ZkChatMessage, ...]) -> tuple[ZkChatMessage, ...]:
-    """A branch that ends with a question whose turn was never stored, because the process was killed: the question is unfinished."""
-    if not history or history[-1].status != "pending":
-        return history
-    return (*history[:-1], history[-1].model_copy(update={"status": "unfinished"}))

@@ -13,11 +13,9 @@ from zkchat_cli.models import (
     Calibration,
     Compaction,
     ContentChunk,
-    DocumentReference,
     Prompt,
     PromptMessage,
     SentPrompt,
-    TaskFigures,
     ThinkingBlocks,
     Timings,
     TokenUsage,
@@ -55,8 +53,6 @@ class PhaseTimer:
 
 
 class CompletedTurn(NamedTuple):
-    """A finished turn, as it is stored."""
-
     user: ZkChatMessage
     answer: Sequence[ZkChatMessage]
     sent: Sequence[SentPrompt]
@@ -107,35 +103,10 @@ class TurnInProgress:
         return [chunk for message in self.messages for chunk in message.chunks]
 
     @property
-    def injected(self) -> tuple[DocumentReference, ...]:
-        """The documents that the user named and that were in the prompt from the start."""
-        paths = {chunk.relative_path for chunk in self.user.chunks}
-        return tuple(reference for reference in self.user.references if reference.above or reference.relative_path in paths)
-
-    @property
-    def documents_sent(self) -> bool:
-        """Whether the model got the text of the user message's documents and passages."""
-        return any(m.kind == "documents" and self.user.id in m.source_ids for sent in self.sent for m in sent.prompt.messages)
-
-    @property
     def memory_sent(self) -> tuple[str, ...]:
         """What memory the model got: paths, and `fact:KEY` or `agent:NAME`."""
         messages = (m for sent in self.sent for m in sent.prompt.messages if m.kind == "memory")
         return tuple(dict.fromkeys(source for message in messages for source in message.source_ids))
-
-    @property
-    def thinking_tokens(self) -> int | None:
-        """Tokens of the reasoning, as reported or else as counted; None without any."""
-        return self.usage.reasoning_tokens or (self.runtime.counter.count(self.reasoning) if self.reasoning else None)
-
-    @property
-    def task(self) -> TaskFigures | None:
-        """The figures of its tool calls; None without any."""
-        runs = self.runs
-        if not runs:
-            return None
-        failed, tokens = sum(not run.ok for run in runs), sum(run.tokens for run in runs)
-        return TaskFigures(model_calls=len(self.sent), tools_called=len(runs), tools_failed=failed, tool_tokens=tokens)
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:
@@ -160,12 +131,6 @@ def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
 def stored_message(message: M) -> M:
     """A message without the reasoning that is of no use after its turn."""
     return message.model_copy(update={"thinking": None}) if message.thinking is not None and not message.thinking.stored else message
-
-
-def stored_prompt(sent: SentPrompt) -> SentPrompt:
-    """A sent prompt without the reasoning that is of no use after its turn."""
-    prompt = sent.prompt.model_copy(update={"messages": tuple(map(stored_message, sent.prompt.messages))})
-    return sent.model_copy(update={"prompt": prompt})
 
 
 def storable_call(call: ToolCall, id_: str) -> ToolCall:

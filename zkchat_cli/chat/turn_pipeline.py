@@ -13,7 +13,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
@@ -26,8 +26,8 @@ from zkchat_cli.models import (
     FinishReason,
     MessageStatus,
     RetrievalMode,
+    TaskFigures,
     TurnReport,
-    ZkChatMessage,
 )
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
@@ -85,7 +85,9 @@ class TurnPipeline:
         except Exception as e:
             if turn.closed:  # it is in the history, and must not be so twice
                 raise
-            notices = self._close(turn, _failure_status(turn), "error")
+            writing = {tool.name for tool in turn.runtime.tools if tool.writes}
+            changed = any(run.ok and run.name in writing for run in turn.runs)  # then it is sent again, so that nothing is done twice
+            notices = self._close(turn, "unfinished" if changed else "failed", "error")
             if not isinstance(e, ZkchatError):  # a defect of zkchat
                 raise
             yield from notices
@@ -101,86 +103,10 @@ class TurnPipeline:
                 self.state.unload_old_turns(turn.runtime.counter, turn.runtime.budget.effective_limit)
         yield from notices
         yield from self.compactor.keep_shortened(turn)
-        if turn.prompt is not None:
-            self.state.record_usage(turn.prompt.usage)
-        yield events.TurnCompleted(self._report(turn, self.state.history[-1], finish))
-
-    def _verify(self, turn: TurnInProgress) -> VerificationResult:
-        """The answer's citations, verified against the chunks in the turn's last prompt."""
         assert turn.prompt is not None
-        sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
-        earlier = (message for source in sent if (message := self.state.find_message(source)))
-        chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        return verify_citations(turn.text, CitableSources(chunks, self._chunk_of_earlier_prompt))
-
-    def _close(
-        self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, verified: VerificationResult | None = None
-    ) -> Sequence[events.Notice]:
-        """Add the turn to the history and store it, in one transaction. Returns what to tell the user, if it cannot be stored for now."""
-        runtime = turn.runtime
-        turn.closed = True
-        if turn.user.chunks and not turn.documents_sent:
-            turn.messages[0] = without_documents(turn.user, runtime)
-        if verified is None and turn.prompt is not None and (turn.text or turn.reasoning) and turn.sent[-1].usage is None:
-            turn.add_usage(None, turn.prompt, ())  # the server of a call that broke off counts it, too
-        messages = [stored_message(message) for message in turn.messages]
-        if turn.text or turn.reasoning or verified is not None:
-            answer = self.services.new_message(
-                "assistant",
-                turn.text,
-                messages[-1].id,
-                status=status,
-                finish_reason=finish,
-                token_count=runtime.counter.count_raw(turn.text),
-                tool_tokens=0,
-                model=runtime.model.name,
-                reasoning=turn.reasoning or None,
-                references=self._referenced_documents(turn),
-                citations=verified.citations if verified else (),
-                uncited_statements=verified.uncited if verified else None,
-                usage=turn.usage if verified or turn.usage.prompt_tokens else None,
-                timings_ms=turn.timer.timings(),
-                agent=turn.user.agent,
-                thinking_tokens=turn.thinking_tokens,
-                memory_references=turn.memory_sent,
-                task=turn.task,
-            )
-            messages.append(answer)
-        alone = len(messages) == 1
-        at = self.services.now() if alone else messages[-1].timestamp
-        messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
-        self.state.append(messages)
-        facts = self.prompts.memory(runtime).finish_turn()
-        calibrations = {runtime.model.name: turn.calibration} if turn.counted is not None else {}
-        sent = [stored_prompt(each) for each in turn.sent]
-        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], sent, calibrations, facts if verified else ()))
-
-    def _referenced_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
-        """The documents that the answer had: named in the question, found by tools or named by memory."""
-        if not turn.runtime.settings.references.enabled:
-            return ()
-        found = aggregate_documents(turn.chunks, self.prompts.summaries.summary, self.services.vault.link_name)
-        known = merge_references(turn.injected, found)
-        return merge_references(known, self._remembered_documents(turn))
-
-    def _remembered_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
-        vault, summary = self.services.vault, self.prompts.summaries.summary
-        sources = self.prompts.memory(turn.runtime).find_sources(turn.memory_sent)
-        return tuple(
-            DocumentReference(
-                wikilink=vault.link_to(path),
-                relative_path=path,
-                reference_type="memory",
-                summary=summary(path),
-                context_snippet=truncate(text, SNIPPET_LENGTH) or None,
-            )
-            for path, text in sources.items()
-        )
-
-    def _report(self, turn: TurnInProgress, answer: ZkChatMessage, finish: FinishReason) -> TurnReport:
-        assert turn.prompt is not None
-        runtime = turn.runtime
-        return TurnReport(
+        self.state.record_usage(turn.prompt.usage)
+        runtime, answer = turn.runtime, self.state.history[-1]
+        report = TurnReport(
             conversation_id=self.state.conversation.id,
             message_id=answer.id,
             answer=answer.content,
@@ -200,6 +126,87 @@ class TurnPipeline:
             retrieval=turn.user.retrieval or "none",
             level=turn.level,
         )
+        yield events.TurnCompleted(report)
+
+    def _verify(self, turn: TurnInProgress) -> VerificationResult:
+        """The answer's citations, verified against the chunks in the turn's last prompt."""
+        assert turn.prompt is not None
+        sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
+        earlier = (message for source in sent if (message := self.state.find_message(source)))
+        chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
+        return verify_citations(turn.text, CitableSources(chunks, self._chunk_of_earlier_prompt))
+
+    def _close(
+        self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, verified: VerificationResult | None = None
+    ) -> Sequence[events.Notice]:
+        """Add the turn to the history and store it, in one transaction. Returns what to tell the user, if it cannot be stored for now."""
+        runtime = turn.runtime
+        turn.closed = True
+        texts = (m for sent in turn.sent for m in sent.prompt.messages if m.kind == "documents")
+        if turn.user.chunks and not any(turn.user.id in m.source_ids for m in texts):
+            turn.messages[0] = without_documents(turn.user, runtime)
+        if verified is None and turn.prompt is not None and (turn.text or turn.reasoning) and turn.sent[-1].usage is None:
+            turn.add_usage(None, turn.prompt, ())  # the server of a call that broke off counts it, too
+        messages, runs = [stored_message(message) for message in turn.messages], turn.runs
+        task = TaskFigures(
+            model_calls=len(turn.sent),
+            tools_called=len(runs),
+            tools_failed=sum(not run.ok for run in runs),
+            tool_tokens=sum(run.tokens for run in runs),
+        )
+        if turn.text or turn.reasoning or verified is not None:
+            answer = self.services.new_message(
+                "assistant",
+                turn.text,
+                messages[-1].id,
+                status=status,
+                finish_reason=finish,
+                token_count=runtime.counter.count_raw(turn.text),
+                tool_tokens=0,
+                model=runtime.model.name,
+                reasoning=turn.reasoning or None,
+                references=self._referenced_documents(turn),
+                citations=verified.citations if verified else (),
+                uncited_statements=verified.uncited if verified else None,
+                usage=turn.usage if verified or turn.usage.prompt_tokens else None,
+                timings_ms=turn.timer.timings(),
+                agent=turn.user.agent,
+                thinking_tokens=turn.usage.reasoning_tokens or (runtime.counter.count(turn.reasoning) if turn.reasoning else None),
+                memory_references=turn.memory_sent,
+                task=task if runs else None,
+            )
+            messages.append(answer)
+        alone = len(messages) == 1
+        at = self.services.now() if alone else messages[-1].timestamp
+        messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
+        self.state.append(messages)
+        facts = self.prompts.memory(runtime).finish_turn()
+        calibrations = {runtime.model.name: turn.calibration} if turn.counted is not None else {}
+        stored = [tuple(map(stored_message, each.prompt.messages)) for each in turn.sent]
+        prompts = (each.prompt.model_copy(update={"messages": m}) for each, m in zip(turn.sent, stored, strict=True))
+        sent = [each.model_copy(update={"prompt": prompt}) for each, prompt in zip(turn.sent, prompts, strict=True)]
+        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], sent, calibrations, facts if verified else ()))
+
+    def _referenced_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
+        """The documents that the answer had: named in the question and in the prompt from the start, found by tools or named by memory."""
+        if not turn.runtime.settings.references.enabled:
+            return ()
+        vault, summary = self.services.vault, self.prompts.summaries.summary
+        paths = {chunk.relative_path for chunk in turn.user.chunks}
+        injected = [reference for reference in turn.user.references if reference.above or reference.relative_path in paths]
+        known = merge_references(injected, aggregate_documents(turn.chunks, summary, vault.link_name))
+        sources = self.prompts.memory(turn.runtime).find_sources(turn.memory_sent)
+        remembered = [
+            DocumentReference(
+                wikilink=vault.link_to(path),
+                relative_path=path,
+                reference_type="memory",
+                summary=summary(path),
+                context_snippet=truncate(text, SNIPPET_LENGTH) or None,
+            )
+            for path, text in sources.items()
+        ]
+        return merge_references(known, remembered)
 
     def _chunk_of_earlier_prompt(self, number: int) -> tuple[ContentChunk, str] | None:
         """A chunk that a compaction folded, with the current text of its note."""
@@ -207,9 +214,3 @@ class TurnPipeline:
             with suppress(VaultError):
                 return chunk, self.services.vault.read(chunk.relative_path)
         return None
-
-
-def _failure_status(turn: TurnInProgress) -> MessageStatus:
-    """How a turn that failed is marked. A failed one is not sent again; one that has changed notes is, so that nothing is done twice."""
-    writing = {tool.name for tool in turn.runtime.tools if tool.writes}
-    return "unfinished" if any(run.ok and run.name in writing for run in turn.runs) else "failed"

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.context import tool_filter
 from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
-from zkchat_cli.context.recall.index import RecallIndex
-from zkchat_cli.context.recall.passages import format_passages
+from zkchat_cli.context.recall import RecallIndex, format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.system_prompt import citing_reminder
 from zkchat_cli.context.turns import (

@@ -1,21 +1,23 @@
-"""A turn: the user's message and everything that answers it.
+"""Turns: the user's messages with everything that answers them, as the branch in use holds them and as they are sent.
 
 A prompt keeps, drops or folds whole turns, never single messages, so that a tool call always has its result and an answer its question.
+The messages of old turns stay in the store and are read from there when somebody scrolls or exports them: 10,000 turns with tool results
+would take 200 MB. What was said in them stays, for recall and summaries.
 """
 
 import json
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import NamedTuple, overload
 
 from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.exchanges import LoadableExchange, ReadMessages
 from zkchat_cli.context.fixed_messages import is_fixed
-from zkchat_cli.models import Compaction, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models import Compaction, PromptMessage, SpokenMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import TokenCounter
@@ -28,6 +30,90 @@ _TAGS = f"{SUMMARY_TAG}|{RECALLED_TAG}|project-memory|agent-memory|user-memory|s
 _FENCED = lazy_pattern(rf"(?:<({_TAGS})\b[^<>\n]*>\n.*?\n</\1>\s*)+", re.DOTALL)
 _MAX_TOKEN_LENGTH = 128
 """Characters of the longest token in the shipped vocabularies."""
+ReadMessages = Callable[[Sequence[str]], tuple[ZkChatMessage, ...]]
+"""Reads the messages with these ids from the store."""
+
+
+class LoadableExchange:
+    """A question with its answers; in some imports, what was said before the first question."""
+
+    __slots__ = ("_loaded", "_read", "_spoken", "ids")
+
+    def __init__(self, messages: Iterable[ZkChatMessage]) -> None:
+        messages = tuple(messages)
+        self.ids = tuple(message.id for message in messages)
+        self._loaded: tuple[ZkChatMessage, ...] | None = messages
+        self._read: ReadMessages | None = None
+        self._spoken: tuple[SpokenMessage, ...] = ()
+
+    @property
+    def messages(self) -> tuple[ZkChatMessage, ...]:
+        """Raises StoreError if they have to be read from the store and cannot be."""
+        messages = self._loaded  # read once: another thread may unload them
+        if messages is None:
+            assert self._read is not None
+            messages = self._read(self.ids)
+        return messages
+
+    @property
+    def spoken(self) -> tuple[SpokenMessage, ...]:
+        """What the user and the model said."""
+        messages = self._loaded
+        if messages is None:
+            return self._spoken
+        said = [message for message in messages if message.role != "tool" and message.content]
+        links = ((r.wikilink for r in m.references if r.relative_path and r.reference_type != "memory") for m in said)
+        return tuple(SpokenMessage(m.id, m.role, m.content, m.timestamp, tuple(its)) for m, its in zip(said, links, strict=True))
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._loaded is not None
+
+    def unload(self, read: ReadMessages) -> None:
+        """Keep only what was said: the store has the messages."""
+        self._spoken, self._read, self._loaded = self.spoken, read, None
+
+
+class MessageHistory(Sequence[ZkChatMessage]):
+    """The messages of a branch, oldest first; a slice is a tuple. Only those that are asked for are read from the store."""
+
+    def __init__(self, exchanges: Iterable[LoadableExchange] = (), before: "MessageHistory | None" = None) -> None:
+        """With `before`, the exchanges that come after it."""
+        new = tuple(exchanges)
+        self.exchanges: tuple[LoadableExchange, ...] = (*before.exchanges, *new) if before is not None else new
+        self._starts: array[int] = array("L", before._starts if before is not None else (0,))
+        """The number of each exchange's first message, and of the next exchange's."""
+        for exchange in new:
+            self._starts.append(self._starts[-1] + len(exchange.ids))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, at: int) -> ZkChatMessage: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[ZkChatMessage, ...]: ...
+    def __getitem__(self, at: int | slice) -> ZkChatMessage | tuple[ZkChatMessage, ...]:
+        wanted = range(len(self))[at]
+        if isinstance(wanted, int):
+            return next(self._from(wanted))
+        if not wanted:
+            return ()
+        least = min(wanted)
+        found = tuple(islice(self._from(least), max(wanted) + 1 - least))
+        return tuple(found[number - least] for number in wanted)
+
+    def _from(self, number: int) -> Iterator[ZkChatMessage]:
+        """The messages from this number on."""
+        first = bisect_right(self._starts, number) - 1
+        messages = (message for exchange in self.exchanges[first:] for message in exchange.messages)
+        return islice(messages, number - self._starts[first], None)
+
+    def __iter__(self) -> Iterator[ZkChatMessage]:
+        return (message for exchange in self.exchanges for message in exchange.messages)
+
+    def __reversed__(self) -> Iterator[ZkChatMessage]:
+        return (message for exchange in reversed(self.exchanges) for message in reversed(exchange.messages))
 
 
 class Turn:
@@ -45,12 +131,16 @@ class Turn:
         messages = exchange.messages
         self.exchange, self.number, self.counter = exchange, number, counter
         self._rendered: tuple[PromptMessage, ...] | None = _render_whole(messages, counter)
-        self.fixed = _render_fixed(messages, number, counter)
-        """Its pinned messages and standing instructions, as they are sent without the turn."""
-        self.tokens = sum(m.tokens for m in self._rendered)
-        self.fixed_tokens = sum(m.tokens for m in self.fixed)
         self.failed = is_failed(messages)
         """Then the turn never goes into a prompt."""
+        self.fixed = tuple(
+            make_prompt_message("user", "conversation", _fence_fixed(message, number), counter, (message.id,))
+            for message in messages
+            if message.content and message.status != "damaged" and (message.pinned if self.failed else is_fixed(message))
+        )
+        """Its pinned messages and standing instructions, as they are sent without the turn; of a failed turn only the pinned ones."""
+        self.tokens = sum(m.tokens for m in self._rendered)
+        self.fixed_tokens = sum(m.tokens for m in self.fixed)
         self.masking_saves = 0
         """Tokens that the form without masking has more."""
         self.tokens_so_far: int = self.tokens + (before.tokens_so_far if before else 0)
@@ -74,7 +164,6 @@ class Turn:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of its messages."""
         return self.exchange.ids
 
     @property
@@ -185,17 +274,9 @@ def _render_whole(messages: Sequence[ZkChatMessage], counter: TokenCounter) -> t
     return rendered
 
 
-def _render_fixed(messages: Sequence[ZkChatMessage], number: int, counter: TokenCounter) -> tuple[PromptMessage, ...]:
-    """The fixed messages of a turn; of a failed turn only the pinned ones."""
-    failed = is_failed(messages)
-    rendered = []
-    for message in messages:
-        if message.content and message.status != "damaged" and (message.pinned if failed else is_fixed(message)):
-            why = "pinned by the user" if message.pinned else "an instruction of the user that still holds"
-            date = message.timestamp[:10]
-            content = fence(FIXED_TAG, message.content, turn=number, role=message.role, date=date, why=why)
-            rendered.append(make_prompt_message("user", "conversation", content, counter, (message.id,)))
-    return tuple(rendered)
+def _fence_fixed(message: ZkChatMessage, turn: int) -> str:
+    why = "pinned by the user" if message.pinned else "an instruction of the user that still holds"
+    return fence(FIXED_TAG, message.content, turn=turn, role=message.role, date=message.timestamp[:10], why=why)
 
 
 def fence(tag: str, text: str, **attributes: object) -> str:
@@ -228,21 +309,16 @@ def render_turn(
             rendered += [_render_message(message, (), None, counter)] if position in results else []
             continue
         if message.role == "user" and (message.references or (documents and message.chunks)):
-            rendered.append(_render_documents(message, counter, with_text=documents))
+            chunks = message.chunks if documents else ()
+            references = message.references if documents else tuple(r.model_copy(update={"above": False}) for r in message.references)
+            paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
+            ids = (*([message.id] if chunks else []), *paths)  # with the message's own id where its text is sent
+            text = describe_documents(references, chunks, message.retrieval, as_text=bool(message.plain_excerpts))
+            rendered.append(make_prompt_message("user", "documents", text, counter, ids))
         calls = tuple(call for i, call in enumerate(message.tool_calls) if (position, i) in answered_calls)
         if message.content or calls:
             rendered.append(_render_message(message, calls, message.thinking if thinking else None, counter))
     return tuple(rendered)
-
-
-def _render_documents(message: ZkChatMessage, counter: TokenCounter, *, with_text: bool) -> PromptMessage:
-    """The documents that a message names and the passages found for it. With their text, `source_ids` begins with the message's id."""
-    chunks = message.chunks if with_text else ()
-    references = message.references if with_text else tuple(r.model_copy(update={"above": False}) for r in message.references)
-    paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
-    ids = (*([message.id] if chunks else []), *paths)
-    text = describe_documents(references, chunks, message.retrieval, as_text=bool(message.plain_excerpts))
-    return make_prompt_message("user", "documents", text, counter, ids)
 
 
 def _match_calls(messages: Sequence[ZkChatMessage]) -> tuple[set[tuple[int, int]], set[int]]:
@@ -271,9 +347,12 @@ def count_call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
 def _render_message(
     message: ZkChatMessage, calls: tuple[ToolCall, ...], thinking: ThinkingBlocks | None, counter: TokenCounter
 ) -> PromptMessage:
-    interrupted = message.role == "assistant" and message.status == "unfinished" and message.content
-    content = message.content + INTERRUPTED if interrupted else message.prompt_text
-    tokens = counter.count(content) if interrupted else _count_content(message, counter)
+    content, stored = message.prompt_text, message.token_count
+    if message.role == "assistant" and message.status == "unfinished" and message.content:
+        content, stored = message.content + INTERRUPTED, None
+    # an import may contain any number, and one that is impossible for a text of this length would let the prompt grow past its limit
+    possible = stored is not None and len(content) <= stored * _MAX_TOKEN_LENGTH and stored <= 4 * len(content)
+    tokens = counter.scale(stored) if stored is not None and possible else counter.count(content)
     call_tokens = count_call_tokens(calls, counter)
     thinking_tokens = counter.count(json.dumps(thinking.blocks, ensure_ascii=False)) if thinking else 0
     return PromptMessage(
@@ -288,15 +367,6 @@ def _render_message(
         kind="tool_results" if message.role == "tool" else "conversation",
         source_ids=(message.id,),
     )
-
-
-def _count_content(message: ZkChatMessage, counter: TokenCounter) -> int:
-    """The stored count if it is possible for a text of this length: an import may contain any number, and a negative one would let the
-    prompt grow past its limit."""
-    length, stored = len(message.prompt_text), message.token_count
-    if stored is not None and length <= stored * _MAX_TOKEN_LENGTH and stored <= 4 * length:
-        return counter.scale(stored)
-    return counter.count(message.prompt_text)
 
 
 def select_newest(turns: Sequence[Turn], budget: int, fixed: int) -> tuple[Turn, ...]:

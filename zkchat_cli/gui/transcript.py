@@ -12,7 +12,7 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QTextCursor
 
-from zkchat_cli.context.exchanges import LoadableExchange
+from zkchat_cli.context.turns import LoadableExchange
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html import render_markdown
 from zkchat_cli.gui.widgets import StyledBrowser

@@ -21,7 +21,7 @@ from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
-from zkchat_cli.context.exchanges import LoadableExchange
+from zkchat_cli.context.turns import LoadableExchange
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import menu
 from zkchat_cli.gui.input_box import InputBox

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.context.recall.index import RecallIndex
-from zkchat_cli.context.recall.passages import RecallPassage
+from zkchat_cli.context.recall import RecallIndex, RecallPassage
 from zkchat_cli.context.turns import Turn, select_newest
 from zkchat_cli.tokens.counter import TokenCounter
 

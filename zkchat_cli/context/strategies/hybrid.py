@@ -5,7 +5,7 @@ does not need to the newest turns. Memory and fixed messages are subtracted befo
 the size at which the next one is due.
 """
 
-from zkchat_cli.context.recall.index import recall_passages
+from zkchat_cli.context.recall import recall_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turns import select_newest
 

@@ -1,4 +1,5 @@
-"""Recall: finds earlier passages relevant to the new message, in turns that are folded or dropped.
+"""Recall: finds earlier passages relevant to the new message, in turns that are folded or dropped. A passage is a message, or a part of a
+long one, which is never quoted whole.
 
 BM25 (Robertson & Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009) over the passages of all messages. A passage
 gets a share of its neighbours' scores, since a question and its answer use different words, and a little of the best score of its day.
@@ -11,11 +12,15 @@ all passages .864 / .979 / .914. Chosen by score for size, they find .851 / .977
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
 from zkchat_cli.context.turns import Turn
+from zkchat_cli.models import SpokenMessage
+from zkchat_cli.text.dates import MONTHS, WEEKDAYS
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
 from zkchat_cli.text.words import content_stems, detect_language, main_languages, stem
 from zkchat_cli.tokens.counter import TokenCounter
@@ -52,6 +57,104 @@ MAX_MISFITS = 20
 """After so many passages that do not fit, the budget is spent."""
 MEANING_WEIGHT = 0.25
 """Of the best score, for each standard deviation by which a passage's cosine is above the average."""
+MAX_WHOLE = 800
+"""Bytes of a message that stays in one piece (some 200 tokens)."""
+PART_SIZE = 480
+"""Bytes of a part of a longer message."""
+FRAME_TOKENS = 40
+"""Tokens around the quoted passages."""
+DATE_TOKENS = 8
+_SOFT_BREAK = lazy_pattern(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
+"""Between two sentences of one paragraph, where Markdown shows a space."""
+_FENCES = ("```", "~~~")
+_INTRODUCTION = "Said earlier in this conversation; quoted because it may help with the message below. […] marks what is left out."
+
+
+class RecallPassage(NamedTuple):
+    """Part `part` of `parts` of a message in turn `turn` (both from 0); `text` is verbatim except for soft line breaks."""
+
+    message: SpokenMessage
+    text: str
+    turn: int
+    part: int = 0
+    parts: int = 1
+    raw_tokens: int = 0
+    """With speaker, line end, and a gap mark if it is a part; exact for a whole message."""
+
+    @property
+    def day(self) -> str:
+        return self.message.timestamp[:10]
+
+    @property
+    def text_with_speaker(self) -> str:
+        return f"{self.message.role}: {'' if self.part == 0 else '[…] '}{self.text}"
+
+    def precedes_directly(self, other: "RecallPassage") -> bool:
+        """Whether the other passage is the next part of the same message."""
+        return self.message.id == other.message.id and self.part + 1 == other.part
+
+
+def split_into_passages(message: SpokenMessage, turn: int, counter: TokenCounter) -> Iterator[RecallPassage]:
+    texts = split_message(message.content) if message.content.strip() else []
+    for part, text in enumerate(texts):
+        passage = RecallPassage(message, text, turn, part, len(texts))
+        tokens = counter.count_raw(f"{passage.text_with_speaker}\n") + (0 if len(texts) == 1 else 3)
+        yield passage._replace(raw_tokens=tokens)
+
+
+def split_message(text: str) -> list[str]:
+    """The text in parts of about `PART_SIZE` bytes, split at lines, else between words; a short text in one part."""
+    if not any(fence in text for fence in _FENCES):  # each paragraph's sentences on one line, so that none looks like another speaker's
+        text = _SOFT_BREAK.sub(" ", text)
+    if _size(text) <= MAX_WHOLE:
+        return [text.strip()]
+    parts: list[str] = []
+    lines: list[str] = []
+    size = 0
+    for line in _short_lines(text):
+        length = _size(line) + 1
+        if lines and size + length > PART_SIZE:
+            parts.append("\n".join(lines))
+            lines, size = [], 0
+        lines.append(line)
+        size += length
+    return [*parts, "\n".join(lines)] if lines else parts
+
+
+def _short_lines(text: str) -> Iterator[str]:
+    """The lines that are not blank; a line longer than a part in several, split between words if possible."""
+    for line in text.splitlines():
+        start, end = 0, len(line)
+        while _size(line[start : start + PART_SIZE]) > PART_SIZE or end - start > PART_SIZE:
+            width = PART_SIZE * len(line[start : start + PART_SIZE]) // _size(line[start : start + PART_SIZE])
+            cut = line.rfind(" ", start + width // 2, start + width)
+            cut = cut if cut > 0 else start + width
+            if piece := line[start:cut].rstrip():
+                yield piece
+            start = cut
+        if piece := line[start:].rstrip():
+            yield piece
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def format_passages(passages: Sequence[RecallPassage]) -> str:
+    """The passages as the model gets them: by day, with speakers; gaps within a message are marked."""
+    lines = [_INTRODUCTION]
+    for before, passage, after in zip((None, *passages), passages, (*passages[1:], None), strict=False):
+        if before is None or passage.day != before.day:
+            day = passage.day
+            with suppress(ValueError):  # the weekday makes "last Friday" understandable
+                when = date.fromisoformat(day)
+                day = f"{WEEKDAYS[when.weekday()]}, {when.day} {MONTHS[when.month - 1]} {when.year}"
+            lines.append(f"{day}:")
+        continues = before is not None and before.precedes_directly(passage)
+        is_cut = passage.part + 1 < passage.parts and not (after is not None and passage.precedes_directly(after))
+        lines.append((passage.text if continues else passage.text_with_speaker) + (" […]" if is_cut else ""))
+    return "\n".join(lines)
+
 
 Cosines = Callable[[str, Sequence[RecallPassage]], "NDArray[np.float64] | None"]
 """How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told."""
@@ -162,7 +265,12 @@ class RecallIndex:
 
         question = question[: MAX_QUESTION // 2] + " " + question[MAX_QUESTION // 2 :][-MAX_QUESTION // 2 :]
         scores = self._bm25(question)
-        self._add_meaning(scores, question)
+        cosines = self._cosines(question, self.passages) if scores.any() else None
+        if cosines is not None and not np.isnan(cosines).all():
+            known = ~np.isnan(cosines)
+            spread = cosines[known].std()
+            if spread > 0:
+                scores[known] += MEANING_WEIGHT * scores.max() * np.maximum((cosines[known] - cosines[known].mean()) / spread, 0)
         total = scores.copy()
         for distance, share in enumerate(NEIGHBOUR_SHARES, 1):
             total[distance:] += share * scores[:-distance]
@@ -187,18 +295,6 @@ class RecallIndex:
         answers = ANSWER_SHARE * scores * np.array(self._ends_with_question, np.float64)
         scores[1:] += answers[:-1]
         return scores
-
-    def _add_meaning(self, scores: "NDArray[np.float64]", question: str) -> None:
-        """Raise the scores of passages that are near to the question by meaning."""
-        import numpy as np
-
-        cosines = self._cosines(question, self.passages) if scores.any() else None
-        if cosines is None:
-            return
-        known = ~np.isnan(cosines)
-        spread = cosines[known].std() if known.any() else 0.0
-        if spread > 0:
-            scores[known] += MEANING_WEIGHT * scores.max() * np.maximum((cosines[known] - cosines[known].mean()) / spread, 0)
 
     def _query_words(self, question: str) -> dict[str, float]:
         """The weights of the rarest indexed words of the question and of related words."""

@@ -1,1 +1,0 @@
-"""Recall: passages of older turns that are relevant to the current message."""
