@@ -3,16 +3,13 @@
 An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand, model_text
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _agent(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
+def _agent(session: ZkChatSession, argument: str) -> Lines:
     if argument:
         session.use_agent(argument.removeprefix("@"))
         session.prepare()
@@ -24,7 +21,7 @@ def _agent(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
         description = f": {agent.description}" if agent.description else ""
         yield StyledLine((StyledSpan("Switched to " if argument else ""), StyledSpan(agent.name, "bold"), StyledSpan(description)))
         yield styled_line(f"  from {agent.origin}", "dim")
-    yield styled_line(f"  model {base.model_text(runtime)}; strategy {runtime.strategy.name}")
+    yield styled_line(f"  model {model_text(runtime)}; strategy {runtime.strategy.name}")
     yield styled_line(f"  tools: {', '.join(available) or 'none'}")
     if agent is not None and (missing := [name for name in agent.tools or () if name not in available]):
         yield styled_line(f"  not available with this model, or only with --unsafe: {', '.join(missing)}", "dim")

@@ -21,6 +21,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.sources import VERDICT_MARKS, SourceLocation, locate_chunk
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
+Lines = Iterable[StyledLine]
 MAX_LISTED_CONVERSATIONS = 200
 MAX_OPENING = 60
 SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
@@ -73,7 +74,7 @@ class SlashCommand:
     own thread, so that may be slow.
     """
 
-    run: Callable[[ZkChatSession, str], CommandResult | str | Iterable[StyledLine]]
+    run: Callable[[ZkChatSession, str], CommandResult | str | Lines]
     argument: str = ""
     values: Callable[[ZkChatSession], Sequence[str] | Mapping[str, str]] = lambda _: ()
 
@@ -141,7 +142,7 @@ def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> SourceLocatio
     return locate_chunk(chunk, note)
 
 
-def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbered: bool = False) -> Iterable[StyledLine]:
+def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbered: bool = False) -> Lines:
     """`changed`: whether the note has been edited or deleted since the answers were checked."""
     verb = "was" if changed else "is"
     if not citations:

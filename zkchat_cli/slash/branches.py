@@ -3,39 +3,35 @@
 A branch begins where you retried or edited a question, or asked another one after /undo. The arrow marks where you are.
 """
 
-from collections.abc import Iterable
 from contextlib import closing
 
-from zkchat_cli.chat.branch_navigation import BranchSegment, branch_segments, switch_branch
+from zkchat_cli.chat.branch_navigation import branch_segments, switch_branch
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand, opening
 from zkchat_cli.views.conversation_list import format_time
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _branches(session: ZkChatSession, argument: str) -> str | Iterable[StyledLine]:
-    if argument:
-        branch = switch_branch(session.stored_state(), argument)
-        question = base.opening(branch.first_question)
-        return f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{question}”"
-    turns = sum(message.role == "user" for message in session.history)
+def _branches(session: ZkChatSession, argument: str) -> str | Lines:
     state = session.stored_state()
-    lines = [_segment_line(segment, turns) for segment in branch_segments(state.log(), state.head)]
+    if argument:
+        branch = switch_branch(state, argument)
+        question = opening(branch.first_question)
+        return f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{question}”"
+    lines: list[StyledLine] = []
+    turns = sum(message.role == "user" for message in session.history)
+    for segment in branch_segments(state.log(), state.head):
+        first, last = segment.turns
+        which = f"turn {first}" if first == last else f"turns {first}-{last}"
+        position = f", you are after turn {turns}" if segment.contains_head and turns < last else ""
+        style = "bold" if segment.on_current_branch else ""
+        prefix = f"{'→' if segment.contains_head else ' '} {'  ' * segment.depth}{segment.leaf_number or '·':<2} "
+        question = f"“{opening(segment.first_question)}”"
+        left = StyledSpan(prefix, style), StyledSpan(f"{which}{position}  ", "dim"), StyledSpan(question, style)
+        lines.append(StyledLine(left, (StyledSpan(format_time(segment.messages[-1].timestamp), "dim"),)))
     if lines and not session.history:
         lines.insert(0, styled_line("→ at the beginning: the next message starts a new branch"))
     return lines or "No messages yet."
-
-
-def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
-    first, last = segment.turns
-    which = f"turn {first}" if first == last else f"turns {first}-{last}"
-    position = f", you are after turn {turns}" if segment.contains_head and turns < last else ""
-    style = "bold" if segment.on_current_branch else ""
-    prefix = f"{'→' if segment.contains_head else ' '} {'  ' * segment.depth}{segment.leaf_number or '·':<2} "
-    question = StyledSpan(f"“{base.opening(segment.first_question)}”", style)
-    time = StyledSpan(format_time(segment.messages[-1].timestamp), "dim")
-    return StyledLine((StyledSpan(prefix, style), StyledSpan(f"{which}{position}  ", "dim"), question), (time,))
 
 
 def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
@@ -43,7 +39,7 @@ def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
         return {}
     with closing(session.store.reopen()) as store:  # completion has its own thread
         branches = branch_segments(store.log(session.conversation.id), None)
-    return {str(each.leaf_number): base.opening(each.first_question) for each in branches if each.leaf_number is not None}
+    return {str(each.leaf_number): opening(each.first_question) for each in branches if each.leaf_number is not None}
 
 
 COMMAND = SlashCommand(_branches, "[N]", _branch_numbers)

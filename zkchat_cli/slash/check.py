@@ -10,8 +10,7 @@ from zkchat_cli.chat.citation_check import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.events import Event, TextDelta
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand, last_answer
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.token_usage import usage_text
 
@@ -19,7 +18,7 @@ _MARKS = {"does_not_support": "✗ not supported:", "unclear": "○ unclear:"}
 
 
 def _check(session: ZkChatSession, _: str) -> CommandResult | str:
-    last = base.last_answer(session)
+    last = last_answer(session)
     chunks = {citation.number: session.references.chunk(citation.number) for citation in last.answer.citations}
     passages = {number: chunk.text for number, chunk in chunks.items() if chunk}
     sentences = [each for each in cited_sentences(last.answer.content, last.answer.citations) if passages.keys() & set(each.numbers)]

@@ -3,16 +3,14 @@
 Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent.
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
 from zkchat_cli.llm.providers import settings_schema, with_provider_tables
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _config(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
+def _config(session: ZkChatSession, argument: str) -> Lines:
     key, value = (*argument.removeprefix("set ").split(maxsplit=1), "", "")[:2]  # `config set`, as in the shell
     if value:
         shown = loader.as_toml(session.override_setting(key, value))
@@ -31,8 +29,8 @@ def _config(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
         yield styled_line(f"  {loader.describe_setting(key, schema)}", "dim")
 
 
-def _setting_keys(_session: ZkChatSession) -> dict[str, str]:
-    return {key: loader.describe_setting(key, settings_schema()) for key in loader.default_values(settings_schema())}
-
-
-COMMAND = SlashCommand(_config, "[KEY [VALUE]]", _setting_keys)
+COMMAND = SlashCommand(
+    _config,
+    "[KEY [VALUE]]",
+    lambda _: {key: loader.describe_setting(key, settings_schema()) for key in loader.default_values(settings_schema())},
+)

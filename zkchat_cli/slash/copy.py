@@ -9,7 +9,7 @@ from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.markdown.blocks import code_blocks
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand, complete_questions
 
 CODE, ALL = "code", "all"
 
@@ -31,9 +31,4 @@ def _copy(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(clipboard=blocks[-1])
 
 
-def _completions(session: ZkChatSession) -> list[str]:
-    turns = [str(each.turn) for each in pins.list_turn_parts(session.history) if each.part == "answer"]
-    return [CODE, ALL, *dict.fromkeys(reversed(turns))]
-
-
-COMMAND = SlashCommand(_copy, "[N | code [N] | all]", _completions)
+COMMAND = SlashCommand(_copy, "[N | code [N] | all]", lambda session: [CODE, ALL, *complete_questions(session)])

@@ -5,13 +5,12 @@ The conversation continues from there on a new branch. The default is the last q
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand, complete_questions, find_question
 
 
 def _edit(session: ZkChatSession, argument: str) -> CommandResult:
     number, text = (*argument.split(maxsplit=1), "", "")[:2]
-    question = base.find_question(session, number)
+    question = find_question(session, number)
     if not text:
         return CommandResult(input_text=f"/edit {question.turn} {question.message.content}")
     if text == question.message.content:
@@ -19,4 +18,4 @@ def _edit(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(turn=session.ask_again(question.message, text))
 
 
-COMMAND = SlashCommand(_edit, "[N [new text]]", base.complete_questions)
+COMMAND = SlashCommand(_edit, "[N [new text]]", complete_questions)

@@ -6,14 +6,13 @@ For an answer without sources: zkchat searches the notes, and the model needs no
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand, find_question
 
 
 def _ground(session: ZkChatSession, _: str) -> CommandResult:
     if session.runtime.model.name == "offline":
         raise UsageError("the offline provider searches your notes for every answer", "Ask it differently, or choose a model: /model")
-    return CommandResult(turn=session.ask_again(base.find_question(session).message, retrieval="before"))
+    return CommandResult(turn=session.ask_again(find_question(session).message, retrieval="before"))
 
 
 COMMAND = SlashCommand(_ground)

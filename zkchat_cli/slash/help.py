@@ -1,10 +1,8 @@
 """/help: list the commands and keys, or describe one command."""
 
-from collections.abc import Iterable
-
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 KEYS = (
@@ -17,7 +15,7 @@ KEYS = (
 )
 
 
-def _help(_: ZkChatSession, argument: str) -> Iterable[StyledLine]:
+def _help(_: ZkChatSession, argument: str) -> Lines:
     if argument:
         command = slash.find(argument.removeprefix("/"))
         yield styled_line(command.usage, "bold")
@@ -25,16 +23,12 @@ def _help(_: ZkChatSession, argument: str) -> Iterable[StyledLine]:
             yield styled_line(f"  {text}", indent=2)
         return
     known = {command.name: command for command in slash.commands()}
-    for topic, names in slash.GROUPS:
+    topics = [(topic, [(known[name].usage, known[name].help) for name in names]) for topic, names in slash.GROUPS]
+    for topic, rows in (*topics, ("Keys", KEYS)):
         yield styled_line(topic, "bold")
-        yield from (_row(known[name].usage, known[name].help) for name in names)
-    yield styled_line("Keys", "bold")
-    yield from (_row(key, description) for key, description in KEYS)
+        for left, right in rows:
+            yield StyledLine((StyledSpan(f"  {left}", "cyan"),), (StyledSpan(right),), indent=6)
     yield styled_line("/help NAME describes one command. A unique prefix of a name is enough.", indent=0)
-
-
-def _row(left: str, right: str) -> StyledLine:
-    return StyledLine((StyledSpan(f"  {left}", "cyan"),), (StyledSpan(right),), indent=6)
 
 
 COMMAND = SlashCommand(_help, "[command]", lambda _: {command.name: command.help for command in slash.commands()})

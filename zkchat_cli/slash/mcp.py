@@ -4,17 +4,16 @@ Servers are set in your settings file as tables [mcp.servers.NAME]. A tool's tok
 """
 
 import json
-from collections.abc import Iterable
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 NO_SERVERS = "No servers of tools are set. They are tables [mcp.servers.NAME] in your settings file; `zkchat config path` names it."
 
 
-def _mcp(session: ZkChatSession, _: str) -> Iterable[StyledLine]:
+def _mcp(session: ZkChatSession, _: str) -> Lines:
     external, runtime = session.services.external, session.runtime
     if external is None:
         yield styled_line(NO_SERVERS)

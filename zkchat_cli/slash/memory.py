@@ -3,16 +3,14 @@
 It says why each fact is sent or not. With a message, it shows the memory that would be sent with that message.
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import on_one_line
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand
 from zkchat_cli.views.memory import NO_MEMORY, fact_lines, memory_item_lines
-from zkchat_cli.views.text import StyledLine, styled_line
+from zkchat_cli.views.text import styled_line
 
 
-def _memory(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
+def _memory(session: ZkChatSession, argument: str) -> Lines:
     memory = session.memory
     if not memory.enabled:
         yield styled_line("Memory is off. To turn it on: zkchat config set context.memory_integration true")

@@ -9,8 +9,7 @@ import re
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.references import provenance
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, NoteToOpen, SlashCommand
+from zkchat_cli.slash.base import SOURCE_NUMBER, CommandResult, NoteToOpen, SlashCommand, locate_in_note, numbered_chunk
 from zkchat_cli.text.truncate import truncate
 
 _WITH_LINE = re.compile(r"(.+):(\d{1,9})")
@@ -22,16 +21,16 @@ def _open(session: ZkChatSession, argument: str) -> CommandResult:
     argument = argument or next((str(each.number) for each in citations if each.relative_path), "")
     if not argument:
         raise UsageError("which note?", "/open [[note]], a path or the number of a source.")
-    chunk = base.numbered_chunk(session, argument)
+    chunk = numbered_chunk(session, argument)
     if chunk is not None:
         cited = next((each.start_line for each in citations if each.number == chunk.number and each.quote and each.start_line), None)
-        moved = base.locate_in_note(session, chunk).first - chunk.start_line
+        moved = locate_in_note(session, chunk).first - chunk.start_line
         return _open_at(session, chunk.relative_path, moved + (cited or chunk.start_line))
     with_line = _WITH_LINE.fullmatch(argument)
     try:
         path, heading = session.vault.locate(with_line[1] if with_line else argument)
     except VaultError as e:
-        if base.SOURCE_NUMBER.fullmatch(argument) is None:
+        if SOURCE_NUMBER.fullmatch(argument) is None:
             raise
         raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.") from e
     line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1

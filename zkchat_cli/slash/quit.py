@@ -7,7 +7,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
-def _quit(session: ZkChatSession, _argument: str) -> CommandResult:
+def _quit(session: ZkChatSession, _: str) -> CommandResult:
     if session.store.persistent:
         session.prepare_to_leave()
     return CommandResult(quit=True)

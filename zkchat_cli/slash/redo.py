@@ -5,13 +5,12 @@ It works until the next message or the end of the chat; later, /branches goes ba
 
 from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import SlashCommand, opening
 
 
 def _redo(session: ZkChatSession, argument: str) -> str:
     restored = branch_navigation.redo(session.stored_state(), branch_navigation.parse_turn_count(argument))
-    last = base.opening((restored.questions or restored.messages)[-1])
+    last = opening((restored.questions or restored.messages)[-1])
     return f"Restored. The conversation now ends with turn {restored.turns}: “{last}”"
 
 

@@ -3,11 +3,9 @@
 For each document: how often it was named, found and cited, its source numbers, and its summary.
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references import provenance
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand
 from zkchat_cli.views.sources import number_ranges
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -15,7 +13,7 @@ MAX_RANGES = 8
 """Source numbers of one document, or ranges of them, that are listed."""
 
 
-def _refs(session: ZkChatSession, _: str) -> Iterable[StyledLine]:
+def _refs(session: ZkChatSession, _: str) -> Lines:
     documents = provenance.trace_documents(session.history).values()
     if not documents:
         yield styled_line("No documents have been named or found yet.")

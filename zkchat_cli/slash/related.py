@@ -3,17 +3,14 @@
 They are found by links, words and meaning, and are not sent to the model: name one as [[note]] to ask about it.
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references.related_notes import find_related
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand, last_answer
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _related(session: ZkChatSession, _: str) -> Iterable[StyledLine]:
-    related = find_related(session.vault, base.last_answer(session))
+def _related(session: ZkChatSession, _: str) -> Lines:
+    related = find_related(session.vault, last_answer(session))
     for note in related:
         path = note.chunk.relative_path
         yield StyledLine((StyledSpan(session.vault.link_to(path), "bold"),), (StyledSpan(path, "cyan", path),))

@@ -5,8 +5,7 @@ from contextlib import closing
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationOverview
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, SlashCommand
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
@@ -30,7 +29,7 @@ def _resume(session: ZkChatSession, argument: str) -> CommandResult | str | list
 
 
 def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationOverview]:
-    known = store.conversations(str(session.vault.root), base.MAX_LISTED_CONVERSATIONS)
+    known = store.conversations(str(session.vault.root), MAX_LISTED_CONVERSATIONS)
     return [each for each in known if each.id != session.conversation.id]
 
 

@@ -3,13 +3,6 @@
 The previous answer stays: /branches goes back to it.
 """
 
-from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand, find_question
 
-
-def _retry(session: ZkChatSession, _: str) -> CommandResult:
-    return CommandResult(turn=session.ask_again(base.find_question(session).message))
-
-
-COMMAND = SlashCommand(_retry)
+COMMAND = SlashCommand(lambda session, _: CommandResult(turn=session.ask_again(find_question(session).message)))

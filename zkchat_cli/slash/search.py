@@ -3,16 +3,14 @@
 "phrases", -words, tag:, path: and dates work as in `zkchat vault search`. To ask about a note, name it in a message as [[note]].
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_RESULTS = 10
 
 
-def _search(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
+def _search(session: ZkChatSession, argument: str) -> Lines:
     vault = session.vault
     session.apply_scan(vault.refresh())
     results = vault.search(argument, MAX_RESULTS)

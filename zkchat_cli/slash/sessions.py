@@ -3,20 +3,16 @@
 Words are searched in titles and messages. /resume switches to another conversation.
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, Lines, SlashCommand
 from zkchat_cli.views import conversation_list
-from zkchat_cli.views.text import StyledLine
 
 MAX_SHOWN = 20
 
 
-def _sessions(session: ZkChatSession, argument: str) -> str | Iterable[StyledLine]:
+def _sessions(session: ZkChatSession, argument: str) -> str | Lines:
     store, vault = session.store, str(session.vault.root)
-    known = store.conversations(vault, base.MAX_LISTED_CONVERSATIONS)
+    known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
     if not argument:
         return conversation_list.conversation_lines(known, session.conversation.id) or conversation_list.NO_CONVERSATIONS
     by_title = conversation_list.filter_by_title(known, argument)

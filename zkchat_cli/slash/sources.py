@@ -3,26 +3,21 @@
 The excerpt is shown in the note as it is now, with its quotations marked and the answers that cite it.
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.references import provenance
 from zkchat_cli.references.chunk_format import CUT_MARK
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand, citation_lines, last_answer, locate_in_note, numbered_chunk
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.sources import chunk_lines, number_ranges, source_lines, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _sources(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
-    return _excerpt_lines(session, argument) if argument else _answer_sources(session)
-
-
-def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
-    last = base.last_answer(session)
+def _sources(session: ZkChatSession, argument: str) -> Lines:
+    if argument:
+        return _excerpt_lines(session, argument)
+    last = last_answer(session)
     named, citations = last.question.references if last.question else (), last.answer.citations
     references = provenance.merge_references(named, last.answer.references)
     limit = session.runtime.settings.references.max_displayed
@@ -33,13 +28,13 @@ def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
     return lines or [styled_line("The last answer has no sources.")]
 
 
-def _excerpt_lines(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
-    chunk = base.numbered_chunk(session, argument)
+def _excerpt_lines(session: ZkChatSession, argument: str) -> Lines:
+    chunk = numbered_chunk(session, argument)
     if chunk is None or chunk.number is None:
         valid = ", ".join(number_ranges(session.references.numbers))
         raise UsageError(f"unknown source {truncate(argument, 40)}", f"Valid numbers: {valid}" if valid else "Nothing has been found yet.")
     citations = provenance.find_citations(chunk.number, session.history)
-    location = base.locate_in_note(session, chunk)
+    location = locate_in_note(session, chunk)
     path = chunk.relative_path
     name = StyledSpan(f"[{chunk.number}] {source_name(path, session.vault.link_name(path), chunk.heading)}", "bold")
     yield StyledLine((name,), (StyledSpan(f"{path}:{line_range(location.first, location.last)}", "cyan", path),))
@@ -50,7 +45,7 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> Iterable[StyledLine
     if chunk.text.endswith(CUT_MARK):
         yield styled_line("The excerpt was cut here to fit the context window.", "dim")
     yield styled_line()
-    yield from base.citation_lines(citations, changed=bool(location.change))
+    yield from citation_lines(citations, changed=bool(location.change))
 
 
 COMMAND = SlashCommand(_sources, "[N]", lambda session: [str(number) for number in session.references.numbers])

@@ -3,15 +3,13 @@
 The strategies are hybrid, summarize and discard. `zkchat config set context.strategy NAME` makes it permanent.
 """
 
-from collections.abc import Iterable
-
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import strategies
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 
-def _strategy(session: ZkChatSession, argument: str) -> str | Iterable[StyledLine]:
+def _strategy(session: ZkChatSession, argument: str) -> str | Lines:
     if argument:
         session.override_setting("context.strategy", argument)
         return f"Switched to {argument}: {strategies.strategy(argument).help}"

@@ -6,13 +6,12 @@ undone.
 
 from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import SlashCommand, opening
 
 
 def _undo(session: ZkChatSession, argument: str) -> str:
     undone = branch_navigation.undo(session.stored_state(), branch_navigation.parse_turn_count(argument))
-    first = base.opening((undone.questions or undone.messages)[0])
+    first = opening((undone.questions or undone.messages)[0])
     more = f" and {len(undone.questions) - 1} more" if len(undone.questions) > 1 else ""
     end = f"The conversation now ends with turn {undone.turns}." if undone.turns else "The conversation is at its beginning."
     return f"Undone: “{first}”{more}. {end} /redo restores it."

@@ -5,8 +5,7 @@
 
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import SlashCommand, complete_turns
 
 
 def _unpin(session: ZkChatSession, argument: str) -> str:
@@ -17,4 +16,4 @@ def _unpin(session: ZkChatSession, argument: str) -> str:
     return f"Unpinned turn {unpinned[0].turn}, {parts}. It stays in the log and can still be recalled."
 
 
-COMMAND = SlashCommand(_unpin, "N", lambda session: base.complete_turns(pins.pinned_parts(session.history)))
+COMMAND = SlashCommand(_unpin, "N", lambda session: complete_turns(pins.pinned_parts(session.history)))

@@ -4,7 +4,7 @@ NOTE is a path, a title, a [[link]] or the number of a source. It says who named
 sees it now.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import groupby
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -13,8 +13,7 @@ from zkchat_cli.exporters.base import DELIVERIES
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.references.provenance import NamedByUser, Provenance
-from zkchat_cli.slash import base
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import Lines, SlashCommand, citation_lines, numbered_chunk
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.prompts import prompt_status, sent_source_numbers
@@ -25,7 +24,7 @@ MAX_ARGUMENTS = 80
 MAX_EXCERPTS = 10
 
 
-def _why(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
+def _why(session: ZkChatSession, argument: str) -> Lines:
     key = _find_document(session, argument)
     document = provenance.trace_documents(session.history).get(key, Provenance(key))
     try:
@@ -50,12 +49,12 @@ def _why(session: ZkChatSession, argument: str) -> Iterable[StyledLine]:
     for turn, reference in document.remembered:
         yield styled_line(f"  came from memory in turn {turn}{f': {text}' if (text := reference.context_snippet) else ''}", indent=4)
     yield from _call_lines(document, describe)
-    for line in base.citation_lines(document.cited, changed=deleted, numbered=True):
+    for line in citation_lines(document.cited, changed=deleted, numbered=True):
         yield StyledLine((StyledSpan("  "), *line.left), indent=4)
 
 
 def _find_document(session: ZkChatSession, argument: str) -> str:
-    chunk = base.numbered_chunk(session, argument)
+    chunk = numbered_chunk(session, argument)
     if chunk is not None:
         return chunk.relative_path
     keys = provenance.matching_documents(argument, session.history)
@@ -64,7 +63,7 @@ def _find_document(session: ZkChatSession, argument: str) -> str:
     return keys[0] if keys else session.vault.locate(argument)[0]
 
 
-def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
+def _named_lines(named: NamedByUser, in_prompt: str) -> Lines:
     reference, turn = named.reference, named.turn
     how = {"import": f"imported by {reference.wikilink} in turn {turn}", "memory": f"came from memory in turn {turn}"}.get(
         reference.reference_type, f"you named it in turn {turn}: {reference.wikilink}"
@@ -80,7 +79,7 @@ def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
     yield styled_line(f"      {in_prompt}", "dim", indent=6)
 
 
-def _call_lines(document: Provenance, describe: Callable[[str], str]) -> Iterable[StyledLine]:
+def _call_lines(document: Provenance, describe: Callable[[str], str]) -> Lines:
     """The tool calls that found the document."""
     for message_id, group in groupby(document.found, key=lambda each: each.message_id):
         found = [*group]
