@@ -71,13 +71,7 @@ class Repl:
                 on_drawn=lambda: self._background.start(),
             )
         self.screen = replace(screen, columns=terminal_columns)
-        self._background = BackgroundLoader(
-            start_session,
-            notify=lambda: self._prompt.call_soon(self._apply_background_results),
-            measure=self._measure,
-            is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
-            typing_session=self._typing_session,
-        )
+        self._background = BackgroundLoader(start_session, self)
         self._interrupts = InterruptHandler(self._prompt.end_input)
         self.approve_change: Approve | None = None
         if unsafe or yes:
@@ -202,7 +196,19 @@ class Repl:
         if (session := self.current()) is not None:
             self._prompt.update(**measure_line(session, line))
 
-    def _typing_session(self) -> "ZkChatSession | None":
+    # called by the background thread
+
+    def notify(self) -> None:
+        self._prompt.call_soon(self._apply_background_results)
+
+    def measure(self) -> None:
+        if (session := self.current()) is not None:
+            self._prompt.update(**measure_prompt(session), **measure_line(session, self._prompt.text))
+
+    def is_busy(self) -> bool:
+        return self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS
+
+    def typing_session(self) -> "ZkChatSession | None":
         """The session that a message is being typed for, if one is."""
         typed = self._prompt.text.strip()
         is_message = typed and not typed.startswith("/") and time.monotonic() - self._typed_at < TYPING_SECONDS
@@ -257,10 +263,6 @@ class Repl:
                 self._prompt.print_above(partial(notices.get(), self.screen))
             self._prompt.print_above(self.screen.print)
             self._prompt.complete()
-
-    def _measure(self) -> None:
-        if (session := self.current()) is not None:
-            self._prompt.update(**measure_prompt(session), **measure_line(session, self._prompt.text))
 
     def _raise_failure(self) -> None:
         if self._background.failure is not None:

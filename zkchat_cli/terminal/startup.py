@@ -24,6 +24,7 @@ from zkchat_cli.views.text import summarize_problems
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.terminal.repl import Repl
     from zkchat_cli.terminal.screen import Screen
 
 STOP_TIMEOUT = 0.2
@@ -59,19 +60,10 @@ class BackgroundLoader:
     """Works in a thread of its own from `start` until `stop`.
 
     `opened` is set before `ready`; `failure` is the error that ends the chat; `state` is the current work, empty if there is none. The
-    callbacks run in the background thread: `notify` when one of these attributes changed, `measure` when token counts may have changed.
-    Vectors are computed unless the user `is_busy`; `typing_session` returns the session that a message is being typed for, if one is.
+    chat is notified when one of these attributes changed, and measures when token counts may have changed.
     """
 
-    def __init__(
-        self,
-        start_session: StartSession,
-        *,
-        notify: Callable[[], object],
-        measure: Callable[[], None],
-        is_busy: Callable[[], bool],
-        typing_session: "Callable[[], ZkChatSession | None]",
-    ) -> None:
+    def __init__(self, start_session: StartSession, chat: "Repl") -> None:
         self.ready = threading.Event()
         self.indexed = threading.Event()
         self.opened: StartedSession | None = None
@@ -79,8 +71,7 @@ class BackgroundLoader:
         self.notices: SimpleQueue[Callable[[Screen], None]] = SimpleQueue()
         """Messages to show above the prompt: the greeting, and why the model cannot answer."""
         self.state = "loading"
-        self._start_session = start_session
-        self._notify, self._measure, self._is_busy, self._typing_session = notify, measure, is_busy, typing_session
+        self._start_session, self._chat = start_session, chat
         self._stopped = threading.Event()
         self._notify_at = 0.0
         self._switch_interval = sys.getswitchinterval()
@@ -110,7 +101,7 @@ class BackgroundLoader:
             pause = SCAN_INTERVAL
             while not self._stopped.wait(pause):
                 begin = time.monotonic()
-                if (session := self._typing_session()) is not None:
+                if (session := self._chat.typing_session()) is not None:
                     with suppress(Exception):  # the message itself will report it
                         session.look_ahead()
                 pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
@@ -119,7 +110,7 @@ class BackgroundLoader:
         except BaseException as e:  # noqa: BLE001  the prompt's thread raises it again
             self.failure = e
             self.ready.set()
-            self._notify()
+            self._chat.notify()
 
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: index, budget bar, completion lists, model, and what the first answer needs."""
@@ -129,31 +120,31 @@ class BackgroundLoader:
             if (problem := model.check()) is not None:
                 self.indexed.wait()  # the greeting comes first
                 self.notices.put(lambda screen: screen.warn(problem.message, problem.hint))
-                self._notify()
+                self._chat.notify()
 
         # on a thread of its own, since a server that cannot be reached takes seconds
         threading.Thread(target=check_model, name="check model", daemon=True).start()
         self.ready.set()
         if vault.has_index:
-            self._measure()
+            self._chat.measure()
             self._announce_index(opened)
         self._set_state("")
         self._index(opened)
         self._set_state("")
-        self._measure()
+        self._chat.measure()
         with suppress(ZkchatError):
             vault.complete("", 1)  # builds its list, which takes a second for 100,000 notes
         opened.app.counter.load_vocabulary()
         self._set_state("loading the model")
         model.prepare()
         self._set_state("")
-        self._measure()
+        self._chat.measure()
         from zkchat_cli.terminal import streaming_view  # noqa: F401  loads rich and markdown-it: 80 ms that the first answer saves
 
         with suppress(ZkchatError):  # the question itself will report it
             opened.session.warm_up()
         self._check_stopped()
-        vault.embed_in_background(self._is_busy, opened.app.message_embedder())
+        vault.embed_in_background(self._chat.is_busy, opened.app.message_embedder())
 
     def _index(self, opened: StartedSession) -> None:
         """Build the index or update it. Without an index, an empty or unreadable vault ends the chat."""
@@ -172,7 +163,7 @@ class BackgroundLoader:
         self.state = f"indexing {done}/{total}"
         if time.monotonic() > self._notify_at:
             self._notify_at = time.monotonic() + PROGRESS_INTERVAL
-            self._notify()
+            self._chat.notify()
 
     def _announce_index(self, opened: StartedSession, problems: Sequence[str] = ()) -> None:
         """Greet with vault and model, the conversation that is resumed, and the warnings of the start."""
@@ -201,7 +192,7 @@ class BackgroundLoader:
 
     def _set_state(self, state: str) -> None:
         self.state = state
-        self._notify()
+        self._chat.notify()
 
     def _check_stopped(self) -> None:
         if self._stopped.is_set():
