@@ -20,10 +20,8 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Choose the model and settings", ("model", "agent", "config", "mcp", "verbose")),
     ("Get help or leave", ("help", "quit")),
 )
-NEAR = 0.6
-"""How similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing."""
-_FIRST = ("help", "context", "refs", "compact")
-"""The most used commands, which completion offers first."""
+NEAR = 0.6  # how similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing
+_FIRST = ("help", "context", "refs", "compact")  # the most used commands, which completion offers first
 
 
 def names() -> list[str]:

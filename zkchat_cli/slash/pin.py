@@ -8,8 +8,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import Lines, SlashCommand, complete_turns, opening
 from zkchat_cli.views.text import styled_line
 
-MAX_TURNS = 8
-"""The last turns, which `/pin` lists with their numbers."""
+MAX_TURNS = 8  # the last turns, which `/pin` lists with their numbers
 
 
 def _pin(session: ZkChatSession, argument: str) -> str | Lines:

@@ -9,8 +9,7 @@ from zkchat_cli.slash.base import Lines, SlashCommand
 from zkchat_cli.views.sources import number_ranges
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-MAX_RANGES = 8
-"""Source numbers of one document, or ranges of them, that are listed."""
+MAX_RANGES = 8  # source numbers of one document, or ranges of them, that are listed
 
 
 def _refs(session: ZkChatSession, _: str) -> Lines:

@@ -15,8 +15,7 @@ from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Approve,
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.approval import call_question, diff_lines
 
-STOPPED = "\x03"
-"""The answer to a question that Ctrl-C ended."""
+STOPPED = "\x03"  # the answer to a question that Ctrl-C ended
 YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
 

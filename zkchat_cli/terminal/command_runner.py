@@ -29,8 +29,7 @@ from zkchat_cli.text.sanitize import sanitize
 if TYPE_CHECKING:
     from zkchat_cli.terminal.repl import Repl
 
-MAX_SEQUENCE = 74_994
-"""Bytes that xterm accepts in an OSC 52 sequence; other terminals accept at least as many."""
+MAX_SEQUENCE = 74_994  # bytes that xterm accepts in an OSC 52 sequence; other terminals accept at least as many
 TIMEOUT = 2.0
 CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("WAYLAND_DISPLAY", ("wl-copy",)),
@@ -39,8 +38,7 @@ CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("", ("pbcopy",)),
     ("", ("clip.exe",)),
 )
-SCREENS = 2
-"""Screens of text up to which a result is printed without a pager: the user wants to type the next command at once."""
+SCREENS = 2  # screens of text up to which a result is printed without a pager: the user wants to type the next command at once
 
 
 def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:

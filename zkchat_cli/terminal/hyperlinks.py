@@ -16,8 +16,7 @@ from zkchat_cli.errors import ZkchatError
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
 
-MAX_ADDRESS = 2000
-"""Terminals ignore longer ones (VTE: 2083 bytes)."""
+MAX_ADDRESS = 2000  # terminals ignore longer ones (VTE: 2083 bytes)
 
 WEB = ("http://", "https://", "mailto:")
 

@@ -38,24 +38,19 @@ from zkchat_cli.views.text import PROMPT
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
-TOOLBAR_DELAY = 0.03
-"""Seconds that the toolbar may take to be drawn after the first prompt."""
+TOOLBAR_DELAY = 0.03  # seconds that the toolbar may take to be drawn after the first prompt
 STYLE = {
     "bottom-toolbar": "noreverse",
     "bottom-toolbar.text": "",
     "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",  # prompt_toolkit's has a contrast of 3.5
 }
-QUIT_WITHIN = 2.0
-"""Seconds between two Ctrl-C on an empty line that quit."""
+QUIT_WITHIN = 2.0  # seconds between two Ctrl-C on an empty line that quit
 QUIT_HINT = "press Ctrl-C again to quit"
-POLL_INTERVAL = 0.05
-"""Seconds between two checks whether the history's file is known: a blocked thread would delay leaving the chat."""
-MAX_LINES = 8
-"""Lines from which a paste is folded."""
+POLL_INTERVAL = 0.05  # seconds between two checks whether the history's file is known: a blocked thread would delay leaving the chat
+MAX_LINES = 8  # lines from which a paste is folded
 MAX_CHARACTERS = 1_500
 _FIRST, _LAST = 0x10F000, 0x10FFFD
-_FOLDED = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
-"""The end of Unicode's private planes, where fonts have no characters."""
+_FOLDED = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")  # the end of Unicode's private planes, where fonts have no characters
 
 
 class Pastes:

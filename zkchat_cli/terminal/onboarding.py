@@ -18,14 +18,12 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.discovery import find_vaults
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
-SERVER_TIMEOUT = 2.0
-"""Seconds that servers have to list their models."""
+SERVER_TIMEOUT = 2.0  # seconds that servers have to list their models
 MAX_MODELS = 8
 MAX_HOSTED = 3
 PREFERRED = {"openai": ("gpt-5", "gpt-4.1", "gpt-4o"), "anthropic": ("claude-sonnet", "claude-opus", "claude-haiku")}
 """How the models to offer begin, among the many that a hosted provider lists."""
-LLAMA_KEY = "LLAMA_API_KEY"
-"""llama.cpp's own variable: it must not get a key of OpenAI."""
+LLAMA_KEY = "LLAMA_API_KEY"  # llama.cpp's own variable: it must not get a key of OpenAI
 MAX_LINE = 4096
 OFFLINE_LABEL = "offline (quotes your notes; no model, no network)"
 

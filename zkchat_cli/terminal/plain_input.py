@@ -27,8 +27,7 @@ except ImportError:  # Windows: its console edits lines itself
 
 SPOKEN_PROMPT = "you: "
 QUIT_HINT = "Press Ctrl-C again, or Ctrl-D, to quit."
-QUIT_WITHIN = 10.0
-"""Seconds between two Ctrl-C that quit: long enough to hear the hint."""
+QUIT_WITHIN = 10.0  # seconds between two Ctrl-C that quit: long enough to hear the hint
 MAX_RECALLED = 1000
 
 

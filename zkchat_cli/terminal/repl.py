@@ -32,17 +32,13 @@ if TYPE_CHECKING:  # these import the session's modules, which are loaded after 
     from zkchat_cli.terminal.plain_input import PlainInputLine
     from zkchat_cli.vault.approval import Approve
 
-SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
-"""Seconds before a waiting line shows what it waits for, and between updates."""
-BUSY_SECONDS = 1.0
-"""Seconds after a key during which no vectors are computed."""
-TYPING_SECONDS = 10.0
-"""Seconds after a key for which a message counts as being typed."""
+SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1  # seconds before a waiting line shows what it waits for, and between updates
+BUSY_SECONDS = 1.0  # seconds after a key during which no vectors are computed
+TYPING_SECONDS = 10.0  # seconds after a key for which a message counts as being typed
 
 
 class Repl:
-    session: "ZkChatSession"
-    """Set once the chat `_has_session`."""
+    session: "ZkChatSession"  # set once the chat `_has_session`
 
     def __init__(
         self, start_session: StartSession, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, yes: bool = False
@@ -78,8 +74,7 @@ class Repl:
             from zkchat_cli.terminal.approval import choose_approval  # only needed for changes
 
             self.approve_change = choose_approval(screen, self.confirmation, unsafe=unsafe, yes=yes)
-        self.next_input = ""
-        """The text for the next prompt: from a command, or a line that could not be sent."""
+        self.next_input = ""  # the text for the next prompt: from a command, or a line that could not be sent
 
     @cached_property
     def confirmation(self) -> "Confirmation":

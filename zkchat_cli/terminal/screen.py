@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console
 
-PROGRESS_DELAY = 0.3
-"""Seconds before progress is shown: for quicker work it would only flicker."""
+PROGRESS_DELAY = 0.3  # seconds before progress is shown: for quicker work it would only flicker
 PROGRESS_INTERVAL = 0.1
 STYLES = {
     "heading1": "bold underline",

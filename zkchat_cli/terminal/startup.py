@@ -28,16 +28,13 @@ if TYPE_CHECKING:
     from zkchat_cli.terminal.screen import Screen
 
 STOP_TIMEOUT = 0.2
-STOP_TIMEOUT_OPENING = 5.0
-"""The same while store and vault are being opened: interrupted, that work might have to be done again."""
+STOP_TIMEOUT_OPENING = 5.0  # the same while store and vault are being opened: interrupted, that work might have to be done again
 SWITCH_INTERVAL = 0.001
 """Python's thread switch interval in a chat: with the default of 5 ms, a key takes up to five times as long to appear."""
-PROGRESS_INTERVAL = 0.2
-"""Seconds between two updates of the toolbar while notes are indexed: drawing it takes time from indexing."""
+PROGRESS_INTERVAL = 0.2  # seconds between two updates of the toolbar while notes are indexed: drawing it takes time from indexing
 SCAN_INTERVAL = 0.4
 """Seconds between two scans of the vault while a message is typed. The last one counts for half a second when the message is sent."""
-SCAN_SHARE = 0.15
-"""Of the time, for scanning: 100,000 notes take 0.5 s."""
+SCAN_SHARE = 0.15  # of the time, for scanning: 100,000 notes take 0.5 s
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +49,7 @@ class StartedSession:
     suggests_question: bool = False
 
 
-StartSession = Callable[[], StartedSession]
-"""Opens the app and the session, in the background thread. Raises ZkchatError."""
+StartSession = Callable[[], StartedSession]  # opens the app and the session, in the background thread. Raises ZkchatError.
 
 
 class BackgroundLoader:

@@ -31,12 +31,9 @@ _UNDECIDED = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:[-+]|\d{1,9}
 """A last line of which only marks have come: it is not drawn before it shows what it is."""
 _KEEPS_PIPES = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]|(?<!`)`[^`\n]{1,300}`(?!`)")
 MAX_RULE = 60
-MIN_TEXT = 8
-"""Columns for text on the narrowest screen: where less would be left, quotes and lists are not indented."""
-MIN_COLUMN = 8
-"""Columns that each column of a table needs on average; with less, each row becomes a record."""
-MAX_HIGHLIGHTED_LINE = 1000
-"""Characters of a line of code; the expressions of some pygments lexers are slow with longer ones."""
+MIN_TEXT = 8  # columns for text on the narrowest screen: where less would be left, quotes and lists are not indented
+MIN_COLUMN = 8  # columns that each column of a table needs on average; with less, each row becomes a record
+MAX_HIGHLIGHTED_LINE = 1000  # characters of a line of code; the expressions of some pygments lexers are slow with longer ones
 _TASK = re.compile(r"\[([ xX])\](?:\s+|\Z)")
 _CODE_STYLES = {
     ("Comment",): "comment",
@@ -57,12 +54,10 @@ _REFERENCE = re.compile(
     r"(?<![0-9A-Za-z_])(?P<citation>\[\^?(?:sources? )?\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,20}\](?![(:])|【\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,20}】)"
     r"|(?P<url>https?://[^\s<>\"`\[\]{}|\\^]{1,2000})"
 )
-_PUNCTUATION = ".,;:!?'*_~"
-"""Of the sentence around an address, at the address's end."""
+_PUNCTUATION = ".,;:!?'*_~"  # of the sentence around an address, at the address's end
 _OPENER = re.compile(r"`|~~|&(?=[#\w]*\Z)|<(?=[A-Za-z]|\Z)|\*(?=\S|\Z)|(?<!\w)_|\[(?![^\[\]]*\][^(\[])|【(?![^【】]*】)")
 """A mark that the text to come may still turn into the beginning of emphasis, code, a link or a character by its name."""
-LONGEST_WORD = 40
-"""Characters of a word that moves to another row as a whole; text without spaces breaks anywhere."""
+LONGEST_WORD = 40  # characters of a word that moves to another row as a whole; text without spaces breaks anywhere
 _STRONG = re.compile(r"\*\*(?=[^\s*])([^*`\n]{1,300})(?<!\s)\*\*(?!\*)")
 _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
 _EMPHASIS = {"strong": "bold", "em": "italic", "s": "strike"}
@@ -75,12 +70,9 @@ class StreamingMarkdown:
         self._console = console
         self._links = links
         self._margin = margin or Text()
-        self._source = ""
-        """The text of the open block, and a blank line before it."""
-        self._done = 0
-        """Rows of the source that are final."""
-        self._previous = ""
-        """The type of the block before the source."""
+        self._source = ""  # the text of the open block, and a blank line before it
+        self._done = 0  # rows of the source that are final
+        self._previous = ""  # the type of the block before the source
         self._width = 0
 
     def feed(self, text: str) -> None:

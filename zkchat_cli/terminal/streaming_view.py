@@ -27,13 +27,10 @@ from zkchat_cli.text.sanitize import Sanitizer, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.token_usage import BudgetBar
 
-MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9
-"""Seconds between two drawings at least, and how many times as long as the last drawing took."""
-STATUS_DELAY = 0.4
-"""Seconds before the status line appears: for a quicker answer it would only flicker."""
+MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9  # seconds between two drawings at least, and how many times as long as the last drawing took
+STATUS_DELAY = 0.4  # seconds before the status line appears: for a quicker answer it would only flicker
 
-BYTES_PER_TOKEN = 4
-"""A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the exact figures."""
+BYTES_PER_TOKEN = 4  # A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the exact figures
 FRAME_TIME = 0.12
 BAR_CELLS = 7
 MAX_ARGUMENTS = 44
@@ -165,8 +162,7 @@ class StreamingView:
         self._is_answer = self._needs_gap = self._paused = False
         self._sanitizer = Sanitizer()
         self._open = OpenRows(self._console)
-        self._size = (0, 0)
-        """Columns and lines of the screen at the last drawing."""
+        self._size = (0, 0)  # columns and lines of the screen at the last drawing
         self._next_drawing = 0.0
         self._closed = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None

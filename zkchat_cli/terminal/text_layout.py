@@ -14,8 +14,7 @@ _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30
 _CLOSING = r"、。，．！？；：」』）】》〉’”…·〗〙〛)\]}.,;:!?%"
 _OPENING = r"「『（【《〈“‘〖〘〚(\[{"
 _CHUNK = re.compile(rf"[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}{_OPENING}]+)?[{_CLOSING}]*\s*")
-_BREAK_AFTER = "/-_.,:"
-"""A word that is longer than a row breaks behind one of these, if it has one."""
+_BREAK_AFTER = "/-_.,:"  # A word that is longer than a row breaks behind one of these, if it has one
 
 
 def line_breaks(text: str, width: int) -> list[int]:

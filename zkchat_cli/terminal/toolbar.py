@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from zkchat_cli.models import ContextUsage
 
 Fragments = list[tuple[str, str]]
-MAX_NAME = 24
-"""Columns of the names of model and vault, and of the background work."""
-FIGURES_FROM = 100
-"""Columns from which the bar has its figures."""
-SHOWN_SHARE = 0.01
-"""Share of the limit from which the tokens of the line being typed are shown."""
+MAX_NAME = 24  # columns of the names of model and vault, and of the background work
+FIGURES_FROM = 100  # columns from which the bar has its figures
+SHOWN_SHARE = 0.01  # share of the limit from which the tokens of the line being typed are shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,12 +145,9 @@ class PlainTurnView:
     def __init__(self, screen: Screen, print_remark: RemarkPrinter) -> None:
         self._screen = screen
         self._print_remark = print_remark
-        self._style = ""
-        """That of reasoning, while it streams."""
-        self._row = ""
-        """The last row, on a screen."""
-        self._written = 0
-        """Characters of the last row that are on the screen."""
+        self._style = ""  # that of reasoning, while it streams
+        self._row = ""  # the last row, on a screen
+        self._written = 0  # characters of the last row that are on the screen
         self._is_open = self._needs_gap = False
         self._wait_reason = self._speaker = ""
 
