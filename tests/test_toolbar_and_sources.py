@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.models import Citation, DocumentReference
-from zkchat_cli.terminal.hyperlinks import note_opener
-from zkchat_cli.terminal.screen import Screen, lay_out
+from zkchat_cli.terminal.screen import Screen, lay_out, note_opener
 from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import source_lines

@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
@@ -16,10 +16,9 @@ from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import history_file
-from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory
 from zkchat_cli.terminal.interrupts import InterruptHandler
-from zkchat_cli.terminal.screen import Screen, rgb, terminal_columns
+from zkchat_cli.terminal.screen import LinkTargets, Screen, note_opener, rgb, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
 from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
 from zkchat_cli.text.sanitize import sanitize_name
@@ -161,12 +160,26 @@ class Repl:
             self.approve_change.begin_turn()
         self.screen.print()
         settings, vault = self.session.runtime.settings, self.session.vault
+        address = note_opener(vault.root)
+
+        @lru_cache(maxsize=1000)  # an open block is drawn many times
+        def note_address(name: str) -> str | None:
+            try:
+                path = vault.resolve(name).target
+            except ZkchatError:
+                return None
+            return address(path) if path else None
+
+        def source_address(number: int) -> str | None:
+            chunk = self.session.references.chunk(number)
+            return address(chunk.relative_path) if chunk else None
+
         display = DisplayOptions(
             settings.references.max_displayed,
             reasoning=settings.chat.show_reasoning or settings.chat.show_details,
             detail=settings.chat.show_details,
             costs=settings.context.show_token_count,
-            links=link_targets(self.session),
+            links=LinkTargets(note_address, source_address),
         )
         self._turn_is_running = True
         try:

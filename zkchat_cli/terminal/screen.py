@@ -6,6 +6,7 @@ through rich; single lines and pipes do not, because importing rich costs 40 ms,
 
 import json
 import os
+import posixpath
 import shutil
 import sys
 import time
@@ -14,7 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from urllib.parse import quote
 
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, spoken_line, spoken_text, styled_line
@@ -54,10 +57,27 @@ EITHER: Palette = {"green": 29, "yellow": 131, "red": 163, "cyan": 63, "magenta"
 """For a background that is not known: as readable on black as on white."""
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
+MAX_ADDRESS = 2000  # terminals ignore longer ones (VTE: 2083 bytes)
+WEB = ("http://", "https://", "mailto:")
+
 Spans = tuple[StyledSpan, ...]
 GAP = "   "
 MAX_LEFT = 60
 """Columns, or half the screen, up to which a left part moves the column of the right parts; a longer one moves only its own right part."""
+
+
+class LinkTargets(NamedTuple):
+    """The addresses that a terminal opens when the user clicks on a link in an answer (OSC 8), or None: a note by the text in `[[…]]`, a
+    source by its number.
+
+    They are percent-encoded ASCII, so that a file name cannot end the escape sequence or begin another one.
+    """
+
+    note: Callable[[str], str | None] = lambda _: None
+    source: Callable[[int], str | None] = lambda _: None
+
+
+NO_LINKS = LinkTargets()
 
 
 def terminal_columns() -> int:
@@ -219,6 +239,26 @@ def json_text(document: "BaseModel | Any", indent: int | None = None) -> str:
         document, ensure_ascii=False, indent=indent, default=lambda v: v.model_dump(mode="json") if hasattr(v, "model_dump") else str(v)
     )
     return text.translate({ord(c): f"\\u{ord(c):04x}" for c in set(text) if sanitize(c) != c})
+
+
+def note_opener(root: Path) -> Callable[[str], str | None]:
+    """Returns the address that opens the note at a path relative to `root`. A path that leads out of it, which an imported conversation
+    can contain, has none."""
+
+    def address(relative_path: str) -> str | None:
+        normal = posixpath.normpath(relative_path)
+        if normal.startswith(("/", "..")) or "\0" in normal or Path(normal).drive:
+            return None
+        uri = (root / normal).as_uri()
+        return uri if len(uri) <= MAX_ADDRESS else None
+
+    return address
+
+
+def web_address(target: str) -> str | None:
+    """A web or mail address, encoded; None for anything else that a model may have written."""
+    address = quote(target, safe="%/:=&?~#+!$,;'@()*[]") if target.lower().startswith(WEB) else ""
+    return address if 0 < len(address) <= MAX_ADDRESS else None
 
 
 def choose_palette(background: str, env: Mapping[str, str]) -> Palette | None:

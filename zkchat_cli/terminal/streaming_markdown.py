@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from zkchat_cli.terminal.hyperlinks import LinkTargets, web_address
+from zkchat_cli.terminal.screen import LinkTargets, web_address
 from zkchat_cli.terminal.text_layout import break_code, wrap
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 

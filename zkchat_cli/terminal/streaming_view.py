@@ -20,8 +20,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from zkchat_cli import events
-from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
 from zkchat_cli.text.sanitize import Sanitizer, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate

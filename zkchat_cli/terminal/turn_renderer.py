@@ -11,8 +11,7 @@ from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
 from zkchat_cli.terminal.approval import show_change
-from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, CommandHints

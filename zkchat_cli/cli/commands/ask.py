@@ -13,7 +13,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import Screen, note_opener
 
 if TYPE_CHECKING:
     from zkchat_cli import events
@@ -55,7 +55,6 @@ def ask(
     """
     from zkchat_cli.chat.turn_recorder import default_title
     from zkchat_cli.terminal.approval import Confirmation, ask_about_call, choose_approval
-    from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
     from zkchat_cli.views.text import IN_SHELL, UNSTORED, summarize_problems
 

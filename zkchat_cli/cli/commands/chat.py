@@ -13,9 +13,8 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, buffered_type_ahead
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import Screen, note_opener
 from zkchat_cli.terminal.startup import StartedSession
 from zkchat_cli.vault.discovery import holds_notes
 from zkchat_cli.views.text import summarize_problems
