@@ -12,6 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from rich.cells import cell_len, chop_cells, split_graphemes
 from rich.color import ColorSystem
@@ -70,14 +71,8 @@ class StatusLine:
 
     def line(self, now: float, columns: int) -> str:
         bar = BudgetBar(self._used + round(self._tokens), self._limit, BAR_CELLS)
-        parts = (
-            self._activity,
-            f"{now - self._began_at:.0f} s",
-            "Ctrl-C stops",
-            f"{bar.bar} {bar.figures}" if self._limit else "",
-            self._speaker,
-            f"~{self._tokens:.0f} tokens" if self._tokens else "",
-        )
+        budget, arrived = f"{bar.bar} {bar.figures}" if self._limit else "", f"~{self._tokens:.0f} tokens" if self._tokens else ""
+        parts = (self._activity, f"{now - self._began_at:.0f} s", "Ctrl-C stops", budget, self._speaker, arrived)
         first, *rest = filter(None, parts)
         line = f"{_SPINNER[int(now / FRAME_TIME) % len(_SPINNER)]} {first}"
         for part in rest:
@@ -164,8 +159,8 @@ class StreamingView:
         self._size = (0, 0)  # columns and lines of the screen at the last drawing
         self._next_drawing = 0.0
         self._closed = threading.Event()
-        self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None
-        if self._ticker:
+        self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True)
+        if ticking:
             self._ticker.start()
 
     def update(self, event: events.Event) -> None:
@@ -178,7 +173,7 @@ class StreamingView:
 
     def add_answer(self, text: str) -> None:
         with self._lock:
-            if not self._is_answer:
+            if self._stream is None or not self._is_answer:
                 text = text.lstrip()  # an answer does not begin with an empty row
                 if not text:
                     return
@@ -186,14 +181,16 @@ class StreamingView:
                 self._write("\n" if self._needs_gap else "")
                 self._stream = StreamingMarkdown(self._console, self._links)
                 self._is_answer, self._needs_gap = True, False
-            self._add(text)
+            self._stream.feed(self._sanitizer.feed(text))
+            self._draw()
 
     def add_reasoning(self, text: str) -> None:
         with self._lock:
             if self._stream is None or self._is_answer:
                 self.print_remark("  thinking", "dim")
                 self._stream = StreamingMarkdown(self._console, NO_LINKS, Text("  ", "comment"))
-            self._add(text)
+            self._stream.feed(self._sanitizer.feed(text))
+            self._draw()
 
     def print_remark(self, line: str, style: str = "") -> None:
         with self._lock:
@@ -211,13 +208,8 @@ class StreamingView:
         self._closed.set()
         with self._lock:
             self._end()
-        if self._ticker:
+        if self._ticker.is_alive():
             self._ticker.join(1)
-
-    def _add(self, text: str) -> None:
-        assert self._stream
-        self._stream.feed(self._sanitizer.feed(text))
-        self._draw()
 
     def _end(self) -> None:
         if self._stream:
@@ -250,12 +242,8 @@ class StreamingView:
             self._screen.out.flush()
 
     def _tick(self) -> None:
-        while not self._closed.wait(FRAME_TIME):
-            with self._lock:
-                if self._closed.is_set():
-                    return
-                if not self._paused:
-                    try:
+        with suppress(OSError):  # the terminal is gone; the next one to write reports it
+            while not self._closed.wait(FRAME_TIME):
+                with self._lock:
+                    if not self._paused and not self._closed.is_set():
                         self._draw(force=not self._is_answer)
-                    except OSError:
-                        return  # the terminal is gone; the next one to write reports it

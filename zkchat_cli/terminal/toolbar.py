@@ -55,8 +55,13 @@ class Toolbar:
 
     def _parts(self, width: int) -> list[tuple[int, Fragments]]:
         """The parts from left to right, each with its rank: the highest is left out first where there is no room."""
-        names = [(1, self.state), (3, self.model), (5, self.vault)]
-        parts: list[tuple[int, Fragments]] = [(rank, [("", _shorten_middle(name))]) for rank, name in names if name]
+        parts: list[tuple[int, Fragments]] = []
+        for rank, name in ((1, sanitize_name(self.state)), (3, sanitize_name(self.model)), (5, sanitize_name(self.vault))):
+            half, shortened = MAX_NAME // 2, name
+            while get_cwidth(shortened) > MAX_NAME:  # without its middle (`scripted/…plies.jsonl`)
+                half -= 1
+                shortened = f"{name[:half]}…{name[-half:]}"
+            parts += [(rank, [("", shortened)])] if name else []
         if not self.show_tokens or self.usage is None:
             return parts
         cells = 14 if width >= 80 else 7 if width >= 60 else 4
@@ -87,13 +92,3 @@ def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
     except ZkchatError:
         usage = None
     return {"usage": usage, "model": session.runtime.speaker_label}
-
-
-def _shorten_middle(name: str) -> str:
-    """A name in at most MAX_NAME columns, without its middle (`scripted/…plies.jsonl`)."""
-    shortened = name = sanitize_name(name)
-    half = MAX_NAME // 2
-    while get_cwidth(shortened) > MAX_NAME:
-        half -= 1
-        shortened = f"{name[:half]}…{name[-half:]}"
-    return shortened
