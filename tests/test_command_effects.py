@@ -19,7 +19,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
-from zkchat_cli.terminal import command_runner, external_programs
+from zkchat_cli.terminal import command_runner, job_control
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
 
@@ -67,7 +67,7 @@ def test_a_note_of_an_obsidian_vault_opens_in_obsidian_where_no_editor_is_set(tm
 def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
     pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESSSECURE $*" >> {tmp_path}/read')
     shown = screen()
-    external_programs.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
+    job_control.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
     assert (tmp_path / "read").read_text() == f"{LONG}1 -x\n"
     assert written(shown) == ""
 
@@ -75,7 +75,7 @@ def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
 def test_a_pager_that_fails_is_named_and_the_text_is_printed(tmp_path: Path) -> None:
     pager = program(tmp_path, "pager", "exit 3")
     shown = screen()
-    external_programs.page(LONG, shown, {"PAGER": str(pager), "PATH": "/bin:/usr/bin"})
+    job_control.page(LONG, shown, {"PAGER": str(pager), "PATH": "/bin:/usr/bin"})
     assert written(shown) == LONG
     assert shown.err.getvalue() == f"zkchat: the pager {pager} failed with code 3; here is the text\n"  # type: ignore[attr-defined]
 
@@ -83,7 +83,7 @@ def test_a_pager_that_fails_is_named_and_the_text_is_printed(tmp_path: Path) -> 
 def test_short_output_and_pipes_are_not_paged() -> None:
     refuses = {"PAGER": "false", "PATH": "/bin:/usr/bin"}
     for text, shown, screens in (("short\n", screen(), 1), ("line\n" * 40, screen(), 2), (LONG, screen(terminal=False), 1)):
-        external_programs.page(text, shown, refuses, screens=screens)
+        job_control.page(text, shown, refuses, screens=screens)
         assert written(shown) == text
 
 
@@ -154,12 +154,6 @@ def test_the_editor_setting_overrides_the_environment() -> None:
         open_note_command(NOTE, 3, "gedit '", NOTE.parent, env)
 
 
-def test_a_missing_editor_is_an_error() -> None:
-    external_programs.open_note(["true"])
-    with pytest.raises(UsageError, match="no-such-editor cannot be started"):
-        external_programs.open_note(["no-such-editor", "a"])
-
-
 # carrying out
 
 
@@ -184,6 +178,12 @@ def test_copying_is_confirmed_or_an_error(app: AppFixture, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="could not be copied"):
         Hands(app.session()).carry_out(CommandResult(clipboard="xx"))
+
+
+def test_a_missing_editor_is_an_error(app: AppFixture, tmp_path: Path) -> None:
+    app.settings = Config(terminal=TerminalSettings(open_command="no-such-editor"))
+    with pytest.raises(UsageError, match="no-such-editor cannot be started"):
+        Hands(app.session()).carry_out(CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 1, "a")))
 
 
 def test_a_note_is_opened_or_printed(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

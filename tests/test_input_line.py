@@ -20,7 +20,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.input_line import MAX_CHARACTERS, MAX_LINES, InputLine, Pastes, VaultHistory
-from zkchat_cli.terminal.interrupts import buffered_type_ahead
+from zkchat_cli.terminal.job_control import terminal_mode
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))
@@ -189,7 +189,7 @@ def test_keys_typed_before_the_prompt_appears_wait_for_it_unseen(monkeypatch: py
     keyboard, inside = pty.openpty()
     with os.fdopen(inside) as terminal, os.fdopen(keyboard, "r+b", buffering=0) as keys:
         monkeypatch.setattr("sys.stdin", terminal)
-        with buffered_type_ahead():
+        with terminal_mode(buffered=True):
             keys.write(b"early\r")
             assert os.read(terminal.fileno(), 100) == b"early\r"
         keys.write(b"seen")

@@ -24,7 +24,7 @@ from zkchat_cli.cli import typer_classes
 from zkchat_cli.cli.options import SHARED
 from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.fileio import read_file
-from zkchat_cli.terminal.external_programs import paged
+from zkchat_cli.terminal.job_control import paged
 from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ One short call, which is not part of the conversation. Without a language model,
 does after each answer; where these do not decide and the notes are searched by meaning, it compares the meaning.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 
 from zkchat_cli.chat.citation_check import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
@@ -24,17 +24,16 @@ def _check(session: ZkChatSession, _: str) -> CommandResult | str:
     sentences = [each for each in cited_sentences(last.answer.content, last.answer.citations) if passages.keys() & set(each.numbers)]
     if not sentences:
         return "No sentence of the last answer cites a passage."
+
+    def ask_model() -> Generator[Event, None, None]:  # as events: the screen shows delays, and Ctrl-C stops it
+        checked, usage = yield from judge_by_model(session.runtime, sentences, passages)
+        yield TextDelta(f"{_verdict_text(checked, len(sentences))} {session.runtime.model.name}: {usage_text(usage)}.")
+
     if session.runtime.can_summarize:
-        return CommandResult(turn=_check_events(session, sentences, passages))
+        return CommandResult(turn=ask_model())
     judged = [judge_unclear(each, passages, session.vault.similarities) for each in sentences]
     by_words = "By words, numbers, names and negations; only a language model can check what they mean (/model)."
     return f"{by_words}\n{_verdict_text(judged, len(sentences))}"
-
-
-def _check_events(session: ZkChatSession, sentences: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:
-    """The call as events: the screen shows delays, and Ctrl-C stops it."""
-    checked, usage = yield from judge_by_model(session.runtime, sentences, passages)
-    yield TextDelta(f"{_verdict_text(checked, len(sentences))} {session.runtime.model.name}: {usage_text(usage)}.")
 
 
 def _verdict_text(checked: Sequence[CitedSentence], count: int) -> str:

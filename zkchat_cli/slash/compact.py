@@ -19,22 +19,21 @@ def _compact(session: ZkChatSession, argument: str) -> CommandResult:
     word, _, rest = argument.partition(" ")
     preview = word == "preview"
     request = CompactionRequest(instructions=(rest.strip() if preview else argument) or None, preview=preview)
-    if session.runtime.summary_model.can_summarize:
-        return CommandResult(turn=_compaction_events(session, request))
+
+    def run() -> Generator[Event, None, None]:
+        events = session.compaction_events(request)
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as end:
+                yield TextDelta(describe_compaction(end.value))
+                return
+            if not isinstance(event, CompactionDone):  # the text at the end says it in full
+                yield event
+
+    if session.runtime.summary_model.can_summarize:  # it takes time: as events, the screen shows progress and Ctrl-C stops it
+        return CommandResult(turn=run())
     return CommandResult(describe_compaction(session.compact(instructions=request.instructions, preview=preview)))
-
-
-def _compaction_events(session: ZkChatSession, request: CompactionRequest) -> Generator[Event, None, None]:
-    """A summary by a model takes time: as events, the screen shows progress and Ctrl-C stops it."""
-    events = session.compaction_events(request)
-    while True:
-        try:
-            event = next(events)
-        except StopIteration as end:
-            yield TextDelta(describe_compaction(end.value))
-            return
-        if not isinstance(event, CompactionDone):  # the text at the end says it in full
-            yield event
 
 
 COMMAND = SlashCommand(

@@ -17,7 +17,12 @@ from zkchat_cli.slash.base import SlashCommand
 def _export(session: ZkChatSession, argument: str) -> str:
     format_, _, name = argument.partition(" ")
     exporter = exporters.exporter(format_ or "md")
-    file = Path(name.strip()) if name.strip() else _default_folder(session) / f"zkchat-{session.conversation.id}{exporter.suffix}"
+    folder = session.services.documents_folder or Path()  # a note in a vault that nobody asked for is found by search
+    with suppress(FileNotFoundError):  # the current folder was deleted
+        here = Path.cwd()
+        if not any(each == session.vault.root or (each / ".obsidian").is_dir() for each in (here, *here.parents)):
+            folder = Path()
+    file = Path(name.strip()) if name.strip() else folder / f"zkchat-{session.conversation.id}{exporter.suffix}"
     if exporter.of == "call":
         text = exporter.export(session.request())
     else:
@@ -38,15 +43,6 @@ def _export(session: ZkChatSession, argument: str) -> str:
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
         raise StoreError(f"{file} cannot be written: {reason(e)}", f"Give another path: /export {format_ or 'md'} PATH") from e
     return f"Exported to {file}"
-
-
-def _default_folder(session: ZkChatSession) -> Path:
-    """The current folder; in a vault, the folder for documents: a note in a vault that nobody asked for is found by search."""
-    with suppress(FileNotFoundError):  # the current folder was deleted
-        here = Path.cwd()
-        if not any(folder == session.vault.root or (folder / ".obsidian").is_dir() for folder in (here, *here.parents)):
-            return Path()
-    return session.services.documents_folder or Path()
 
 
 COMMAND = SlashCommand(_export, "[md|html|json|context] [file]", lambda _: exporters.names())

@@ -21,23 +21,18 @@ def _open(session: ZkChatSession, argument: str) -> CommandResult:
     argument = argument or next((str(each.number) for each in citations if each.relative_path), "")
     if not argument:
         raise UsageError("which note?", "/open [[note]], a path or the number of a source.")
-    chunk = numbered_chunk(session, argument)
-    if chunk is not None:
+    if (chunk := numbered_chunk(session, argument)) is not None:
         cited = next((each.start_line for each in citations if each.number == chunk.number and each.quote and each.start_line), None)
-        moved = locate_in_note(session, chunk).first - chunk.start_line
-        return _open_at(session, chunk.relative_path, moved + (cited or chunk.start_line))
-    with_line = _WITH_LINE.fullmatch(argument)
-    try:
-        path, heading = session.vault.locate(with_line[1] if with_line else argument)
-    except VaultError as e:
-        if SOURCE_NUMBER.fullmatch(argument) is None:
-            raise
-        raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.") from e
-    line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1
-    return _open_at(session, path, line)
-
-
-def _open_at(session: ZkChatSession, path: str, line: int) -> CommandResult:
+        path, line = chunk.relative_path, locate_in_note(session, chunk).first - chunk.start_line + (cited or chunk.start_line)
+    else:
+        with_line = _WITH_LINE.fullmatch(argument)
+        try:
+            path, heading = session.vault.locate(with_line[1] if with_line else argument)
+        except VaultError as e:
+            if SOURCE_NUMBER.fullmatch(argument) is None:
+                raise
+            raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.") from e
+        line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1
     text = session.vault.read(path)
     line = max(1, min(line, text.count("\n") + 1))
     return CommandResult(f"{truncate(path, 200)}:{line}", open_note=NoteToOpen(session.vault.root / path, line, text))

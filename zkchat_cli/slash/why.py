@@ -4,7 +4,6 @@ NOTE is a path, a title, a [[link]] or the number of a source. It says who named
 sees it now.
 """
 
-from collections.abc import Callable
 from itertools import groupby
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -25,7 +24,10 @@ MAX_EXCERPTS = 10
 
 
 def _why(session: ZkChatSession, argument: str) -> Lines:
-    key = _find_document(session, argument)
+    chunk, keys = numbered_chunk(session, argument), provenance.matching_documents(argument, session.history)
+    if chunk is None and len(keys) > 1:
+        raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
+    key = chunk.relative_path if chunk else keys[0] if keys else session.vault.locate(argument)[0]
     document = provenance.trace_documents(session.history).get(key, Provenance(key))
     try:
         prompt, problem = session.prompt(), ""
@@ -48,19 +50,16 @@ def _why(session: ZkChatSession, argument: str) -> Lines:
         yield from _named_lines(named, _NO_LONGER_SENT if missing else describe(named.message_id))
     for turn, reference in document.remembered:
         yield styled_line(f"  came from memory in turn {turn}{f': {text}' if (text := reference.context_snippet) else ''}", indent=4)
-    yield from _call_lines(document, describe)
+    for message_id, group in groupby(document.found, key=lambda each: each.message_id):  # by tool calls
+        found = [*group]
+        call = f"{found[0].tool} {truncate(format_arguments(found[0].arguments), MAX_ARGUMENTS)}"
+        yield styled_line(f"  found in turn {found[0].turn} by {call}".rstrip())
+        for each in found[:MAX_EXCERPTS]:
+            score = "" if each.chunk.score is None else f", score {each.chunk.score:.2f}"
+            yield _chunk_line(each.chunk, f", {each.rank} of {each.of} excerpts{score}")
+        yield styled_line(f"      {describe(message_id)}", "dim", indent=6)
     for line in citation_lines(document.cited, changed=deleted, numbered=True):
         yield StyledLine((StyledSpan("  "), *line.left), indent=4)
-
-
-def _find_document(session: ZkChatSession, argument: str) -> str:
-    chunk = numbered_chunk(session, argument)
-    if chunk is not None:
-        return chunk.relative_path
-    keys = provenance.matching_documents(argument, session.history)
-    if len(keys) > 1:
-        raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
-    return keys[0] if keys else session.vault.locate(argument)[0]
 
 
 def _named_lines(named: NamedByUser, in_prompt: str) -> Lines:
@@ -77,18 +76,6 @@ def _named_lines(named: NamedByUser, in_prompt: str) -> Lines:
         yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
     yield from (_chunk_line(chunk) for chunk in named.chunks[:MAX_EXCERPTS])
     yield styled_line(f"      {in_prompt}", "dim", indent=6)
-
-
-def _call_lines(document: Provenance, describe: Callable[[str], str]) -> Lines:
-    """The tool calls that found the document."""
-    for message_id, group in groupby(document.found, key=lambda each: each.message_id):
-        found = [*group]
-        call = f"{found[0].tool} {truncate(format_arguments(found[0].arguments), MAX_ARGUMENTS)}"
-        yield styled_line(f"  found in turn {found[0].turn} by {call}".rstrip())
-        for each in found[:MAX_EXCERPTS]:
-            score = "" if each.chunk.score is None else f", score {each.chunk.score:.2f}"
-            yield _chunk_line(each.chunk, f", {each.rank} of {each.of} excerpts{score}")
-        yield styled_line(f"      {describe(message_id)}", "dim", indent=6)
 
 
 def _chunk_line(chunk: ContentChunk, more: str = "") -> StyledLine:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from zkchat_cli import events
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ToolCall
-from zkchat_cli.terminal.interrupts import termios
+from zkchat_cli.terminal.job_control import termios
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Approve, Decision, approve_notes, decline

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from zkchat_cli import slash
 from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.slash.base import CommandResult
-from zkchat_cli.terminal.external_programs import open_note, page, paged
+from zkchat_cli.terminal.job_control import page, paged, run_in_foreground
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.text_layout import break_line
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, RemarkPrinter, show_turn
@@ -66,7 +66,11 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
     if (note := result.open_note) is not None:
         editor = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command, chat.session.vault.root)
         if editor is not None:
-            open_note(editor)
+            try:
+                run_in_foreground(editor)
+            except (OSError, ValueError) as e:
+                hint = "Set $EDITOR or terminal.open_command to your editor."
+                raise UsageError(f"{editor[0]} cannot be started: {reason(e)}", hint) from e
         else:
             width = screen.columns() if screen.columns is not None else MAX_COUNT
             rows = [break_line(line, width) for line in sanitize(note.text).removesuffix("\n").expandtabs(4).split("\n")]

@@ -16,7 +16,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer
 from prompt_toolkit.document import Document
 
 from zkchat_cli.terminal.input_line import VaultHistory
-from zkchat_cli.terminal.interrupts import cooked_mode
+from zkchat_cli.terminal.job_control import terminal_mode
 from zkchat_cli.terminal.toolbar import Toolbar
 
 readline: ModuleType | None
@@ -115,7 +115,7 @@ def read_line(prompt: str, default: str = "") -> str:
     while True:
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
-            with cooked_mode(suspends=True):
+            with terminal_mode(suspends=True):
                 if readline is not None:
                     readline.set_startup_hook((lambda text=default: readline.insert_text(text)) if default else None)
                 return input(prompt)

@@ -17,7 +17,7 @@ from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import history_file
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory
-from zkchat_cli.terminal.interrupts import InterruptHandler
+from zkchat_cli.terminal.job_control import InterruptHandler
 from zkchat_cli.terminal.screen import LinkTargets, Screen, note_opener, rgb, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
 from zkchat_cli.terminal.toolbar import measure_line, measure_prompt

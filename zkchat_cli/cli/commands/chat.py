@@ -13,7 +13,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.terminal.interrupts import InterruptHandler, buffered_type_ahead
+from zkchat_cli.terminal.job_control import InterruptHandler, terminal_mode
 from zkchat_cli.terminal.screen import Screen, note_opener
 from zkchat_cli.terminal.startup import StartedSession
 from zkchat_cli.vault.discovery import holds_notes
@@ -69,7 +69,7 @@ def chat(
             return StartedSession(app, session, app.warnings(session), tip, suggests_question=is_first)
 
         if interactive:
-            with buffered_type_ahead():  # keys pressed before the prompt appears
+            with terminal_mode(buffered=True):  # keys pressed before the prompt appears
                 from zkchat_cli.terminal import repl as repl_module  # imports prompt_toolkit (0.1 s), which pipes do not need
 
                 repl = repl_module.Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, yes=yes)
