@@ -115,13 +115,13 @@ def test_facts_of_an_agent_with_its_own_smart_memory_are_for_itself(installation
     installation.agent("critic", 'smart_memory = "own"')
     critic, other = installation.session(agent="critic"), installation.session(agent="researcher")
     other.memory.remember("The roof is of slate", key="roof", source="model")
-    own = critic.memory.remember("The roof is a bad idea", key="roof", source="model").fact
+    own = critic.memory.remember("The roof is a bad idea", key="roof", source="model")[0]
     critic.memory.remember("The roof leaks", key="leak")
     assert (own.key, own.agent) == ("critic-roof", "critic")
     assert {item.key for item in critic.memory_items("the roof?")} == {"roof", "critic-roof", "leak"}
     assert {item.key for item in other.memory_items("the roof?")} == {"roof", "leak"}
     assert "noted by the agent critic for itself" in slash_output("/memory", other)
-    replaced = critic.memory.remember("The roof is fine", key="critic-roof", source="model").replaced
+    replaced = critic.memory.remember("The roof is fine", key="critic-roof", source="model")[1]
     assert replaced is not None and replaced.content == own.content
 
 

@@ -13,9 +13,8 @@ from zkchat_cli import tools
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
-from zkchat_cli.memory import fact_ranking
-from zkchat_cli.memory.fact_keys import suggest_key
-from zkchat_cli.memory.fact_ranking import RankedMemory, StoredMemory, choose_for_prompt, parse_facts, rank_by_relevance
+from zkchat_cli.memory import facts
+from zkchat_cli.memory.facts import RankedMemory, StoredMemory, choose_for_prompt, parse_facts, rank_by_relevance, suggest_key
 from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models import Citation, Fact, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -27,7 +26,7 @@ TOOLS = tuple(tools.load_tools())
 
 def fact(content: str, dated: str = TODAY, key: str = "") -> StoredMemory:
     key = key or suggest_key(content, {})
-    return fact_ranking.recall_fact(Fact(key=key, content=content, source="user", created_at=dated))
+    return facts.recall_fact(Fact(key=key, content=content, source="user", created_at=dated))
 
 
 # keys
@@ -77,7 +76,7 @@ def test_facts_are_found_by_other_forms_of_a_word_in_the_language_of_the_notes_a
 def test_only_the_best_facts_that_fit_go_into_the_prompt() -> None:
     items = [fact(f"roof thing {i} of {'tiles ' * i}", key=f"k{i}") for i in range(1, 30)]
     ranked = rank_by_relevance("roof tiles", items, TODAY)
-    assert len(choose_for_prompt(ranked, 10_000, COUNTER)) == fact_ranking.MAX_ITEMS
+    assert len(choose_for_prompt(ranked, 10_000, COUNTER)) == facts.MAX_ITEMS
     assert choose_for_prompt(ranked, 0, COUNTER) == ()
     some = choose_for_prompt(ranked, 120, COUNTER)
     assert 0 < sum(item.tokens for item in some) <= 120

@@ -11,7 +11,6 @@ ROOT = Path(__file__).parent.parent
 MODULES_IN_ING = {
     "byte_preserving": "an adjective: text whose untouched bytes stay",
     "chunking": "the field's term for cutting documents into chunks",
-    "fact_ranking": "ranking is the field's noun",
     "library_logging": "logging is the standard library's noun",
     "onboarding": "the field's noun for a first start",
     "paste_folding": "folding is the editors' noun",

@@ -262,7 +262,8 @@ def test_each_level_has_its_switch(app: AppFixture, tmp_path: Path, key: str, le
     session.override_setting(key, "false")
     items = session.memory_items("What of [[Compost]]?")
     assert [item.kind for item in items] == left
-    assert level_effects(session.memory.levels(1000, session.runtime.counter), items)[key.partition(".")[2]] == f"off ({key} = false)"
+    root = session.memory.project_items(1000, session.runtime.counter)
+    assert level_effects(session.memory, root, items)[key.partition(".")[2]] == f"off ({key} = false)"
 
 
 def test_what_memory_gave_to_an_answer_is_stored_with_it(app: AppFixture, tmp_path: Path) -> None:

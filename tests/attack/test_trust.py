@@ -25,8 +25,7 @@ from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
 from zkchat_cli.llm.providers import settings_schema
-from zkchat_cli.memory.memory_paths import MAX_PATHS
-from zkchat_cli.memory.project import MemoryFiles, load_root_memory
+from zkchat_cli.memory.project import MAX_PATHS, MemoryFiles, load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.store.input_history import append_line
 from zkchat_cli.terminal.approval import ApprovalPrompt

@@ -36,7 +36,7 @@ from pydantic import BaseModel, Field, ValidationError
 from zkchat_cli import __version__
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError, on_one_line, reason, value_problem
 from zkchat_cli.mcp.note_tools import TOOL_NAMES, NoteTools
-from zkchat_cli.memory.memory_paths import MemoryPaths
+from zkchat_cli.memory.project import MemoryPaths
 from zkchat_cli.models import Value
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.truncate import truncate

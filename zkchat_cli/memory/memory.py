@@ -11,12 +11,11 @@ from heapq import nlargest
 from math import sqrt
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
 
 from zkchat_cli.agents.loader import Agent
-from zkchat_cli.config.schema import Config, MemorySettings
+from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
-from zkchat_cli.memory.fact_ranking import (
+from zkchat_cli.memory.facts import (
     MAX_FACT,
     MAX_WITHOUT_VECTOR,
     SIMILAR,
@@ -27,11 +26,14 @@ from zkchat_cli.memory.fact_ranking import (
     rank_by_relevance,
     recall_cited_note,
     recall_fact,
+    slugify,
+    suggest_key,
 )
-from zkchat_cli.memory.memory_paths import USER_FILE, MemoryPaths
 from zkchat_cli.memory.project import (
+    USER_FILE,
     MemoryFiles,
     MemoryItem,
+    MemoryPaths,
     PrivateMemory,
     find_active_notes,
     load_folder_memory,
@@ -60,24 +62,6 @@ MAX_EXCERPT = 700
 _SEGMENT = re.compile(r".{1,240}(?:\s|$)|.{1,240}", re.DOTALL)
 
 
-class FactUpdate(NamedTuple):
-    """A stored fact, and the one it replaced."""
-
-    fact: Fact
-    replaced: Fact | None
-
-
-class MemoryLevels(NamedTuple):
-    """What each level of memory has for a prompt: the vault's `root` files, the files that are private to the user or the agent, by level
-    and only if switched on, and the number of facts."""
-
-    enabled: bool
-    switches: MemorySettings
-    root: tuple[MemoryItem, ...]
-    private_files: Mapping[str, Path]
-    facts: int
-
-
 class Memory:
     """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note; `semantic` is a model on
     this machine, which stored vectors of facts are compared by."""
@@ -100,7 +84,7 @@ class Memory:
         self._file_names = memory_file_names(settings.memory)
         self.memory_paths = MemoryPaths(vault.root, self._file_names, agents_folder)
         self._files = MemoryFiles(vault.root, self.notify)
-        self._switches = settings.memory
+        self.switches = settings.memory
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
         self._in_turn = False
         self._facts: tuple[Fact, ...] = ()
@@ -108,14 +92,14 @@ class Memory:
         self._cited_notes: tuple[NoteUsage, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
-        self._private: dict[str, PrivateMemory] = {}
+        self.private: dict[str, PrivateMemory] = {}
         """The user's memory file and the agent's, as far as they are switched on."""
         if agents_folder is not None and settings.memory.user:
             files = MemoryFiles(agents_folder.parent, self.notify)
-            self._private["user"] = PrivateMemory("user", USER_FILE, agents_folder.parent / USER_FILE, "your own memory file", files)
+            self.private["user"] = PrivateMemory("user", USER_FILE, agents_folder.parent / USER_FILE, "your own memory file", files)
         if agent is not None and agent.memory_file is not None and settings.memory.agent:
             files = MemoryFiles(agent.memory_file.parent, self.notify)
-            self._private["agent"] = PrivateMemory("agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}", files)
+            self.private["agent"] = PrivateMemory("agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}", files)
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         with suppress(StoreError):
@@ -125,7 +109,7 @@ class Memory:
 
     def project_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """The memory files in the vault's root; `budget` are the tokens for all messages."""
-        if not self.enabled or not self._switches.project:
+        if not self.enabled or not self.switches.project:
             return ()
         return load_root_memory(self._files, self._file_names, int(ROOT_SHARE * budget), counter)
 
@@ -134,13 +118,8 @@ class Memory:
         if not self.enabled:
             return ()
         limit = int(PRIVATE_SHARE * budget)
-        private = {kind: load_private_memory(memory, limit, counter) for kind, memory in self._private.items()}
+        private = {kind: load_private_memory(memory, limit, counter) for kind, memory in self.private.items()}
         return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
-
-    def levels(self, budget: int, counter: TokenCounter) -> MemoryLevels:
-        """What each level of memory has for a prompt with so many tokens for messages."""
-        files = {kind: memory.file for kind, memory in self._private.items()}
-        return MemoryLevels(self.enabled, self._switches, self.project_items(budget, counter), files, len(self.facts()))
 
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
@@ -149,7 +128,7 @@ class Memory:
         if not self.enabled:
             return ()
         fixed, folders = self.fixed_items(budget, counter), tuple[MemoryItem, ...]()
-        if self._switches.project:
+        if self.switches.project:
             notes = find_active_notes(current, recent)
             folders = load_folder_memory(self._files, self._file_names, notes, int(FOLDER_SHARE * budget), counter, fixed)
         question = next((m.prompt_text for m in current if m.role == "user"), "")
@@ -250,10 +229,11 @@ class Memory:
             packed = read(self._semantic.embedder_id)
         return self._semantic.stored_similarities(text, packed) or {}
 
-    def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
-        """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""
-        from zkchat_cli.memory.fact_keys import slugify, suggest_key  # 2 ms that a question does not need
+    def remember(self, text: str, *, key: str = "", source: str = "user") -> tuple[Fact, Fact | None]:
+        """Store a fact; returns it and the one with the same key that it replaced.
 
+        Raises UsageError if it is empty or too long, or memory is off.
+        """
         if not self.enabled:
             raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
         content = clean_fact(text)
@@ -266,21 +246,14 @@ class Memory:
         prefix = f"{slugify(agent)}-" if agent else ""
         others = {fact.key.removeprefix(prefix): fact.content for fact in self.facts() if fact.agent == agent}
         key = prefix + (slugify(key).removeprefix(prefix) or suggest_key(content, others))
-        fact = Fact(
-            key=key,
-            content=content,
-            source=source,
-            conversation_id=self.conversation_id,
-            message_id=self.message_id,
-            created_at=self._now(),
-            agent=agent,
-        )
+        place = {"conversation_id": self.conversation_id, "message_id": self.message_id}
+        fact = Fact(key=key, content=content, source=source, created_at=self._now(), agent=agent, **place)
         replaced = self._store.remember(self._vault_key, fact)
         if source == "model":
             instead = f", in place of: {replaced.content}" if replaced and replaced.content != content else ""
             undo = f"/forget {key}, or zkchat memory forget {key}, takes it back"
             self._notices.append((f"remembered as {key}: {content}{instead}", undo))
-        return FactUpdate(fact, replaced)
+        return fact, replaced
 
     def find_sources(self, sent: Iterable[str]) -> dict[str, str]:
         """The files in the vault that memory in a prompt came from, and what facts say that were imported from them. `sent` are the ids of
@@ -296,8 +269,6 @@ class Memory:
 
     def find_fact(self, key: str) -> Fact:
         """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys if that is not one fact."""
-        from zkchat_cli.memory.fact_keys import slugify  # as above
-
         known = {fact.key: fact for fact in self.facts()}
         prefix = key if key in known else slugify(key)
         matches = [prefix] if prefix in known else [key for key in known if prefix and key.startswith(prefix)]
@@ -320,7 +291,20 @@ class Memory:
         by_words = self._store.search(self._vault_key, query, conversation_id=only, limit=MAX_RECALLED_MESSAGES, languages=languages)
         found = self._add_similar_messages(query, by_words, only, languages)
         others = [each for each in found if each.message.id != self.message_id][: min(limit, MAX_RECALLED_MESSAGES)]
-        return [describe_message(each, query, same_conversation=each.conversation_id == self.conversation_id) for each in others]
+        documents: list[dict[str, object]] = []
+        for each in others:
+            message, is_here = each.message, each.conversation_id == self.conversation_id
+            text = message.content if is_here else citations_to_links(message)  # numbers of sources are valid only in their conversation
+            notes = dict.fromkeys([*(c.relative_path for c in message.citations), *(c.relative_path for c in message.chunks)])
+            document: dict[str, object] = {
+                "who": f"result of {message.tool_name or 'a tool'}" if message.role == "tool" else message.role,
+                "when": truncate_to_minute(message.timestamp),
+                "conversation": "this one" if is_here else each.title or each.conversation_id,
+                "said": cut_around_query(text, query),
+                "notes": [write_link(path) for path in notes if path],
+            }
+            documents.append(document)
+        return documents
 
     def _add_similar_messages(
         self, query: str, by_words: Sequence[FoundMessage], only: str | None, languages: tuple[str, ...]
@@ -340,21 +324,6 @@ class Memory:
         shares = [len(stems.intersection(content_stems(each.message.content, languages))) / max(1, len(stems)) for each in by_words[:3]]
         fused = fusion.fuse({-n: each.score for n, each in enumerate(by_words)}, scores, max(shares, default=0.0))
         return [every[-n] for n in fused]
-
-
-def describe_message(found: FoundMessage, query: str, *, same_conversation: bool) -> dict[str, object]:
-    """A found message as JSON for the model. Source numbers are valid only in their own conversation; others become links."""
-    message = found.message
-    speaker = f"result of {message.tool_name or 'a tool'}" if message.role == "tool" else message.role
-    text = message.content if same_conversation else citations_to_links(message)
-    notes = dict.fromkeys([*(c.relative_path for c in message.citations), *(c.relative_path for c in message.chunks)])
-    return {
-        "who": speaker,
-        "when": truncate_to_minute(message.timestamp),
-        "conversation": "this one" if same_conversation else found.title or found.conversation_id,
-        "said": cut_around_query(text, query),
-        "notes": [write_link(path) for path in notes if path],
-    }
 
 
 def citations_to_links(message: ZkChatMessage) -> str:

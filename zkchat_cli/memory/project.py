@@ -8,6 +8,7 @@ at the front, each change of subject would invalidate the provider's prompt cach
 
 import os
 import posixpath
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,11 +20,13 @@ from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_beginning
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.references.mentions import find_imports
+from zkchat_cli.references.mentions import find_imports, find_written_paths
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
 
+USER_FILE = "ZKCHAT.md"
+"""The user's memory file for all vaults, in the configuration folder."""
 MAX_BYTES = 1_000_000
 """More than any share of a window takes."""
 CUT_MARK = "\n[… cut: this file is longer than its share of the context window]"
@@ -32,6 +35,8 @@ EXTRA_FILE = "WILK.md"
 MAX_IMPORT_DEPTH = 5
 MAX_FILES = 50
 MAX_ACTIVE_NOTES = 30
+MAX_PATHS = 5_000
+"""If memory imports more paths than that, every file counts as memory."""
 _find_imports = lru_cache(maxsize=MAX_FILES)(find_imports)  # 1 ms for each prompt
 _REASONS = {"direct": "which you named", "import": "which you imported"}
 
@@ -195,28 +200,26 @@ class _MemoryLoader:
         if not content:
             return []
         self.budget -= tokens
-        item = MemoryItem(path, content, tokens, reason, cut=content.endswith(CUT_MARK))
-        return [item, *(self._load_imports(item, depth) if with_imports else ())]
-
-    def _load_imports(self, item: MemoryItem, depth: int) -> Iterator[MemoryItem]:
-        text = item.content.removesuffix(CUT_MARK)
-        if item.cut and "\n" not in text:
-            return  # a cut line may end with a part of a path
-        for imported in _find_imports(text):
+        is_cut = content.endswith(CUT_MARK)
+        items = [MemoryItem(path, content, tokens, reason, cut=is_cut)]
+        whole = content.removesuffix(CUT_MARK)
+        has_imports = with_imports and not (is_cut and "\n" not in whole)  # a cut line may end with a part of a path
+        for imported in _find_imports(whole) if has_imports else ():
             if len(self.seen) >= MAX_FILES:
-                self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{item.relative_path} imports too many.")
-                return
-            paths = import_paths(imported.path, posixpath.dirname(item.relative_path))
-            path = next((path for path in paths if path in self.seen or self.files.read(path) is not None), None)
-            written = f"{truncate(imported.written, 80)} in {item.relative_path}"
-            if path is None:
+                self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{path} imports too many.")
+                break
+            paths = import_paths(imported.path, posixpath.dirname(path))
+            target = next((each for each in paths if each in self.seen or self.files.read(each) is not None), None)
+            written = f"{truncate(imported.written, 80)} in {path}"
+            if target is None:
                 if imported.is_path:  # `@anna` may be a person's name
                     self.files.warn(f"memory: {written} is not a file in the vault", "Give a path relative to the file that names it.")
             elif depth >= MAX_IMPORT_DEPTH:
                 hint = "Import it nearer to the first."
                 self.files.warn(f"memory: {written} is left out, {MAX_IMPORT_DEPTH} imports away from the first file", hint)
             else:
-                yield from self.load(path, f"imported by {item.relative_path}", depth + 1)
+                items += self.load(target, f"imported by {path}", depth + 1)
+        return items
 
 
 def import_paths(written: str, folder: str) -> Iterator[str]:
@@ -234,3 +237,66 @@ def truncate_to_budget(text: str, budget: int, counter: TokenCounter) -> tuple[s
     beginning = text[: bisect_right(lengths, budget, key=lambda n: counter.count(text[: n + 1] + CUT_MARK))]
     whole_lines = (beginning.rpartition("\n")[0] or beginning) + CUT_MARK
     return (whole_lines, counter.count(whole_lines)) if beginning else ("", 0)
+
+
+class MemoryPaths(NamedTuple):
+    """Which files instruct later conversations: memory files (`names`), all they import, and the memory in `agents_folder`. A model's
+    change of one of them needs an approval of its own.
+
+    Files are compared by their real paths, so that no link hides one. A path that is imported but missing counts too, because a note
+    created there would be read. That is why the files before a change are enough to judge it.
+    """
+
+    root: Path
+    names: tuple[str, ...]
+    agents_folder: Path | None = None
+
+    def first_among(self, paths: Iterable[str]) -> str | None:
+        """The first of these paths of the vault that is or would be memory, with the reason if it is not its name; None if none is."""
+        reasons = self._reasons()
+        for path in paths:
+            if any(_fold(f"/{path}").endswith(_fold(f"/{name}")) for name in self.names):
+                return path
+            real = Path(_comparable(self.root / path))
+            if len(reasons) > MAX_PATHS:
+                return f"{path} (one of over {MAX_PATHS:,} files that memory may import)"
+            if self.agents_folder is not None and real.suffix == ".md" and str(real.parent) == _comparable(self.agents_folder):
+                return f"{path} (memory of the agent {real.stem})"
+            if str(real) in reasons:
+                return f"{path} ({reasons[str(real)]})"
+        return None
+
+    def _reasons(self) -> dict[str, str]:
+        """Why a file is memory, by its real path; an import may mean several paths."""
+        reasons: dict[str, str] = {}
+        files = MemoryFiles(self.root, lambda *_: None)
+        found: dict[str, str] = {}
+        for folder, folders, _ in os.walk(self.root):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in self.names:
+                if os.path.lexists(f"{folder}/{name}"):  # broken links included
+                    path = posixpath.normpath(posixpath.join(os.path.relpath(folder, self.root).replace(os.sep, "/"), name))
+                    found[path] = f"the same file as {path}"
+        seen: set[str] = set()
+        for _ in range(MAX_IMPORT_DEPTH + 1):
+            level, found = found, {}
+            for path, why in level.items():
+                if path in seen or "\0" in path or len(reasons) > MAX_PATHS:
+                    continue
+                seen.add(path)
+                reasons.setdefault(_comparable(self.root / path), why)
+                for written in find_written_paths(files.read(path) or ""):
+                    found |= dict.fromkeys(import_paths(written, posixpath.dirname(path)), f"imported by {path}")
+        if self.agents_folder is not None:
+            reasons[_comparable(self.agents_folder.parent / USER_FILE)] = "your own memory file"
+            reasons |= {_comparable(file): f"memory of the agent {file.stem}" for file in self.agents_folder.glob("*.md")}
+        return reasons
+
+
+def _comparable(file: Path) -> str:
+    return _fold(os.path.realpath(file))
+
+
+def _fold(path: str) -> str:
+    """Equal for all spellings that one file may have: some file systems ignore case and normalization."""
+    return unicodedata.normalize("NFC", path).casefold()

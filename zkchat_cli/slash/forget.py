@@ -4,7 +4,7 @@ The beginning of a key will do, and then zkchat asks first. /memory lists the ke
 """
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.memory.fact_keys import slugify
+from zkchat_cli.memory.facts import slugify
 from zkchat_cli.slash.base import CommandResult, SlashCommand, YesNoQuestion
 
 

@@ -10,7 +10,7 @@ from zkchat_cli.views.memory import fact_update_text
 
 def _remember(session: ZkChatSession, argument: str) -> str:
     lost = "" if session.store.persistent else "\nIt is lost when you quit: this chat is not stored."
-    return fact_update_text(session.memory.remember(argument)) + lost
+    return fact_update_text(*session.memory.remember(argument)) + lost
 
 
 COMMAND = SlashCommand(_remember, "TEXT")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from zkchat_cli.memory.fact_ranking import RankedMemory, describe_source
-from zkchat_cli.memory.memory import FactUpdate, MemoryLevels
+from zkchat_cli.memory.facts import RankedMemory, describe_source
+from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Fact
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
@@ -36,26 +36,26 @@ def memory_search_lines(ranked: Sequence[RankedMemory]) -> Iterator[StyledLine]:
         yield styled_line(f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}")
 
 
-def fact_update_text(update: FactUpdate) -> str:
-    text = f"Remembered as {update.fact.key}: {update.fact.content}"
-    if update.replaced is not None and update.replaced.content != update.fact.content:
-        text += f"\nIt replaces the fact of {update.replaced.created_at[:10]}: {update.replaced.content}"
+def fact_update_text(fact: Fact, replaced: Fact | None) -> str:
+    text = f"Remembered as {fact.key}: {fact.content}"
+    if replaced is not None and replaced.content != fact.content:
+        text += f"\nIt replaces the fact of {replaced.created_at[:10]}: {replaced.content}"
     return text
 
 
-def level_effects(levels: MemoryLevels, items: Sequence[MemoryItem]) -> dict[str, str]:
-    """For each level of memory, what of it is among the `items` for a prompt, or why nothing is."""
-    if not levels.enabled:
+def level_effects(memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]) -> dict[str, str]:
+    """For each level of memory, what of it is among the `items` for a prompt, or why nothing is; `root_items` are of the vault's root."""
+    if not memory.enabled:
         return dict.fromkeys(("user", "project", "folder", "agent", "facts"), "off (context.memory_integration = false)")
-    switches = levels.switches
-    root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in levels.root]
-    folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in levels.root]
+    switches = memory.switches
+    root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in root_items]
+    folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in root_items]
     facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
     project = ", ".join(root) or f"none of {', '.join(switches.project_file)} in the vault's root"
     folder = ", ".join(folders) or "no memory file beside the notes of this turn"
 
     def private_file(level: str, without: str) -> str:
-        file = levels.private_files.get(level)
+        file = memory.private[level].file if level in memory.private else None
         tokens = sum(item.tokens for item in items if item.kind == level)
         return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
 
@@ -64,10 +64,11 @@ def level_effects(levels: MemoryLevels, items: Sequence[MemoryItem]) -> dict[str
         "project": project if switches.project else "off (memory.project = false)",
         "folder": folder if switches.project else "off (memory.project = false)",
         "agent": private_file("agent", "no agent is in use" if switches.agent else "off (memory.agent = false)"),
-        "facts": f"{facts} relevant, of {levels.facts} remembered" + (f"; and {notes} of the notes that answers cited" if notes else ""),
+        "facts": f"{facts} relevant, of {len(memory.facts())} remembered"
+        + (f"; and {notes} of the notes that answers cited" if notes else ""),
     }
 
 
-def level_lines(levels: MemoryLevels, items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
-    for level, effect in level_effects(levels, items).items():
+def level_lines(memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
+    for level, effect in level_effects(memory, root_items, items).items():
         yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(effect, "dim")), indent=9)

@@ -130,11 +130,12 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
         stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
         session = app.session(app.find(id_) if stored else None)
         items = session.memory_items()
-        levels = session.memory.levels(session.runtime.budget.messages, session.runtime.counter)
+        root_items = session.memory.project_items(session.runtime.budget.messages, session.runtime.counter)
+        lines = [*level_lines(session.memory, root_items, items), *memory_item_lines(items)]
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     documents = [{**item._asdict(), "relative_path": item.relative_path or None} for item in items]
-    ctx.print_result(documents, [*level_lines(levels, items), *memory_item_lines(items)])
+    ctx.print_result(documents, lines)
 
 
 @command(

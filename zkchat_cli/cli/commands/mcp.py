@@ -46,8 +46,7 @@ def serve(
         store_file = ctx.config.paths.store_file
         notes = server.NoteServer(NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file))))
         if unsafe:
-            from zkchat_cli.memory.memory_paths import MemoryPaths
-            from zkchat_cli.memory.project import memory_file_names
+            from zkchat_cli.memory.project import MemoryPaths, memory_file_names
 
             names = memory_file_names(ctx.config.values.memory)
             server.add_write_tools(notes, vault, MemoryPaths(vault.root, names, ctx.paths.agents_folder))

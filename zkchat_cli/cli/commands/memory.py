@@ -16,7 +16,7 @@ from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.memory.fact_ranking import RankedMemory
+    from zkchat_cli.memory.facts import RankedMemory
     from zkchat_cli.models import Fact
 
 NO_MATCH = "No memory matches."
@@ -48,14 +48,14 @@ def add(
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="The fact's subject; an older fact with the same key is replaced.")] = "",
 ) -> None:
     """Remember a fact. It replaces an older one with the same key."""
-    from zkchat_cli.memory.fact_ranking import MAX_FACT
+    from zkchat_cli.memory.facts import MAX_FACT
     from zkchat_cli.views.memory import fact_update_text
 
     fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
     with _session_without_conversation(ctx) as session:
-        update = session.memory.remember(fact, key=key)
-    replaced = _fact_document(update.replaced) if update.replaced else None
-    ctx.print_result({**_fact_document(update.fact), "replaced": replaced}, fact_update_text(update))
+        stored, replaced = session.memory.remember(fact, key=key)
+    document = {**_fact_document(stored), "replaced": _fact_document(replaced) if replaced else None}
+    ctx.print_result(document, fact_update_text(stored, replaced))
 
 
 @command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat memory import @facts.md"))
@@ -63,7 +63,7 @@ def import_(
     ctx: CommandContext, path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")]
 ) -> None:
     """Remember each list item and each paragraph of a file."""
-    from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
+    from zkchat_cli.memory.facts import MAX_FACT, parse_facts
     from zkchat_cli.references.mentions import ImportRoots, find_imports, read_import
     from zkchat_cli.views.memory import fact_update_text
 
@@ -83,8 +83,8 @@ def import_(
         updates = [session.memory.remember(fact, source=file.relative_path) for fact in short_facts]
     if skipped := len(facts) - len(short_facts):
         ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters.")
-    document = {"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped}
-    ctx.print_result(document, "\n".join(fact_update_text(each) for each in updates))
+    document = {"imported": [_fact_document(stored) for stored, _ in updates], "skipped": skipped}
+    ctx.print_result(document, "\n".join(fact_update_text(*update) for update in updates))
 
 
 @command(COMMAND, *options.NOTES)
@@ -123,7 +123,7 @@ def forget(
     yes: options.ConfirmOption = False,
 ) -> None:
     """Delete a fact and the older ones it replaced."""
-    from zkchat_cli.memory.fact_keys import slugify
+    from zkchat_cli.memory.facts import slugify
 
     with _session_without_conversation(ctx) as session:
         fact = session.memory.find_fact(key)

@@ -1,14 +1,19 @@
-"""Ranks facts and often-cited notes by how relevant they are to a message.
+"""Facts: what a text says of them, the keys they are stored under, and how relevant each is to a message.
 
-BM25 over stemmed words (Robertson and Zaragoza 2009), fused with meaning as in the search of notes, both times recency: an old fact counts
-half, never nothing.
+The key of "NAME: VALUE" and "NAME = VALUE" is the name, and a new value replaces the old one. "NAME is VALUE" does so only for things that
+have one value at a time, such as a deadline. In doubt both facts stay: the user can forget a fact too many, but cannot restore a lost one.
+
+Ranking is BM25 over stemmed words (Robertson and Zaragoza 2009), fused with meaning as in the search of notes, both times recency: an old
+fact counts half, never nothing.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain, count
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
@@ -18,7 +23,7 @@ from zkchat_cli.models import Fact, NoteUsage
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import LANGUAGES, content_stems, content_terms, detect_language, stem
+from zkchat_cli.text.words import LANGUAGES, STOPWORDS, content_stems, content_terms, detect_language, fold, stem
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search import fusion
@@ -40,6 +45,24 @@ MAX_FACT = 2_000
 """Characters."""
 
 _CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+MAX_KEY = 48
+MAX_NAME_WORDS = 6
+
+_ENTRY = lazy_pattern(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
+_IS = lazy_pattern(r"([^\s.!?][^.!?\n]{0,80}?)(?:\s+(?:is|are)\s+|是)\S", re.IGNORECASE)
+_ARTICLE = lazy_pattern(r"^(?:(?:the|a|an|my|our|your|please|remember|that)\s+)+", re.IGNORECASE)
+_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
+_LABELS = frozenset(
+    "note todo reminder remember idea important warning tip hint fyi ps nb attention question fact task 注意 备注 待办".split()
+)
+"""Labels before many different facts."""
+_SINGLE_VALUED = frozenset(
+    """name number phone mobile email address password pin birthday age height weight size colour color price cost rent salary fee budget
+    deadline date start end location capital username url version status owner manager goal limit language timezone amount quantity model
+    favourite favorite preferred current""".split()
+)
+_SINGLE_VALUED_CHINESE = tuple("密码 电话 号码 邮箱 地址 生日 名字 年龄 身高 体重 价格 日期 时间 版本 状态".split())
 
 
 class StoredMemory(NamedTuple):
@@ -90,6 +113,29 @@ def parse_facts(text: str) -> list[str]:
     return [clean_fact(fact) for fact in found if any(c.isalnum() for c in fact)]
 
 
+def suggest_key(content: str, facts: Mapping[str, str]) -> str:
+    """A key for a fact: its name, which may be that of an older fact, or a new key made of its first words. `facts`: the others by key."""
+    entry = _ENTRY.match(content)
+    match = entry or _IS.match(content)
+    words = [word for word in _words(_ARTICLE.sub("", match[1])) if word not in ("the", "of")] if match else []
+    if 0 < len(words) <= MAX_NAME_WORDS and words[0] not in _LABELS and any(word not in STOPWORDS for word in words):
+        is_single = not _SINGLE_VALUED.isdisjoint((words[0], words[-1])) or words[-1].endswith(_SINGLE_VALUED_CHINESE)
+        if (entry or is_single) and (name := slugify(" ".join(words))):
+            return name
+    first = slugify(" ".join([word for word in _words(content[:2000]) if word not in STOPWORDS][:MAX_NAME_WORDS])) or "fact"
+    numbered = (f"{first[: MAX_KEY - 4].strip('-')}-{n}" for n in count(2))
+    return next(key for key in chain([first], numbered) if facts.get(key, content) == content)
+
+
+def slugify(text: str) -> str:
+    """The words of a text without case and accents, joined by hyphens; at most `MAX_KEY` characters."""
+    return "-".join(_words(text[: 4 * MAX_KEY]))[:MAX_KEY].strip("-")
+
+
+def _words(text: str) -> list[str]:
+    return [re.sub("['’]", "", word) for word in _WORD.findall(fold(text))]
+
+
 def recall_fact(fact: Fact) -> StoredMemory:
     line = f"- {fact.content} ({fact.key}; {fact.created_at[:10]}; {describe_source(fact)})"
     return StoredMemory("fact", fact.key, fact.content, line, fact.created_at, None, fact.last_accessed, fact.agent)
@@ -128,11 +174,11 @@ def rank_by_relevance(
     rarity = {term: math.log(1 + (len(items) - frequency[term] + 0.5) / (frequency[term] + 0.5)) for term in query}
     by_words: dict[int, float] = {}
     shared = [[term for term in reversed(query) if term in words] for words in counts]
-    for number, (item, words) in enumerate(zip(items, counts, strict=True)):
-        norm = K1 * (1 - B + B * words.total() / average)
+    for number, words in enumerate(counts):
         if shared[number]:
+            norm = K1 * (1 - B + B * words.total() / average)
             score = sum(rarity[term] * words[term] * (K1 + 1) / (words[term] + norm) for term in shared[number])
-            by_words[number] = score * _recency(item.date, now)
+            by_words[number] = score * _recency(items[number].date, now)
     best = sorted(by_words, key=lambda number: -by_words[number])[:3]
     coverage = max((sum(rarity[term] for term in shared[number]) for number in best), default=0.0) / (sum(rarity.values()) or 1.0)
     near = {number: cosines[item] for number, item in enumerate(items) if item in cosines} if cosines else {}
@@ -169,10 +215,9 @@ def _recency(date: str, now: str) -> float:
 def choose_for_prompt(ranked: Sequence[RankedMemory], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """The relevant items that fit into `budget` tokens, best first."""
     chosen: list[MemoryItem] = []
-    for each in (each for each in ranked if each.fits_prompt):
-        item = each.item
-        tokens = counter.count(item.prompt_line) + 1
-        if tokens <= budget and len(chosen) < MAX_ITEMS:
+    for each in ranked:
+        item, tokens = each.item, counter.count(each.item.prompt_line) + 1
+        if each.fits_prompt and tokens <= budget and len(chosen) < MAX_ITEMS:
             budget -= tokens
             path = item.relative_path or ""
             chosen.append(MemoryItem(path, item.prompt_line, tokens, each.reason, kind=item.kind, key=item.key, agent=item.agent))
