@@ -63,7 +63,6 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._end = TranscriptPage(1, (), 0)
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
-        self._warnings: list[str] = []
         self._error: ZkchatError | None = None
         self._counted = 0  # characters of the answer that are in the prompt that was measured last
         self._approve_all = False
@@ -199,31 +198,30 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _begin(self, opened: tuple[App, ZkChatSession]) -> None:
         app, session = self.app, self.session = opened
-        if app.store.persistent:
-            file = history_file(app.loaded.paths.data_dir, str(app.vault.root))
-            self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
-            self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
+        warnings = [on_one_line(*each) for each in app.warnings(session)]
 
         def show_progress(done: int, total: int) -> None:
             raise_if_stopped()
             if done % 50 == 0:
                 self._work.post(lambda: self.state.setText(f"indexing {done}/{total}"))
 
-        self.switch_to(None)
-        self.run(lambda _: app.vault.refresh(progress=show_progress), self._indexed, lambda: self.state.setText("indexing stopped"))
-        self._warnings = [on_one_line(*each) for each in app.warnings(session)]
-        if self._warnings:
-            self.result.show_outcome(self._warnings)
+        def use_index(report: IndexReport) -> None:
+            self.run(lambda session: session.apply_scan(report))
+            self.look_up(lambda session: session.warm_up())
+            self.idle = f"{app.vault.name}: {report.notes:,} notes"
+            self.state.setText(self.idle)
+            if report.problems:
+                self.result.show_outcome([*warnings, *summarize_problems(report.problems)])
+            app.vault.embed_in_background(lambda: self._work.busy, app.message_embedder())
 
-    def _indexed(self, report: IndexReport) -> None:
-        assert self.app is not None
-        self.run(lambda session: session.apply_scan(report))
-        self.look_up(lambda session: session.warm_up())
-        self.idle = f"{self.app.vault.name}: {report.notes:,} notes"
-        self.state.setText(self.idle)
-        if report.problems:
-            self.result.show_outcome([*self._warnings, *summarize_problems(report.problems)])
-        self.app.vault.embed_in_background(lambda: self._work.busy, self.app.message_embedder())
+        if app.store.persistent:
+            file = history_file(app.loaded.paths.data_dir, str(app.vault.root))
+            self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
+            self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
+        self.switch_to(None)
+        self.run(lambda _: app.vault.refresh(progress=show_progress), use_index, lambda: self.state.setText("indexing stopped"))
+        if warnings:
+            self.result.show_outcome(warnings)
 
     def _carry_out(self, result: CommandResult) -> None:
         """Carry out the result of a command (see slash/base.py)."""

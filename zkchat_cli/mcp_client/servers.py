@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,8 @@ class McpServers:
     ) -> None:
         self._connections = {name: _Connection(name, server, call_seconds) for name, server in settings.items()}
         self._start_seconds = start_seconds
-        self._portal: AbstractContextManager[BlockingPortal] | None = None
+        self._portal: BlockingPortal | None = None
+        self._resources = ExitStack()
         self._has_waited = False
 
     def start(self) -> None:
@@ -63,10 +64,9 @@ class McpServers:
         from anyio.from_thread import start_blocking_portal
 
         if self._portal is None:
-            self._portal = start_blocking_portal(name="mcp servers")
-            self._running = self._portal.__enter__()
+            self._portal = self._resources.enter_context(start_blocking_portal(name="mcp servers"))
         for connection in self._connections.values():
-            connection.start(self._running)
+            connection.start(self._portal)
 
     def tools(self) -> tuple[Tool, ...]:
         """The tools of the servers that are ready. The first time it waits for them, `start_seconds` at most; a stop ends that."""
@@ -111,12 +111,11 @@ class McpServers:
 
     def close(self) -> None:
         """Stop all servers."""
-        portal, self._portal = self._portal, None
-        if portal is not None:
-            for connection in self._connections.values():
-                if connection.task is not None:
-                    connection.task.cancel()
-            portal.__exit__(None, None, None)
+        for connection in self._connections.values():
+            if connection.task is not None:
+                connection.task.cancel()
+        self._resources.close()
+        self._portal = None
 
 
 class _Connection:
