@@ -49,11 +49,11 @@ def judge_by_model(
         count -= 1
     options = Options(_answer_tokens(count), reasoning_effort=runtime.options.light_effort)
     request = Request(_prompt(sentences[:count], passages), options=options, window=runtime.window.tokens)
-    answer = yield from collect(runtime.model, request)
-    checked = _read_verdicts(answer.text, sentences)
+    answer, reported, problem = yield from collect(runtime.model, request)
+    checked = _read_verdicts(answer, sentences)
     if not checked:
-        raise ProviderError("bad_answer", f"the sentences were not checked: {answer.problem or 'the model gave no verdicts'}")
-    usage = answer.usage or TokenUsage(prompt_tokens=tokens, completion_tokens=runtime.counter.count(answer.text), estimated=True)
+        raise ProviderError("bad_answer", f"the sentences were not checked: {problem or 'the model gave no verdicts'}")
+    usage = reported or TokenUsage(prompt_tokens=tokens, completion_tokens=runtime.counter.count(answer), estimated=True)
     return checked, usage
 
 

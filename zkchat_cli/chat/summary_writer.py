@@ -113,15 +113,15 @@ class SummaryWriter:
     ) -> Generator[events.Event, None, ModelSummary]:
         options = Options(self._max_output, temperature=0.0, reasoning_effort=self._runtime.options.light_effort)
         with self._timer("model"):
-            answer = yield from collect(self.model, Request(messages, options=options, window=self._window))
+            answer, reported, problem = yield from collect(self.model, Request(messages, options=options, window=self._window))
         # counted by zkchat if the provider does not report it
-        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer.text))
-        summary = parse_summary(answer.text)
-        tokens, problem = self._runtime.counter.count(summary or ""), answer.problem
+        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer))
+        summary = parse_summary(answer)
+        tokens = self._runtime.counter.count(summary or "")
         if not problem and summary is None:
             problem = "the model's answer has no summary"
         elif not problem and tokens > self._limit:
             problem = f"the model's summary has {tokens:,} tokens; at most {self._limit:,} are allowed"
         elif not problem and tokens >= replaced:
             problem = f"the model's summary has {tokens:,} tokens and would replace {replaced:,}"
-        return ModelSummary(None if problem else summary, mode, 1, answer.usage or counted, problem)
+        return ModelSummary(None if problem else summary, mode, 1, reported or counted, problem)

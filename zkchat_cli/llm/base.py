@@ -9,7 +9,7 @@ import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
@@ -29,9 +29,8 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class Similarities(Protocol):
-    """How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
-
-    def similarities(self, query: str, texts: Sequence[str], /) -> list[float] | None: ...
+    def similarities(self, query: str, texts: Sequence[str], /) -> list[float] | None:
+        """How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
 
 
 _log = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ class Options(NamedTuple):
 
     @property
     def light_effort(self) -> Effort | None:
-        """The effort for a short answer: long reasoning would use up its tokens. None leaves the decision to the model."""
+        """The effort for a short answer: long reasoning would use up its tokens."""
         return self.reasoning_effort if self.reasoning_effort in (None, "none", "minimal") else "low"
 
 
@@ -107,7 +106,7 @@ Delta = TextPart | ReasoningPart | ThinkingPart | ToolCallsPart | Waiting | Stre
 
 
 class Window(NamedTuple):
-    """A context window in tokens, and where the figure comes from."""
+    """Its size, and where the figure comes from."""
 
     tokens: int
     source: str
@@ -120,9 +119,7 @@ class Model(ABC):
     """
 
     name: str
-    """Its name for `--model`."""
     window: Window | None = None
-    """Its context window, if it is known yet."""
     exact: bool = True
     """Whether zkchat's token counts are those of the model's own tokenizer."""
     has_server: ClassVar[bool] = False
@@ -154,16 +151,11 @@ class Model(ABC):
         return None
 
 
-class CollectedAnswer(NamedTuple):
-    """An answer; `problem` says in a few words why there is none, or only a part."""
+def collect(model: Model, request: Request) -> Generator[Waiting, None, tuple[str, TokenUsage | None, str | None]]:
+    """Make the call and return its whole answer, its usage and, in a few words, why there is none or only a part.
 
-    text: str = ""
-    usage: TokenUsage | None = None
-    problem: str | None = None
-
-
-def collect(model: Model, request: Request) -> Generator[Waiting, None, CollectedAnswer]:
-    """Make the call and return its whole answer; yields only why it is made again. Closing it ends the call."""
+    It yields only why the call is made again. Closing it ends the call.
+    """
     text = ""
     with closing(model.stream(request)) as stream:
         for delta in stream:
@@ -174,24 +166,19 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, Collecte
                     yield delta
                 case StreamFinished(reason, usage):
                     problem = f"the answer was not finished ({reason})" if reason in ("length", "content_filter", "cancelled") else None
-                    return CollectedAnswer(text, usage, problem or (None if text.strip() else "the model's answer was empty"))
+                    return text, usage, problem or (None if text.strip() else "the model's answer was empty")
                 case StreamFailed(error):
                     _log.info("%s failed: %s: %s", model.name, error.kind, error.message)
-                    return CollectedAnswer(text, problem=error.message)
-                case _:
-                    pass
-    return CollectedAnswer(text, problem="the stream broke off")
-
-
-PROMPT_PARTS = frozenset({"messages", "input", "system", "tools"})
-"""Keys of a request body with the parts of the prompt."""
+                    return text, None, error.message
+    return text, None, "the stream broke off"
 
 
 def request_frame(model: Model, request: Request) -> dict[str, Any] | None:
     """The body of a request, to be stored beside its prompt, with null for the parts of the prompt. None for a model without a server."""
     if not model.has_server:
         return None
-    return {name: None if name in PROMPT_PARTS else value for name, value in model.body(request).items()}
+    parts = ("messages", "input", "system", "tools")
+    return {name: None if name in parts else value for name, value in model.body(request).items()}
 
 
 def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -241,12 +228,10 @@ def without_none(**values: Any) -> dict[str, Any]:
 
 def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:
     """A call with its arguments parsed, or with `malformed` if they are not a JSON object. Some servers send null for no arguments."""
-    try:
+    with suppress(ValueError, RecursionError):
         parsed = json.loads(arguments) if arguments.strip() else None
-    except (ValueError, RecursionError):
-        return ToolCall(id=id_, name=name, malformed=arguments)
-    if parsed is None or isinstance(parsed, dict):
-        return ToolCall(id=id_, name=name, arguments=parsed or {})
+        if parsed is None or isinstance(parsed, dict):
+            return ToolCall(id=id_, name=name, arguments=parsed or {})
     return ToolCall(id=id_, name=name, malformed=arguments)
 
 

@@ -177,8 +177,9 @@ class Endpoint:
         """No data arrived for so long, before the answer or, if it had `started`, within it."""
         if started:
             return self.error("timeout", f"stopped in the middle of its answer, for {seconds:g} s", "Ask again for the rest.")
-        hint = "Try again: a model may still be loading. Or raise its timeout."
-        return self.error("timeout", f"did not answer within {seconds:g} s", hint)
+        return self.error(
+            "timeout", f"did not answer within {seconds:g} s", "Try again: a model may still be loading. Or raise its timeout."
+        )
 
     def cut_off(self, cause: BaseException | str, *, started: bool = True) -> ProviderError:
         """The connection ended before the answer was complete or, if it had not `started`, before its first word."""
@@ -351,8 +352,7 @@ def check_document(document: bytes | bytearray, server: Endpoint, most: int) -> 
 
 
 def find_error(answer: object) -> object:
-    """The error in a response or an event, an object or a text; None if there is none. For vLLM, Mistral and FastAPI the whole document is
-    the error, and Gemini puts it into a list."""
+    """The error in a response or an event; None if there is none. For vLLM, Mistral and FastAPI it is the whole, in Gemini's a list."""
     if isinstance(answer, list) and answer:
         answer = answer[0]
     if not isinstance(answer, Mapping):
@@ -362,7 +362,6 @@ def find_error(answer: object) -> object:
 
 
 def _parse_error(body: str) -> object:
-    """The error in the body of a response: JSON, or a text that is no web page."""
     try:
         return find_error(json.loads(body))
     except (ValueError, RecursionError):

@@ -231,23 +231,14 @@ class OpenAIModel(RemoteModel):
         self.exact = self.official and self.model.startswith(_O200K_MODELS)
 
     def find_window(self) -> Window | None:
-        if self.official:
-            self._look_up_family(self.model)
-            size = openai_input(self.model)
-            return Window(size, "zkchat's table of OpenAI's models") if size else None
-        found = self.find_listed(self.list_models())
-        if found is None:
-            self._look_up_family(self.model)
-            return None
-        self.calls_tools = found.calls_tools
-        size = self._read_loaded_window(found) or found.window
-        self._look_up_family(found.name)
-        return Window(size, "the server's list of models") if size else None
-
-    def _look_up_family(self, name: str) -> None:
-        """Where the server does not say whether the model can call tools."""
-        if self.calls_tools is None and calls_no_tools(name):
+        found = None if self.official else self.find_listed(self.list_models())
+        size, source = (openai_input(self.model), "zkchat's table of OpenAI's models") if self.official else (None, "")
+        if found is not None:
+            self.calls_tools = found.calls_tools
+            size, source = self._read_loaded_window(found) or found.window, "the server's list of models"
+        if self.calls_tools is None and calls_no_tools(found.name if found else self.model):
             self.calls_tools, self.known_from = False, "zkchat's table of models"
+        return Window(size, source) if size else None
 
     def _read_loaded_window(self, found: ModelInfo) -> int | None:
         """The window with which LM Studio or llama.cpp has loaded a model; llama.cpp also says whether its template takes tools."""
