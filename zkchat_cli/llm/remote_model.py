@@ -35,7 +35,7 @@ COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
 FIRST_DELAY = 1.0
 """Seconds before the second attempt if the server names none; twice as long before the third."""
 LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"
-"""The owner of their models, as llama.cpp and LM Studio list them."""
+"""The owner of their models, as they list them."""
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
 
@@ -120,8 +120,7 @@ class RemoteModel(Model):
 
     @abstractmethod
     def find_window(self) -> Window | None:
-        """The context window that the server, or a table, names; None if neither does. Raises ProviderError, and UNREADABLE for an
-        answer of another form."""
+        """The context window that the server, or a table, names. Raises ProviderError, and UNREADABLE for an answer of another form."""
 
     @abstractmethod
     def list_models(self) -> tuple[ModelInfo, ...]:
@@ -188,12 +187,23 @@ class RemoteModel(Model):
         if error := self.config_error():
             yield StreamFailed(error)
             return
+
+        async def call(emit: Emit) -> None:
+            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
+
+            await stream_chat(self, self.body(request), emit)
+
+        names = {wire_name(tool.name): tool.name for tool in request.tools}
+        limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
         reported: Refusal | None = None
         while True:
             refusal = None
-            with closing(self._call(request)) as deltas:
+            with closing(stream_in_thread(call, self.server, *limits)) as deltas:
                 for delta in deltas:
                     match delta:
+                        case ToolCallsPart(calls):
+                            named = (each.model_copy(update={"name": names.get(each.name, each.name)}) for each in calls)
+                            delta = ToolCallsPart(tuple(named))
                         case StreamFailed(error) if error.kind == "bad_request":
                             found = (each for each in self.refusals if each not in self.refused and each.wording.search(error.message))
                             if refusal := next(found, None):
@@ -207,21 +217,6 @@ class RemoteModel(Model):
                 return
             self.refused.append(refusal)
             reported = refusal if refusal.notice else reported
-
-    def _call(self, request: Request) -> Generator[Delta, None, None]:
-        async def call(emit: Emit) -> None:
-            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
-
-            await stream_chat(self, self.body(request), emit)
-
-        names = {wire_name(tool.name): tool.name for tool in request.tools}
-        limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
-        with closing(stream_in_thread(call, self.server, *limits)) as parts:
-            for part in parts:
-                if isinstance(part, ToolCallsPart):
-                    calls = (each.model_copy(update={"name": names.get(each.name, each.name)}) for each in part.calls)
-                    part = ToolCallsPart(tuple(calls))
-                yield part
 
     def check(self) -> ProviderError | None:
         if error := self.config_error():
@@ -268,7 +263,6 @@ class KeyedProvider(NamedTuple):
     check: str = ""
 
     def server(self, config: ModelConfig, settings: KeyedSettings) -> Endpoint:
-        """Its server, or the one that the user has configured."""
         variable = f"{self.name.upper()}_BASE_URL"
         given_address = config.env.get(variable, "").strip() or settings.base_url.strip()
         address = given_address.rstrip("/").removesuffix(self.path) or self.address
@@ -302,5 +296,4 @@ class KeyedProvider(NamedTuple):
 
 
 def bearer(key: str, _official: bool = False) -> dict[str, str]:
-    """The header with a key as OpenAI and most servers expect it."""
     return {"Authorization": f"Bearer {key}"} if key else {}

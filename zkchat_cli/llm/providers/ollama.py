@@ -142,11 +142,9 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
             messages[-1] |= {"tool_call_id": message.tool_call_id, "tool_name": names.get(message.tool_call_id or "", "")}
         for block in message.thinking_for(PROVIDER_NAME):
             messages[-1] |= block
-        if message.tool_calls:
-            calls = message.tool_calls
-            messages[-1]["tool_calls"] = [
-                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}} for call in calls
-            ]
+        for call in message.tool_calls:
+            function = {"name": call.name, "arguments": call.arguments}
+            messages[-1].setdefault("tool_calls", []).append({"id": call.id, "type": "function", "function": function})
     options = request.options
     return without_none(
         model=model,
