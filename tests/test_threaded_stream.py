@@ -8,10 +8,10 @@ import pytest
 from model_server import ModelServer, Reply
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, StreamFailed, StreamFinished, TextPart
+from zkchat_cli.llm.base import Delta, Emit, HiddenPart, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_client import Endpoint
+from zkchat_cli.llm.remote_model import Call, stream_in_thread
 from zkchat_cli.llm.stop_signal import STOP
-from zkchat_cli.llm.threaded_stream import Call, Emit, HiddenPart, stream_in_thread
 
 KEY = "sk-secret-0123456789"
 SERVER = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)

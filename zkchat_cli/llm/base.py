@@ -86,6 +86,12 @@ class ThinkingPart(NamedTuple):
     blocks: ThinkingBlocks
 
 
+class HiddenPart(NamedTuple):
+    """So many bytes of the answer that the engine does not get, such as a piece of a tool call: the timeout starts again."""
+
+    size: int
+
+
 class StreamFinished(NamedTuple):
     """The answer is complete; `notice` says if zkchat cut it or had to request it in another way. `usage` is None if the provider does not
     report it, `level` if it does not know how sure it is."""
@@ -103,6 +109,7 @@ class StreamFailed(NamedTuple):
 
 
 Delta = TextPart | ReasoningPart | ThinkingPart | ToolCallsPart | Waiting | StreamFinished | StreamFailed
+Emit = Callable[[Delta | HiddenPart], None]
 
 
 class Window(NamedTuple):

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart, ThinkingPart, ToolCallsPart, parse_tool_call
+from zkchat_cli.llm.base import Delta, HiddenPart, ReasoningPart, StreamFinished, TextPart, ThinkingPart, ToolCallsPart, parse_tool_call
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
-from zkchat_cli.llm.threaded_stream import HiddenPart
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage
 from zkchat_cli.text.numbers import whole_number
 

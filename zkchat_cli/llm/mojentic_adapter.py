@@ -18,9 +18,9 @@ import httpx
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Waiting
+from zkchat_cli.llm.base import Emit
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, MAX_RETRY_AFTER, UNCOMPRESSED, check_document, check_response, open_client
-from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.text.numbers import bounded_seconds
 
 # mojentic calls logging.basicConfig(INFO) on import and lets structlog write JSON lines to stderr. With a handler on the root logger the

@@ -1,10 +1,13 @@
 """What the models on a server have in common: settings, the stream on its own thread, the model list, and for some a key."""
 
+import logging
+import queue
 import re
 import threading
+import time
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -13,14 +16,20 @@ from pydantic import Field
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.events import Waiting
 from zkchat_cli.llm.base import (
+    DEFAULT_MAX_ANSWER,
     Delta,
+    Emit,
+    HiddenPart,
     Model,
     ModelConfig,
     ModelInfo,
+    ReasoningPart,
     Request,
     StreamFailed,
     StreamFinished,
+    TextPart,
     ToolCallsPart,
     Window,
     wire_name,
@@ -28,7 +37,7 @@ from zkchat_cli.llm.base import (
 )
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import ROLES_REFUSED, UNREADABLE, Endpoint, LookupLimits
-from zkchat_cli.llm.threaded_stream import Emit, stream_in_thread
+from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.text.numbers import whole_number
 
 COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
@@ -38,6 +47,14 @@ LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"
 """The owner of their models, as they list them."""
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
+
+
+CLOSE_SECONDS = 0.1
+"""How long a leaving reader waits for the connection to close."""
+_LIMITED: dict[type, str] = {TextPart: "the answer", ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
+_Queued = Delta | HiddenPart | None
+Call = Callable[[Emit], Coroutine[Any, Any, None]]
+_log = logging.getLogger(__name__)
 
 
 class ServerSettings(Section):
@@ -229,6 +246,92 @@ class RemoteModel(Model):
         if not listed or self.find_listed(listed):
             return None
         return self.server.unknown_model(self.model, [model.name for model in listed])
+
+
+def stream_in_thread(
+    call: Call, endpoint: Endpoint, timeout: float, stall_timeout: float, max_bytes: int = DEFAULT_MAX_ANSWER
+) -> Generator[Delta, None, None]:
+    """The deltas that `call` emits on a thread of its own. Closing the generator cancels the call.
+
+    A library may block where no signal reaches it (a slow name lookup, a silent server). The reader waits on a queue instead, and leaves
+    within 0.2 s. However the call ends, the reader gets exactly one final delta.
+
+    It waits `timeout` seconds for the first delta, for which a model may have to be loaded, and `stall_timeout` for each further one. Only
+    text, reasoning and tool calls count: a server that sends pings or empty deltas makes no progress. An answer whose text, reasoning or
+    tool calls exceed `max_bytes` is cut there and finished with "length".
+    """
+    import asyncio  # 30 ms, which only a call of a server has to pay
+
+    deltas: queue.SimpleQueue[_Queued] = queue.SimpleQueue()
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(call(deltas.put))
+
+    def run() -> None:
+        try:
+            loop.run_until_complete(task)
+        except asyncio.CancelledError:
+            pass
+        except ProviderError as e:
+            deltas.put(StreamFailed(e))
+        except Exception as e:  # a defect in a library or in zkchat must not end the conversation  # noqa: BLE001
+            _log.exception("the call failed")
+            problem = f"could not be called: {type(e).__name__}: {e}"
+            deltas.put(StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
+        finally:
+            deltas.put(None)
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
+
+    thread = threading.Thread(target=run, name="model call", daemon=True)
+    thread.start()
+    started, rooms = False, dict.fromkeys(_LIMITED, max_bytes)
+    try:
+        while True:
+            seconds = stall_timeout if started else timeout
+            try:
+                delta = _next_delta(deltas, seconds)
+            except queue.Empty:
+                delta = StreamFailed(endpoint.answer_timeout(seconds, started=started))
+            if isinstance(delta, Waiting):  # repeated each second with the seconds that are left
+                deadline, left = time.monotonic() + delta.seconds, delta.seconds
+                while left > 0:
+                    yield Waiting(left, delta.reason)
+                    time.sleep(min(1.0, left))
+                    left = deadline - time.monotonic() if deltas.empty() else 0.0
+                continue
+            if isinstance(delta, TextPart | ReasoningPart | HiddenPart):
+                encoded = b"" if isinstance(delta, HiddenPart) else delta.text.encode("utf-8", "surrogatepass")
+                room = rooms[type(delta)]
+                rooms[type(delta)] -= delta.size if isinstance(delta, HiddenPart) else len(encoded)
+                if rooms[type(delta)] < 0:
+                    if not isinstance(delta, HiddenPart):
+                        yield type(delta)(encoded[:room].decode("utf-8", "ignore"))
+                    notice = f"{_LIMITED[type(delta)]} became longer than {max_bytes:,} bytes and was cut there"
+                    yield StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
+                    return
+            if isinstance(delta, HiddenPart):
+                continue
+            yield delta or StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
+            if delta is None or isinstance(delta, StreamFinished | StreamFailed):
+                return
+            started = True
+    finally:
+        with suppress(RuntimeError):  # the call has ended, and its loop is closed
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join(CLOSE_SECONDS)
+
+
+def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float) -> _Queued:
+    """The next delta. Raises queue.Empty after so many seconds, and KeyboardInterrupt when another thread stops this one's work."""
+    deadline = time.monotonic() + seconds
+    while True:
+        raise_if_stopped()
+        left = deadline - time.monotonic()
+        try:
+            return deltas.get(timeout=max(0.0, min(left, STOP_INTERVAL)))
+        except queue.Empty:
+            if left <= STOP_INTERVAL:
+                raise
 
 
 def fetch_models(
