@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from zkchat_cli.app.model_access import available_models, llama_cpp_server
+from zkchat_cli.app.factory import available_models, llama_cpp_server
 from zkchat_cli.app.settings import StartupOptions, check_settings, demo_vault, load_settings, save_setting, vault_folder
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError

@@ -6,7 +6,7 @@ Pure functions: from an answer to the text of a note, and from a question to a f
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 
 from zkchat_cli.citations import marks
@@ -29,8 +29,17 @@ def note_text(question: str, answer: ZkChatMessage, conversation: str, name: Cal
 
     fields = {"question": question.strip()[:MAX_QUESTION], "model": answer.model, "date": answer.timestamp, "conversation": conversation}
     front_matter = base.front_matter(fields).removesuffix("---") + "tags: []\n---"
-    parts = [front_matter, _link_citations(answer, link).strip("\n"), _source_list(answer.citations, link)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    sources: dict[str, None] = {}
+    for citation in answer.citations:
+        if citation.relative_path is None:
+            sources[f"- [{citation.number}] no such source *(not verified)*"] = None
+            continue
+        path = "`" + " ".join(citation.relative_path.replace("`", "'").split()) + "`"
+        where = "" if citation.start_line is None else f":{line_range(citation.start_line, citation.end_line)}"
+        quotation = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
+        sources[f"- {link(citation)} {path}{where}{quotation}{base.quotation_doubt(citation)}"] = None
+    source_list = "\n".join(["## Sources", "", *sources]) if sources else ""
+    return "\n\n".join(filter(None, (front_matter, _link_citations(answer, link).strip("\n"), source_list))) + "\n"
 
 
 def file_name(question: str, exists: Callable[[str], bool]) -> str:
@@ -61,16 +70,3 @@ def _link_citations(answer: ZkChatMessage, link: Callable[[Citation], str]) -> s
             parts.append(" ")  # `![[…]]` would embed the note
         parts.append(", ".join(links))
     return base.close_code_block("".join(parts))
-
-
-def _source_list(citations: Iterable[Citation], link: Callable[[Citation], str]) -> str:
-    lines: dict[str, None] = {}
-    for citation in citations:
-        if citation.relative_path is None:
-            lines[f"- [{citation.number}] no such source *(not verified)*"] = None
-            continue
-        path = "`" + " ".join(citation.relative_path.replace("`", "'").split()) + "`"
-        where = "" if citation.start_line is None else f":{line_range(citation.start_line, citation.end_line)}"
-        quotation = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
-        lines[f"- {link(citation)} {path}{where}{quotation}{base.quotation_doubt(citation)}"] = None
-    return "\n".join(["## Sources", "", *lines]) if lines else ""

@@ -83,7 +83,13 @@ def source_lines(
         _cited_lines(number, group, digits, name) + _summary_lines(about.pop(group[0].relative_path, None))
         for number, group in groups.items()
     ]
-    shown += [_named_lines(reference) for reference in spare if reference.reference_type in _TYPES_OF_USER]
+    for each in (reference for reference in spare if reference.reference_type in _TYPES_OF_USER):
+        if each.relative_path is None:  # suggestions for it were shown when the turn began
+            shown.append([styled_line(f"  ✗ {each.wikilink} not found", "yellow")])
+        else:
+            left = StyledSpan("  · ", spoken="  "), StyledSpan(each.wikilink, "cyan")
+            head = StyledLine(left, (StyledSpan(each.relative_path, "dim", each.relative_path),))
+            shown.append([head, *_summary_lines(each.summary)])
     body = [each for group in shown[:limit] for each in group]
     if len(shown) > limit:
         body.append(styled_line(f"  and {len(shown) - limit} more: {rest}", "dim"))
@@ -141,15 +147,6 @@ def _cited_lines(number: int, citations: Sequence[Citation], digits: int, name: 
         remarks.append((UNSUPPORTED, "yellow"))
     line = StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)
     return [line, *(styled_line(f"{' ' * indent}{text}", style, indent) for text, style in remarks)]
-
-
-def _named_lines(reference: DocumentReference) -> list[StyledLine]:
-    """A document that the user named. Suggestions for a broken link were shown when the turn began."""
-    if reference.relative_path is None:
-        return [styled_line(f"  ✗ {reference.wikilink} not found", "yellow")]
-    path = StyledSpan(reference.relative_path, "dim", reference.relative_path)
-    head = StyledLine((StyledSpan("  · ", spoken="  "), StyledSpan(reference.wikilink, "cyan")), (path,))
-    return [head, *_summary_lines(reference.summary)]
 
 
 def _summary_lines(summary: str | None) -> list[StyledLine]:

@@ -33,7 +33,7 @@ def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
 @command(COMMAND, "as_json", name="list")
 def list_(ctx: CommandContext) -> None:
     """Each provider, where its key comes from, and the key's last characters."""
-    from zkchat_cli.app.model_access import keyed_servers
+    from zkchat_cli.app.factory import keyed_servers
 
     where = ctx.paths
     rows, lines = [], []
@@ -59,7 +59,7 @@ def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
 
 def _server(ctx: CommandContext, provider: str) -> tuple[str, str]:
     """The variable of a provider's key, and the server that it is for. Raises UsageError for an unknown provider."""
-    from zkchat_cli.app.model_access import keyed_servers
+    from zkchat_cli.app.factory import keyed_servers
 
     known = keyed_servers(ctx.config)
     if provider not in known:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli.app import factory, model_access
+from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.chat.runtime import ExternalServer
@@ -93,7 +93,7 @@ def _check_vocabulary() -> str:
 
 def _check_provider(loaded: LoadedConfig) -> str:
     """The model in use, which opens; whether its server answers is a check of its own."""
-    opened, values = model_access.open_model(loaded), loaded.values
+    opened, values = factory.open_model(loaded), loaded.values
     model = opened.model
     model.prepare()
     window = f"; window {model.window.tokens:,} tokens ({model.window.source})" if model.window else ""
@@ -108,7 +108,7 @@ def _server_checks(loaded: LoadedConfig) -> Iterator[Check]:
     chosen, _, model = loaded.values.model.partition("/")
     for name in providers.names():
         own = model if name == chosen else ""
-        remote = model_access.open_remote(name, loaded, own)
+        remote = factory.open_remote(name, loaded, own)
         if remote is not None and (remote.server.is_configured or name == chosen):
             yield name, partial(_check_server, remote, own)
 
@@ -137,7 +137,7 @@ def _check_tool_server(server: ExternalServer) -> str:
 
 def _check_semantic(loaded: LoadedConfig) -> str:
     """One call to the embedder, and how many vectors are there."""
-    embedder = model_access.open_embedder(loaded)
+    embedder = factory.open_embedder(loaded)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     with closing(embedder):
