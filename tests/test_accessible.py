@@ -10,8 +10,7 @@ from terminal_screen import CTRL_C, Chat
 from zkchat_cli.models import Citation
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views.sources import source_lines
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
-from zkchat_cli.views.token_usage import BudgetBar
+from zkchat_cli.views.text import BudgetBar, StyledLine, StyledSpan, styled_line
 
 DRAWN = re.compile(rb"\x1b\[[0-9;?]*[A-Zac-ln-z]|\r(?!\n)")
 """Escape sequences other than styles and links, and returns to the beginning of a row."""

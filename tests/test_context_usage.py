@@ -11,8 +11,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views import prompts
-from zkchat_cli.views.text import IN_SHELL, UNSTORED, plain_text
-from zkchat_cli.views.token_usage import BudgetBar
+from zkchat_cli.views.text import IN_SHELL, UNSTORED, BudgetBar, plain_text
 from zkchat_cli.views.turn_steps import compaction_line, describe_active_compaction, describe_compaction
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())

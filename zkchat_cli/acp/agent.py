@@ -28,8 +28,8 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.views.approval import call_question
 from zkchat_cli.views.text import plain_text
+from zkchat_cli.views.turn_steps import call_question
 
 MAX_LISTED = 200
 LONGEST_ERROR = 1000

@@ -14,8 +14,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.exporters import html
 from zkchat_cli.models import ContextUsage
 from zkchat_cli.views.sources import BROKEN, ReferenceRow
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
-from zkchat_cli.views.token_usage import BudgetBar
+from zkchat_cli.views.text import BudgetBar, StyledLine, StyledSpan, styled_line
 
 HEIGHT = 190
 BAR_WIDTH = 130

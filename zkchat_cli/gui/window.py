@@ -37,10 +37,8 @@ from zkchat_cli.tokens.counter import estimate_tokens
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision, decline
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views import conversation_list
-from zkchat_cli.views.approval import call_question, diff_lines
-from zkchat_cli.views.text import StyledLine, styled_line, summarize_problems
-from zkchat_cli.views.token_usage import short_count
-from zkchat_cli.views.turn_steps import tool_line
+from zkchat_cli.views.text import StyledLine, short_count, styled_line, summarize_problems
+from zkchat_cli.views.turn_steps import call_question, diff_lines, tool_line
 
 WIDTHS = (220, 600, 360)
 """Widths of the three panes, which keep their proportions."""

@@ -12,7 +12,7 @@ from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, SlashCommand, last_answer
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.views.token_usage import usage_text
+from zkchat_cli.views.text import usage_text
 
 _MARKS = {"does_not_support": "✗ not supported:", "unclear": "○ unclear:"}
 

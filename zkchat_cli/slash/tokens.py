@@ -4,7 +4,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import sum_usage
 from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.views.token_usage import usage_text
+from zkchat_cli.views.text import usage_text
 
 
 def _tokens(session: ZkChatSession, argument: str) -> str:

@@ -13,7 +13,7 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Approve, Decision, approve_notes, decline
 from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.views.approval import call_question, diff_lines
+from zkchat_cli.views.turn_steps import call_question, diff_lines
 
 STOPPED = "\x03"  # the answer to a question that Ctrl-C ended
 YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")

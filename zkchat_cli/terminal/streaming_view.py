@@ -25,7 +25,7 @@ from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
 from zkchat_cli.text.sanitize import Sanitizer, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate
-from zkchat_cli.views.token_usage import BudgetBar
+from zkchat_cli.views.text import BudgetBar
 
 MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9  # seconds between two drawings at least, and how many times as long as the last drawing took
 STATUS_DELAY = 0.4  # seconds before the status line appears: for a quicker answer it would only flicker

@@ -11,7 +11,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.views.token_usage import YELLOW_FROM, BudgetBar, short_count
+from zkchat_cli.views.text import YELLOW_FROM, BudgetBar, short_count
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession

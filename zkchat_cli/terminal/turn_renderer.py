@@ -14,8 +14,7 @@ from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import no_source_line, source_lines
-from zkchat_cli.views.text import IN_CHAT, CommandHints
-from zkchat_cli.views.token_usage import short_count, usage_text
+from zkchat_cli.views.text import IN_CHAT, CommandHints, short_count, usage_text
 from zkchat_cli.views.turn_steps import compaction_line, tool_line, tools_line
 
 if TYPE_CHECKING:

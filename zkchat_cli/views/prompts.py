@@ -14,8 +14,7 @@ from zkchat_cli.context.tool_result_masking import is_masked
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, StyledSpan, styled_line
-from zkchat_cli.views.token_usage import CELLS, BudgetBar, short_count
+from zkchat_cli.views.text import CELLS, IN_CHAT, BudgetBar, CommandHints, StyledLine, StyledSpan, short_count, styled_line
 
 MIN_CELLS = 4
 WIDTH = 80

@@ -1,16 +1,20 @@
-"""What happened in a turn besides the answer, in words: tool calls, and compactions with their cost."""
+"""What happens in a turn besides the answer: tool calls, what the user approves, and compactions with their cost."""
 
+import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from zkchat_cli.context.compaction_policy import SummaryCoverage
-from zkchat_cli.models import Compaction, ToolRun
+from zkchat_cli.models import Compaction, ToolCall, ToolRun
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.text.truncate import format_arguments
-from zkchat_cli.views.text import IN_CHAT, CommandHints
-from zkchat_cli.views.token_usage import usage_text
+from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
+from zkchat_cli.text.truncate import format_arguments, truncate
+from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, styled_line, usage_text
 
+MAX_ARGUMENTS = 400  # characters of a call's arguments that are shown
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _PAST_TENSES = {
     **dict.fromkeys(("find_excerpts", "find_zk_documents_related_to"), "searched"),
     **dict.fromkeys(("recall_conversation", "retrieve_from_smart_memory"), "recalled"),
@@ -35,6 +39,30 @@ def tool_line(run: ToolRun, excerpts: int) -> str:
     result = f"{plural(excerpts, 'excerpt')}, {plural(run.tokens, 'token')}" if excerpts else plural(run.tokens, "token")
     failure = f"failed: {run.outcome}" if run.outcome else "failed"
     return sanitize_name(f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, {run.duration_ms:.0f} ms")
+
+
+def call_question(call: ToolCall) -> str:
+    arguments = truncate(reveal_invisible(json.dumps(call.arguments, ensure_ascii=False)), MAX_ARGUMENTS)
+    return f"Call {reveal_invisible(call.name)} with {arguments}?"
+
+
+def diff_lines(diff: str) -> list[StyledLine]:
+    """A unified diff in the colors of `git diff`, with invisible characters made visible.
+
+    Lines outside of hunks are headers; the text of a note can look like a header, so hunks are counted.
+    """
+    shown, old, new = [], 0, 0
+    for line in diff.removesuffix("\n").split("\n") if diff else ():
+        if old <= 0 and new <= 0 and not line.startswith("\\"):
+            hunk = _HUNK.match(line)
+            old, new = (int(count or 1) for count in hunk.groups()) if hunk else (0, 0)
+            style = "cyan" if hunk else "bold"
+        else:
+            old -= line[:1] in (" ", "-")
+            new -= line[:1] in (" ", "+")
+            style = _STYLES.get(line[:1], "")
+        shown.append(styled_line(reveal_invisible(line), style))
+    return shown
 
 
 def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
