@@ -88,7 +88,10 @@ def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
     """
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     notes = _Notes(vault, text)
-    text = _number_footnotes(text)
+    if names := dict.fromkeys(_NAMED_DEFINITION.findall(text)):  # footnotes with names get numbers that the text does not use yet
+        used = {int(number) for number in _NUMBER.findall(text)}
+        numbers = dict(zip(names, (number for number in range(_MOST_NUMBERS, 0, -1) if number not in used), strict=False))
+        text = re.sub(r"\[\^([^\[\]\s]+)\]", lambda mark: f"[^{numbers.get(mark[1], mark[1])}]", text)
     verified = [_verify(quotation, notes) for quotation in _read_quotations(text, notes)]
     return [each for each in verified if each.found.verdict in ("verified", "cut") or not notes.matching_notes(each.quote)]
 
@@ -161,7 +164,13 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
             assigned.add(index)
             is_named = is_beside(cited.mark.span, quotations[index], visible)
             found.append(_WrittenQuotation(quotations[index].start, words, cited.notes, is_named))
-    pages = list(_pages(without_code, written, footnotes))
+    # where the text names pages of the web as sources: their addresses, links to them, and numbers that mean them
+    addresses = list(PAGE.finditer(without_code))
+    pages = [(next((link.span for link in links if link.start < page.start() < link.end), page.span()), page[0]) for page in addresses]
+    for mark in written:
+        defined = [footnotes[number] for number in mark.numbers if number in footnotes]
+        if (pages_of := [footnote.page for footnote in defined if footnote.page]) and not any(footnote.notes for footnote in defined):
+            pages.append((mark.span, pages_of[0]))
     found = [each if each.is_named else each._replace(page=_page_of(at[each.at], pages, visible)) for each in found]
     found += [
         _WrittenQuotation(q.start, q.words, page=_page_of(q, pages, visible)) for index, q in enumerate(quotations) if index not in assigned
@@ -169,28 +178,6 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     found += [_WrittenQuotation(len(text), words, note.notes, True, note.page) for note in footnotes.values() for words in note.quotes]
     unique = {(each.at, each.words): each for each in reversed(found)}
     return sorted((each for each in unique.values() if each.is_named or count_words(each.words) >= FEWEST_WORDS), key=lambda each: each.at)
-
-
-def _number_footnotes(text: str) -> str:
-    """The text with numbers that it does not use yet in place of the names of its footnotes: `[^name]`."""
-    names = dict.fromkeys(_NAMED_DEFINITION.findall(text))
-    used = {int(number) for number in _NUMBER.findall(text)} if names else set()
-    free = (number for number in range(_MOST_NUMBERS, 0, -1) if number not in used)
-    numbers = dict(zip(names, free, strict=False))
-    named = re.compile(r"\[\^([^\[\]\s]+)\]")
-    return named.sub(lambda mark: f"[^{numbers[mark[1]]}]" if mark[1] in numbers else mark[0], text) if names else text
-
-
-def _pages(text: str, written: Iterable[CitationMark], footnotes: Mapping[int, Footnote]) -> Iterator[tuple[tuple[int, int], str]]:
-    """Where the text names pages of the web as sources: their addresses, links to them, and numbers that mean them."""
-    links = [found.span() for found in _MARKDOWN_LINK.finditer(text)]
-    for page in PAGE.finditer(text):
-        yield next((link for link in links if link[0] < page.start() < link[1]), page.span()), page[0]
-    for mark in written:
-        defined = [footnotes[number] for number in mark.numbers if number in footnotes]
-        pages = [footnote.page for footnote in defined if footnote.page]
-        if pages and not any(footnote.notes for footnote in defined):
-            yield mark.span, pages[0]
 
 
 def _page_of(quotation: Quotation, pages: Iterable[tuple[tuple[int, int], str]], text: str) -> str:

@@ -117,7 +117,13 @@ class _BlockReader:
             case "paragraph" if self._kind in ("paragraph", "item") and self._quoted >= bool(scanned.quotes):
                 self._lines.append(text)  # a quote may continue without its marker, but not the other way round
             case "paragraph":
-                yield from self._open_paragraph(text, scanned, number)
+                continues_item = scanned.in_list and self._kind in (None, "heading", "definition")
+                callout = _CALLOUT.match(text) if scanned.quotes else None
+                yield from self._open("item" if continues_item else "paragraph", number, scanned, *(() if callout else (text,)))
+                if callout:
+                    self._first_line = number + 1
+                    if callout[1]:
+                        yield MarkdownBlock("callout", (callout[1],), number, quoted=True)
             case "code":
                 self._lines.append(line[min(self._fence_start, len(line) - len(line.lstrip(" \t>"))) :])
             case "fence":
@@ -138,16 +144,6 @@ class _BlockReader:
                 yield from self._open("table", number - len(header), scanned, *header, text)
             case _:  # blank, rule, fence_end
                 yield from self._close()
-
-    def _open_paragraph(self, text: str, scanned: ScannedLine, number: int) -> Iterator[MarkdownBlock]:
-        continues_item = scanned.in_list and self._kind in (None, "heading", "definition")
-        yield from self._open("item" if continues_item else "paragraph", number, scanned)
-        if scanned.quotes and (callout := _CALLOUT.match(text)):
-            if callout[1]:
-                yield MarkdownBlock("callout", (callout[1],), number, quoted=True)
-            self._first_line = number + 1
-        else:
-            self._lines.append(text)
 
     def _open(self, kind: BlockKind, number: int, scanned: ScannedLine, *lines: str) -> Iterator[MarkdownBlock]:
         yield from self._close()
@@ -173,21 +169,16 @@ class _BlockReader:
                 at = max(at, closing + len(opening))
             elif opening == "$$" and (self._text.find("$$", at, end) >= 0 or not _CONTAINER.fullmatch(self._text, begin, mark.start())):
                 at = end  # math within a paragraph is text
-            elif (after := self._after_comment(opening, begin, at)) is not None:
+            elif (closing_mark := _CLOSING[opening]) not in self._unclosed:
+                closing = self._text.find(closing_mark, at)
+                if closing < 0:  # the first of a kind that nothing closes hides the rest of the text if its line begins with it
+                    self._unclosed.add(closing_mark)
+                    if opening == "<%" or self._text[begin : mark.start()].strip():
+                        continue
                 pieces.append(self._text[begin : mark.start()])
-                at = begin = self._visible_from = after
+                at = begin = self._visible_from = closing + len(closing_mark) if closing >= 0 else len(self._text) + 1
         left = GAP.join([*pieces, self._text[begin:end]])
         return left if left.strip(" \t\0") or not (hidden or pieces) else None
-
-    def _after_comment(self, opening: str, begin: int, at: int) -> int | None:
-        """Where a comment ends. The first of a kind that nothing closes hides the rest of the text if its line begins with it."""
-        closing = _CLOSING[opening]
-        if closing in self._unclosed:
-            return None
-        if (found := self._text.find(closing, at)) >= 0:
-            return found + len(closing)
-        self._unclosed.add(closing)
-        return len(self._text) + 1 if opening != "<%" and not self._text[begin : at - len(opening)].strip() else None
 
 
 def split_sentences(paragraph: str) -> list[str]:

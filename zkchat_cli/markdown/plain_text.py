@@ -1,7 +1,7 @@
 """Markdown as a reader sees it: the words of a text without the marks that format it. Linear in the text."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from zkchat_cli.text.patterns import lazy_pattern
 
@@ -34,7 +34,13 @@ def to_plain_text(markdown: str) -> str:
 
     text = markdown if markdown.isprintable() else markdown.translate(_CONTROLS)
     if "`" in text:
-        text = _protect_code(text, protect)
+        runs = list(_CODE_MARK.finditer(text))
+        pieces: list[str] = []
+        at = 0
+        for first, last in pair_code_marks([(len(run[0]), len(run[0])) for run in runs]):
+            pieces += [text[at : runs[first].start()], protect(text[runs[first].end() : runs[last].start()].strip())]
+            at = runs[last].end()
+        text = "".join([*pieces, text[at:]])
     if "[" in text:
         text = _IMAGE.sub(" ", text)
         text = _WIKILINK.sub(_wikilink_text, text)
@@ -59,16 +65,6 @@ def to_plain_text(markdown: str) -> str:
 def remove_tags(text: str) -> str:
     """The text without HTML tags; those of blocks separate words."""
     return _TAG.sub(lambda tag: " " if tag[1].strip("/").lower() in BLOCK_TAGS else "", text)
-
-
-def _protect_code(text: str, protect: Callable[[str], str]) -> str:
-    runs = list(_CODE_MARK.finditer(text))
-    pieces: list[str] = []
-    at = 0
-    for first, last in pair_code_marks([(len(run[0]), len(run[0])) for run in runs]):
-        pieces += [text[at : runs[first].start()], protect(text[runs[first].end() : runs[last].start()].strip())]
-        at = runs[last].end()
-    return "".join([*pieces, text[at:]])
 
 
 def pair_code_marks(runs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

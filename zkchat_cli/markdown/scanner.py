@@ -12,21 +12,8 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
 
-LineKind = Literal[
-    "blank",
-    "paragraph",
-    "heading",
-    "underline",
-    "item",
-    "table",
-    "delimiter",
-    "rule",
-    "definition",
-    "fence",
-    "code",
-    "fence_end",
-    "indented",
-]
+_Code = Literal["fence", "code", "fence_end", "indented"]
+LineKind = Literal["blank", "paragraph", "heading", "underline", "item", "table", "delimiter", "rule", "definition", _Code]
 """`underline` makes the paragraph line above it a heading. `table` is a row, `delimiter` the row `|---|` under a table's header.
 `fence` opens a code block, `code` are its lines, `fence_end` closes it; `indented` is code without a fence."""
 
@@ -167,17 +154,17 @@ class BlockScanner:
         if may_underline and self._may_be_heading and in_paragraph and not content and (underline := _UNDERLINE.match(line)):
             self._in_paragraph = False
             return ScannedLine("underline", at, 0, 1 if underline[1] else 2)
-        return ScannedLine(self._kind(line, at, head), at, quotes, 0, in_list)
-
-    def _kind(self, line: str, at: int, head: str) -> LineKind:
+        kind: LineKind = "paragraph"
         if head in "|:-" and _DELIMITER.match(line, at):
-            return "delimiter"
-        if head == "|" or (self._in_table and "|" in line):
-            return "table"
-        if head in "*-_=" and _RULE.match(line, at):
+            kind = "delimiter"
+        elif head == "|" or (self._in_table and "|" in line):
+            kind = "table"
+        elif head in "*-_=" and _RULE.match(line, at):
             self._in_paragraph = False
-            return "rule"
-        return "definition" if head == "[" and _DEFINITION.match(line, at) else "paragraph"
+            kind = "rule"
+        elif head == "[" and _DEFINITION.match(line, at):
+            kind = "definition"
+        return ScannedLine(kind, at, quotes, 0, in_list)
 
 
 def _columns(line: str, start: int, end: int) -> int:

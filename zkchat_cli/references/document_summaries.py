@@ -5,7 +5,6 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.blocks import GAP, BlockKind, blocks, is_delimiter_row, table_cells
@@ -75,30 +74,22 @@ def summarize_document(text: str, title: str = "", description: str | None = Non
     return truncate(summary, SUMMARY_LENGTH) if summary else None
 
 
-class _Statement(NamedTuple):
-    """The words of a block on one line."""
-
-    kind: BlockKind
-    words: str
-    quoted: bool = False
-
-
-def _statements(text: str) -> Iterator[_Statement]:
-    """What the blocks of a text say, without those that say nothing."""
+def _statements(text: str) -> Iterator[tuple[BlockKind, str, bool]]:
+    """What the blocks of a text say, each on one line, and whether it is quoted; without those that say nothing."""
     for block in blocks(text):
         lines: Sequence[str] = block.lines[:MAX_LINES]
         if block.kind in ("code", "indented"):
-            yield _Statement(block.kind, _NO_WORD.sub("", " ".join(map(str.strip, lines))))
+            yield block.kind, _NO_WORD.sub("", " ".join(map(str.strip, lines))), False
             continue
         if block.kind == "table":
             rows = [" · ".join(table_cells(row)) for row in lines if not is_delimiter_row(row)]
         else:
             if block.kind in ("paragraph", "item"):
                 if found := next(filter(None, map(_DESCRIPTION.match, lines)), None):
-                    yield _Statement("paragraph", _telling_words(found[1]))
+                    yield "paragraph", _telling_words(found[1]), False
                 lines = [line for line in lines if not _PROPERTY.match(line) and not _DESCRIPTION.match(line)]
             rows = [" ".join(map(str.strip, lines)).replace(GAP, "")]
-        yield from (_Statement(block.kind, words, block.quoted) for row in rows if (words := _telling_words(row)))
+        yield from ((block.kind, words, block.quoted) for row in rows if (words := _telling_words(row)))
 
 
 def first_paragraph(text: str) -> str | None:
@@ -122,7 +113,7 @@ def key_text(text: str, title: str = "") -> str | None:
     statements = list(_statements(text))
 
     def of(*kinds: BlockKind, leads: bool = False) -> list[str]:
-        found = dict.fromkeys(s.words for s in statements if s.kind in kinds and (leads or not s.words.endswith(_COLONS)))
+        found = dict.fromkeys(words for kind, words, _ in statements if kind in kinds and (leads or not words.endswith(_COLONS)))
         return list(found)[:MAX_LINES]
 
     headings = [words for words in of("heading", "callout") if fold(words) != fold(title)]

@@ -83,7 +83,12 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
         delivery: Delivery = "offered" if not selected else "injected" if len(selected) == len(text) else "partly"
         if not mention.readable and delivery != "injected":
             warnings.append(_cut_warning(reference, text, selected))
-        reason = _delivery_reason(text, costs, selected, spent, room, left)
+        reason = f"{spent:,} tokens; {room:,} fit, a share of the {left:,} left for messages"
+        if len(selected) < len(text):
+            part = f"{len(selected)} of {len(text)} excerpts, {spent:,} tokens; " if selected else ""
+            reason = f"{part}all of it takes {sum(costs):,} tokens; {room:,} fit, a share of the {left:,} left for messages"
+        elif not text:
+            reason = "it has no text to put into a prompt"
         headings = dict.fromkeys(truncate(chunk.heading, MAX_HEADING_LENGTH) for chunk in text if chunk.heading and delivery != "injected")
         update = {"delivery": delivery, "delivery_reason": reason, "headings": tuple(headings)[:MAX_HEADINGS]}
         reference = reference.model_copy(update=update)
@@ -122,18 +127,6 @@ def _relevant_sections(text: Sequence[ContentChunk], message: str) -> Iterator[l
     common = set.intersection(*words) if len(words) > 1 else set()  # words of every section distinguish none
     shared = [len(wanted & own - common) for own in words]
     yield from (sections[i] for i in sorted(range(len(sections)), key=lambda i: -shared[i]) if shared[i])
-
-
-def _delivery_reason(
-    text: Sequence[ContentChunk], costs: Sequence[int], selected: Sequence[ContentChunk], spent: int, room: int, left: int
-) -> str:
-    if not text:
-        return "it has no text to put into a prompt"
-    share = f"{room:,} fit, a share of the {left:,} left for messages"
-    if len(selected) == len(text):
-        return f"{spent:,} tokens; {share}"
-    part = f"{len(selected)} of {len(text)} excerpts, {spent:,} tokens; " if selected else ""
-    return f"{part}all of it takes {sum(costs):,} tokens; {share}"
 
 
 def _cut_warning(reference: DocumentReference, text: Sequence[ContentChunk], selected: Sequence[ContentChunk]) -> Notice:

@@ -5,11 +5,11 @@ Chunks are aggregated to documents, each once with the numbers of all its chunks
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import accumulate
 from posixpath import basename, splitext
 from typing import Any, NamedTuple
 
-from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ReferenceType, ZkChatMessage
+from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold
 from zkchat_cli.vault.links.wikilinks import possible_names, split_target, strip_suffix, write_link
@@ -56,35 +56,6 @@ class Provenance:
     cited: list[CitedInAnswer] = field(default_factory=list)
     remembered: list[tuple[int, DocumentReference]] = field(default_factory=list)
     """The turns that memory had it in, each with the reference of its answer."""
-
-    @property
-    def has_path(self) -> bool:
-        """Whether it was a file, not a broken link."""
-        return any(reference.relative_path for reference in self.references)
-
-    @property
-    def reference_types(self) -> tuple[ReferenceType, ...]:
-        return tuple(dict.fromkeys(reference.reference_type for reference in self.references))
-
-    @property
-    def summary(self) -> str | None:
-        return next((reference.summary for reference in self.references if reference.summary is not None), None)
-
-    @property
-    def calls(self) -> int:
-        """How many tool calls found it."""
-        return len({each.message_id for each in self.found})
-
-    @property
-    def citations(self) -> int:
-        """How many marks in answers cite it."""
-        return sum(max(1, len(each.citation.spans)) for each in self.cited)
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of its chunks."""
-        chunks = chain((each.chunk for each in self.found), *(each.chunks for each in self.named))
-        return tuple(sorted({chunk.number for chunk in chunks if chunk.number is not None}))
 
 
 class Exchange(NamedTuple):

@@ -18,7 +18,9 @@ def _refs(session: ZkChatSession, _: str) -> Lines:
         yield styled_line("No documents have been named or found yet.")
     for document in documents:
         reference = document.references[0]
-        uses = (("named", len(document.named)), ("found", document.calls), ("cited", document.citations))
+        calls = {each.message_id for each in document.found}
+        citations = sum(max(1, len(each.citation.spans)) for each in document.cited)
+        uses = (("named", len(document.named)), ("found", len(calls)), ("cited", citations))
         counts = ", ".join(f"{verb} {('once', 'twice')[n - 1] if n < 3 else f'{n} times'}" for verb, n in uses if n)
         path = reference.relative_path
         if path is None:
@@ -30,10 +32,13 @@ def _refs(session: ZkChatSession, _: str) -> Lines:
         is_deleted = not session.vault.has_file(path)
         mark = (StyledSpan("  deleted since", "yellow"),) if is_deleted else ()
         yield StyledLine((StyledSpan(name, "bold"),), (StyledSpan(path, "cyan", path), *mark))
-        ranges = number_ranges(document.numbers)
+        chunks = [*(each.chunk for each in document.found), *(chunk for each in document.named for chunk in each.chunks)]
+        ranges = number_ranges(sorted({chunk.number for chunk in chunks if chunk.number is not None}))
         numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
-        yield styled_line("    " + " · ".join(filter(None, (numbers, ", ".join(document.reference_types), counts))))
-        if summary := (None if is_deleted else session.summaries.summary(path)) or document.summary:
+        types = ", ".join(dict.fromkeys(each.reference_type for each in document.references))
+        yield styled_line("    " + " · ".join(filter(None, (numbers, types, counts))))
+        stored = next((each.summary for each in document.references if each.summary is not None), None)
+        if summary := (None if is_deleted else session.summaries.summary(path)) or stored:
             yield styled_line(f"    {summary}", "dim")
 
 

@@ -36,9 +36,10 @@ def _why(session: ZkChatSession, argument: str) -> Lines:
     in_memory = prompt is not None and any(m.kind == "memory" and key in m.source_ids for m in prompt.messages)
     if not (document.named or document.found or document.remembered or in_memory):
         raise UsageError(f"{key} is not part of this conversation", "/refs lists the documents that are.")
-    deleted = document.has_path and not session.vault.has_file(key)
+    has_path = any(reference.relative_path for reference in document.references)
+    deleted = has_path and not session.vault.has_file(key)
     describe = prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
-    yield StyledLine((StyledSpan(key, "bold", key if in_memory or document.has_path else None),))
+    yield StyledLine((StyledSpan(key, "bold", key if in_memory or has_path else None),))
     if deleted:
         yield styled_line("  deleted since; this is what the model got", "yellow")
     if in_memory:
