@@ -13,7 +13,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.turns import LoadableExchange
 from zkchat_cli.errors import VaultError
 from zkchat_cli.llm.base import Model
-from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
+from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode
 from zkchat_cli.references.chunk_format import rank_chunks
 from zkchat_cli.tools.base import Tool
 
@@ -28,8 +28,6 @@ MOST_PASSAGES = 10
 """Results of a search, as in the offline provider."""
 EARLIER_QUESTIONS = 5
 """Questions in which the subject of a follow-up is looked for."""
-
-_FirstAnswer = Literal["called", "unreadable", "without", "nothing"]
 
 
 def choose_retrieval(
@@ -52,11 +50,6 @@ def choose_retrieval(
         writes = any(tool.writes for tool in tools)
         return Retrieval(mode="both" if writes else "before", reason=f"a window of {window:,} tokens is too small for tools alone")
     return Retrieval(mode="tools", reason=f"the model can call tools, in a window of {window:,} tokens")
-
-
-def reads_plain_excerpts(model: Model, window: int) -> bool:
-    """Whether the model gets excerpts as text and not as JSON."""
-    return model.plain_excerpts and window <= SMALL_WINDOW
 
 
 class Retriever:
@@ -84,26 +77,19 @@ class Retriever:
         while problem is None and count < len(exchanges):
             last = exchanges[count]
             count += 1
-            match self._judge_answer(name, last.messages):
-                case "called":
-                    problem = ""
-                case "unreadable":
-                    problem = f"{name} called tools with unreadable arguments"
-                case "without":
-                    without += 1
+            messages = last.messages
+            question, answer = messages[0], messages[-1]
+            if question.retrieval != "tools" or answer.model != name:
+                continue
+            if calls := [call for message in messages for call in message.tool_calls]:
+                unreadable = all(call.malformed is not None for call in calls)
+                problem = f"{name} called tools with unreadable arguments" if unreadable else ""
+            elif not question.chunks and self.search(question.prompt_text, follows=False):  # it needed a call
+                without += 1
             if without == FIRST_ANSWERS:
                 problem = f"{name} called no tool in its first {FIRST_ANSWERS} answers"
         self._judged[name] = count, last, without, problem
         return problem or ""
-
-    def _judge_answer(self, name: str, messages: Sequence[ZkChatMessage]) -> _FirstAnswer:
-        """How the model has called tools in an answer; `without`, if it needed a call and had none."""
-        question, answer = messages[0], messages[-1]
-        if question.retrieval != "tools" or answer.model != name:
-            return "nothing"
-        if calls := [call for message in messages for call in message.tool_calls]:
-            return "unreadable" if all(call.malformed is not None for call in calls) else "called"
-        return "without" if not question.chunks and self.search(question.prompt_text, follows=False) else "nothing"
 
     def search(self, text: str, *, follows: bool = True, about_named: bool = False) -> list[ContentChunk]:
         """The passages for a question, best first; of a follow-up also by the words of the question before it. None for small talk, for a

@@ -17,7 +17,6 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_message import (
-    TypedMessageCounter,
     UserInput,
     UserMessageBuilder,
     check_agent_mention,
@@ -65,7 +64,6 @@ class ZkChatSession:
         self._compactor = Compactor(services, self._state, self._prompts, self._recorder)
         self._retriever = Retriever(services, self._state)
         self._messages = UserMessageBuilder(services, self._state, self._prompts, self._retriever)
-        self._typed_counter = TypedMessageCounter(self._state, self._messages)
         self._turn: TurnInProgress | None = None
         """The last one, or the one in progress."""
         self._scan_valid_until = float("-inf")
@@ -224,7 +222,7 @@ class ZkChatSession:
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
         """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
-        return self._typed_counter.count(self.runtime, text, with_documents=with_documents)
+        return self._messages.count_typed(self.runtime, text, with_documents=with_documents)
 
     @property
     def last_prompt(self) -> Prompt | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.retrieval import MOST_PASSAGES, Retriever, reads_plain_excerpts
+from zkchat_cli.chat.retrieval import MOST_PASSAGES, SMALL_WINDOW, Retriever
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget, turn_budget_after_compaction
@@ -75,12 +75,14 @@ def check_agent_mention(mention: AgentMention | None, names: Sequence[str]) -> A
     return mention
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class UserMessageBuilder:
     services: SessionServices
     state: ConversationState
     prompts: PromptBuilder
     retriever: Retriever
+    _named: tuple[object, int] = (None, 0)
+    """The documents that the message being typed names, and their tokens."""
 
     def build_bare(self, runtime: Runtime, user_input: UserInput) -> ZkChatMessage:
         """The message without documents: it can be stored before the model's window is known."""
@@ -100,7 +102,8 @@ class UserMessageBuilder:
         the prompt is numbered by `references`, and `augmented_token_count` includes it. Text that an earlier message brings into the prompt
         is left out. Without `search` neither passages are looked for nor the names of files that are like those in the message."""
         mode = runtime.retrieval.mode if runtime.retrieval else None
-        bare = bare.model_copy(update={"retrieval": mode, "plain_excerpts": reads_plain_excerpts(runtime.model, runtime.window.tokens)})
+        plain = runtime.model.plain_excerpts and runtime.window.tokens <= SMALL_WINDOW
+        bare = bare.model_copy(update={"retrieval": mode, "plain_excerpts": plain})
         text = bare.prompt_text
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
@@ -127,13 +130,20 @@ class UserMessageBuilder:
                 break
         return message, [*unknown, *injected.warnings]
 
-    def count_named_documents(self, runtime: Runtime, text: str) -> int:
-        """Tokens that a message with this text would bring into the prompt for the documents that it names."""
-        runtime = self.retriever.with_retrieval(runtime)
-        bare = self.services.new_message("user", text)
-        message, _ = self.add_documents(runtime, bare, UserInput(text), self.state.references.copy(), search=False)
-        tokens = message.augmented_token_count
-        return runtime.counter.scale(tokens) + MESSAGE_OVERHEAD if tokens else 0
+    def count_typed(self, runtime: Runtime, text: str, *, with_documents: bool) -> tuple[int, bool]:
+        """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
+        counter = runtime.counter
+        if len(text) > MAX_COUNTED:
+            return estimate_tokens(text), bool(text)
+        names = self.state.version, _WRITTEN_NAME.findall(text)
+        if with_documents and names != self._named[0]:
+            tokens = None
+            if names[1]:
+                bare, references = self.services.new_message("user", text), self.state.references.copy()
+                named, _ = self.add_documents(self.retriever.with_retrieval(runtime), bare, UserInput(text), references, search=False)
+                tokens = named.augmented_token_count
+            self._named = names, counter.scale(tokens) + MESSAGE_OVERHEAD if tokens else 0
+        return counter.count(text) + (self._named[1] if with_documents else 0), bool(text) and counter.estimated
 
     def _unknown_name_notices(self, names: Sequence[str], text: str) -> list[Notice]:
         """What to tell about each `@name` in a text that is no file; one at the beginning may be meant for an agent."""
@@ -150,11 +160,12 @@ class UserMessageBuilder:
 
     def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""
-        with suppress(PromptTooLarge):
+        try:
             prompt = self.prompts.build(runtime, (message,))
-            left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
-            return _make_budget(runtime, left, self._chunks_in_prompt(prompt))
-        return _make_budget(runtime, 0, {})
+        except PromptTooLarge:
+            return _make_budget(runtime, 0, {})
+        left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
+        return _make_budget(runtime, left, self._chunks_in_prompt(prompt))
 
     def _budget_after_compaction(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """The room when the turns so far are about to be compacted: what a summary and the turns that stay will leave."""
@@ -189,26 +200,6 @@ def _make_budget(runtime: Runtime, left: int, in_prompt: Mapping[str, ContentChu
     if runtime.retrieval is not None and runtime.retrieval.mode not in ("tools", "both"):  # the model cannot read more of them
         ratio = max(ratio, UNREADABLE_SHARE)
     return InjectionBudget(left, ratio, lambda chunk: chunk_tokens(chunk, runtime.counter.count), in_prompt)
-
-
-@dataclass
-class TypedMessageCounter:
-    """Counts the message that is being typed."""
-
-    state: ConversationState
-    messages: UserMessageBuilder
-    _named: tuple[object, int] = (None, 0)
-    """The documents that it names, and their tokens."""
-
-    def count(self, runtime: Runtime, text: str, *, with_documents: bool) -> tuple[int, bool]:
-        """Its tokens, with the documents that it names, and whether they are estimated."""
-        counter = runtime.counter
-        if len(text) > MAX_COUNTED:
-            return estimate_tokens(text), bool(text)
-        names = self.state.version, _WRITTEN_NAME.findall(text)
-        if with_documents and names != self._named[0]:
-            self._named = names, self.messages.count_named_documents(runtime, text) if names[1] else 0
-        return counter.count(text) + (self._named[1] if with_documents else 0), bool(text) and counter.estimated
 
 
 def with_documents(

@@ -39,34 +39,19 @@ class Budget(NamedTuple):
 
     @classmethod
     def from_settings(cls, settings: ContextSettings, max_context: int, source: str | None = None) -> "Budget":
-        return cls(
-            max_context=max_context,
-            system=int(max_context * settings.system_budget_ratio),
-            tools=int(max_context * settings.tool_budget_ratio),
-            messages=int(max_context * settings.message_budget_ratio),
-            threshold=settings.summarization_threshold,
-            window_source=source,
-        )
+        ratios = settings.system_budget_ratio, settings.tool_budget_ratio, settings.message_budget_ratio
+        system, tools, messages = (int(max_context * ratio) for ratio in ratios)
+        return cls(max_context, system, tools, messages, settings.summarization_threshold, source)
 
     @property
     def effective_limit(self) -> int:
         return int(self.max_context * LIMIT_SHARE)
 
-    @property
-    def compaction_threshold(self) -> int:
-        """Tokens of a prompt above which the conversation should be compacted."""
-        return int(self.threshold * self.effective_limit)
-
-    @property
-    def drop_batch(self) -> int:
-        """Tokens of turns that a strategy drops at once."""
-        return max(1, self.messages // DROP_BATCHES)
-
     def message_budget(self, system: int, tools: int) -> int:
         """What messages may take beside instructions and tools of so many tokens before compaction is due: their share and what the others
         leave unused, up to the threshold."""
         unused = max(0, self.system - system) + max(0, self.tools - tools)
-        return max(0, min(self.messages + unused, self.compaction_threshold - system - tools))
+        return max(0, min(self.messages + unused, int(self.threshold * self.effective_limit) - system - tools))
 
 
 def measure_usage(

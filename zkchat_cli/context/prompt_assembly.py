@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from zkchat_cli.context import tool_filter
-from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
+from zkchat_cli.context.budget import DROP_BATCHES, Budget, compaction_due, history_budget, measure_usage
 from zkchat_cli.context.recall import RecallIndex, format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.system_prompt import citing_reminder
@@ -111,12 +111,13 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         fixed_tokens=layout.fixed_recent_tokens,
         fixed_ids=frozenset(id_ for m in (*layout.fixed, *layout.fixed_of_first(len(layout.recent))) for id_ in m.source_ids),
         compaction_room=(compaction.at or budget.effective_limit) - usage.total_tokens,
-        drop_batch=budget.drop_batch,
+        drop_batch=max(1, budget.messages // DROP_BATCHES),
     )
     selection, recalled = _fit_passages(strategy.choose(window), window)
     fixed = layout.fixed_of_first(len(layout.recent) - len(selection.turns))
     sent = (m for turn in selection.turns for m in turn.prompt)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
+    turns = [(turn.ids, failure_reason(turn.messages) if turn.failed else "") for turn in inputs.history.in_order] if explain else []
     covered = inputs.compaction.last_id if inputs.compaction and layout.summary else None
     return Prompt(
         messages=messages,
@@ -124,7 +125,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         usage=measure_usage(
             messages, layout.tools.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction
         ),
-        dropped=(*(_dropped_turns(inputs, messages, covered) if explain else ()), *_dropped_tools_and_memory(inputs, layout)),
+        dropped=(*dropped_messages(turns, messages, covered), *_dropped_tools_and_memory(inputs, layout)),
         documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
@@ -304,11 +305,6 @@ def dropped_messages(
         dropped += [DroppedItem(id=id_, reason=f"{reason}{quotation if id_ in quoted else ''}") for id_ in ids if id_ not in sent]
         in_summary = in_summary and last_covered not in ids
     return dropped
-
-
-def _dropped_turns(inputs: PromptInputs, messages: Iterable[PromptMessage], last_covered: str | None) -> list[DroppedItem]:
-    turns = ((turn.ids, failure_reason(turn.messages) if turn.failed else "") for turn in inputs.history.in_order)
-    return dropped_messages(turns, messages, last_covered)
 
 
 def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[DroppedItem]:
