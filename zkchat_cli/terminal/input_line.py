@@ -92,7 +92,6 @@ class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
     `on_drawn` is called when the first prompt and its toolbar are on the screen, perhaps twice and from another thread.
-    `placeholder_style` is for the text that an empty line shows.
     """
 
     def __init__(
@@ -107,13 +106,16 @@ class InputLine:
         on_drawn: Callable[[], None] = lambda: None,
     ) -> None:
         self._app_session = get_app_session()
-        self._placeholder_style = placeholder_style
         self._pastes = pastes
         self._hint = ""
         self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
         self._on_line_changed = on_line_changed
         self._on_drawn, self._is_drawn = on_drawn, False
+
+        def placeholder() -> FormattedText:  # not shown once the line is done, so that an empty line stays empty on the screen
+            return FormattedText([] if self._session.app.is_done else [(placeholder_style, PLACEHOLDER)])
+
         self._session: PromptSession[str] = PromptSession(
             [("bold" if color else "", PROMPT)],
             history=history,
@@ -130,7 +132,7 @@ class InputLine:
             enable_suspend=True,
             tempfile_suffix=".md",
             # without colors a placeholder would look like typed text
-            placeholder=self._placeholder if color else None,
+            placeholder=placeholder if color else None,
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict(STYLE),
         )
@@ -189,17 +191,12 @@ class InputLine:
         arrive as Ctrl+J.
         """
         app = self._session.app
-        if not app.is_running:
-            show()
-            return
-        app.renderer.erase()
+        if app.is_running:
+            app.renderer.erase()
         show()
-        app.renderer.request_absolute_cursor_position()
-        app.invalidate()
-
-    def _placeholder(self) -> FormattedText:
-        """Not shown once the line is done, so that an empty line stays empty on the screen."""
-        return FormattedText([] if self._session.app.is_done else [(self._placeholder_style, PLACEHOLDER)])
+        if app.is_running:
+            app.renderer.request_absolute_cursor_position()
+            app.invalidate()
 
     def _on_text_changed(self, _: object) -> None:
         self._hint = ""

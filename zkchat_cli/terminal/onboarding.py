@@ -44,7 +44,15 @@ def run_onboarding(
     model_settings: dict[str, str] = {}
     if "model" not in loaded.origins:
         offers = _model_offers(loaded)
-        model = _ask_model(screen, loaded, offers)
+        labels = {f"{name} (llama.cpp on this machine)" if needed else name: name for name, needed in offers.items()}
+        while True:
+            name = _ask(screen, "Which model should answer?", labels | {OFFLINE_LABEL: "offline"}, "or type its name")
+            try:
+                model = check_settings(loaded.with_model(name)).values.model
+                break
+            except ConfigError as e:
+                problem = sanitize_name(e.message.partition(": ")[2])
+                screen.print(f"{problem[:1].upper()}{problem[1:]}. {e.hint}", "yellow")
         model_settings = offers.get(model, {})
         settings |= model_settings | {"model": model}
     if settings not in ({}, {"model": "offline"}):  # trying it out changes nothing
@@ -74,18 +82,6 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
         else:
             local |= {name: {} for name in names}
     return dict([*local.items()][:MAX_MODELS]) | {name: {} for name in hosted}
-
-
-def _ask_model(screen: Screen, loaded: LoadedConfig, offers: Mapping[str, Mapping[str, str]]) -> str:
-    """The full name of a model; one that is not known is asked for again."""
-    labels = {f"{name} (llama.cpp on this machine)" if settings else name: name for name, settings in offers.items()}
-    while True:
-        name = _ask(screen, "Which model should answer?", labels | {OFFLINE_LABEL: "offline"}, "or type its name")
-        try:
-            return check_settings(loaded.with_model(name)).values.model
-        except ConfigError as e:
-            problem = sanitize_name(e.message.partition(": ")[2])
-            screen.print(f"{problem[:1].upper()}{problem[1:]}. {e.hint}", "yellow")
 
 
 def _ask_vault(screen: Screen) -> str:

@@ -200,14 +200,14 @@ class Screen:
     def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """A line of figures on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
         next_at = time.monotonic() + PROGRESS_DELAY
+
+        def report(done: int, total: int) -> None:
+            nonlocal next_at
+            if self.err_is_terminal and time.monotonic() > next_at:
+                show(f"{title}  {done}/{total}")
+                next_at = time.monotonic() + PROGRESS_INTERVAL
+
         with self.transient_line(self.err) as show:
-
-            def report(done: int, total: int) -> None:
-                nonlocal next_at
-                if self.err_is_terminal and time.monotonic() > next_at:
-                    show(f"{title}  {done}/{total}")
-                    next_at = time.monotonic() + PROGRESS_INTERVAL
-
             yield report
 
     @contextmanager

@@ -151,7 +151,7 @@ class PlainTurnView:
 
     def add_answer(self, text: str) -> None:
         if self._style:
-            self.pause()
+            self.close()
         if self._needs_gap and text.strip():
             self._write("\n")
             self._needs_gap = False
@@ -164,7 +164,7 @@ class PlainTurnView:
         self._write(self._wrapped(text))
 
     def print_remark(self, line: str, style: str = "") -> None:
-        self.pause()
+        self.close()
         self._print_remark(line, style)
         self._needs_gap = self._screen.columns is not None  # in a pipe the remarks are not on stdout
 
@@ -180,15 +180,14 @@ class PlainTurnView:
             case events.CompactionStarted(why) if self._screen.accessible:
                 self.print_remark(f"  compacting: {why}", "dim")
 
-    def pause(self) -> None:
+    def close(self) -> None:
         """Finish the open line, so that something else can be printed."""
         self._write(self._row[self._written :].rstrip())
         if self._is_open:
             self._write("\n")
         self._row, self._written, self._style = "", 0, ""
 
-    def close(self) -> None:
-        self.pause()
+    pause = close
 
     def _wrapped(self, text: str) -> str:
         """What can be written now: all but the last word, which may not fit into its row when the rest of it comes."""
