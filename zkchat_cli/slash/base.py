@@ -1,7 +1,4 @@
-"""What a slash command is, and what it returns.
-
-Commands do not print and do not know the screen, so the interactive chat, a piped chat and tests run the same code.
-"""
+"""What a slash command is, and what it returns. Commands do not print: the chat, a pipe, the window and editors run the same code."""
 
 import re
 import sys

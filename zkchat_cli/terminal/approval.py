@@ -63,10 +63,7 @@ class Confirmation:
 
 class ApprovalPrompt:
     """Asks before each change. "All" approves the rest of the turn, and `yes` all turns, except changes to memory, which later
-    conversations follow.
-
-    Any other text declines the change and is passed to the model as the reason; Ctrl-C declines the rest of the turn.
-    """
+    conversations follow. Any other text declines it and is the reason that the model gets; Ctrl-C declines the rest of the turn."""
 
     def __init__(self, confirmation: Confirmation, *, yes: bool = False) -> None:
         self._confirmation = confirmation

@@ -1,7 +1,5 @@
-"""Carry out the results of slash commands, in the interactive chat and in a piped one.
-
-A command only says what it wants (see slash/base.py); here it is printed, paged, asked, copied or opened. A piped chat cannot ask: it
-raises an error that says how to do without, and prints what would be copied or opened.
+"""Carry out what slash commands want (see slash/base.py): print, page, ask, copy, open. A piped chat cannot ask: it raises an error that
+says how to do without, and prints what would be copied or opened.
 """
 
 import base64

@@ -1,7 +1,6 @@
 """The input line for a screen reader and for a terminal without escape sequences (`TERM=dumb`): as in a shell, only what is typed appears.
 
-It uses readline, which terminals and screen readers know. prompt_toolkit writes the whole line again when it is sent, and its menus and its
-toolbar while the user types.
+It uses readline: prompt_toolkit writes the whole line again when it is sent, and its menus and its toolbar while the user types.
 """
 
 import signal

@@ -1,7 +1,6 @@
 """The interactive chat: reads lines, runs commands and turns. The session owns all state of the conversation.
 
-The prompt is drawn first; startup.py opens the session in the background meanwhile. A line that is sent before the session is ready waits
-and shows what for.
+startup.py opens it in the background after the prompt is drawn; a line that is sent before waits and shows what for.
 """
 
 import time
@@ -82,10 +81,7 @@ class Repl:
         return Confirmation(self.screen, self._interrupts.paused)
 
     def run(self) -> int:
-        """Run the chat: 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal or when the terminal was closed.
-
-        Raises ZkchatError when the session cannot be opened.
-        """
+        """Returns 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal. Raises ZkchatError if no session can be opened."""
         with self._interrupts:
             try:
                 if self._only_adds_lines:
@@ -229,10 +225,7 @@ class Repl:
         return self._background.opened.session if self._background.opened is not None else None
 
     def _wait_until_ready(self, line: str) -> bool:
-        """Wait for what the line needs: the session, and for a message also the first index. False when Ctrl-C ended the waiting.
-
-        Raises the error that ends the chat.
-        """
+        """Wait for what the line needs: the session, and for a message also the first index. False when Ctrl-C ended the waiting."""
         self._background.start()
         needed = (self._background.ready, *(() if line.startswith("/") else (self._background.indexed,)))
         try:

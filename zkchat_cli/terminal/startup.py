@@ -1,8 +1,7 @@
 """Startup in the background: open the session, index the vault, load tokenizer and model. Then, while a message is typed, do in advance
 what sending it would wait for: looking for changed notes takes 60 ms in 10,000 notes.
 
-The prompt is drawn first: importing the modules of a session takes twice as long as everything that the prompt needs. So a problem with the
-vault or the store may appear after the prompt; it ends the chat then.
+The prompt is drawn first, as it needs half of the time. So a problem with the vault or the store may end the chat after the prompt.
 """
 
 import sys

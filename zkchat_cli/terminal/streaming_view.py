@@ -1,11 +1,8 @@
 """A turn on a terminal while the answer streams.
 
-Final rows are written once and scroll away like any other output. Only the rows that may still change are drawn again: the open block, at
-most a third of the screen, and below it the status line. After each drawing the cursor goes back to where the final rows end. So the rest
-can be erased without knowing how many rows it has become when the terminal was resized: all of it is behind the cursor.
-
-Only what changed within those rows is written. `rich.live.Live` writes all of them for each delta, and leaves copies behind when the
-terminal becomes narrower.
+Final rows are written once and scroll away. Only what changed in the rows below is drawn again: the open block, at most a third of the
+screen, and the status line. Then the cursor goes back to where the final rows end, so that after a resize all of the rest is behind it and
+can be erased. `rich.live.Live` writes all rows for each delta, and leaves copies behind when the terminal becomes narrower.
 """
 
 import re
@@ -135,10 +132,8 @@ class OpenRows:
 
 
 class StreamingView:
-    """The screen while a turn runs. `close` it however the turn ends. Everything that is written meanwhile goes through it.
-
-    A thread draws while no text arrives; `ticking=False` leaves it out.
-    """
+    """The screen while a turn runs: everything that is written meanwhile goes through it. With `ticking`, a thread draws while no text
+    arrives. `close` it however the turn ends."""
 
     def __init__(
         self, screen: Screen, links: LinkTargets = NO_LINKS, *, clock: Callable[[], float] = time.monotonic, ticking: bool = True

@@ -1,7 +1,6 @@
 """Line breaking by terminal cells: words stay whole, Chinese breaks between characters, punctuation never begins a row.
 
-rich's own wrapping moves a run of Chinese to a row of its own and lets a row begin with a comma, so the break points are found here; rich
-measures the cells and divides the styled text.
+rich's own wrapping moves a run of Chinese to a row of its own and lets a row begin with a comma; it measures the cells.
 """
 
 import re

@@ -39,10 +39,7 @@ class DisplayOptions(NamedTuple):
 def show_turn(
     turn: Iterable[events.Event], screen: Screen, print_remark: RemarkPrinter, display: DisplayOptions
 ) -> events.TurnCompleted | events.TurnFailed | None:
-    """Print a turn as it happens: the answer while it streams, then its sources. Returns the last event.
-
-    However the turn ends, all of the answer that arrived is shown.
-    """
+    """Print a turn as it happens, all that arrived however it ends: the answer, then its sources. Returns the last event."""
     if screen.columns is not None and screen.color and not screen.accessible:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
