@@ -55,9 +55,9 @@ def run(line: str, session: ZkChatSession) -> CommandResult:
     if not argument and command.argument and not command.argument.startswith("["):
         raise UsageError(f"/{command.name} needs {command.argument}", command.details or f"/help {command.name} describes it.")
     result = command.run(session, argument)
-    if isinstance(result, str):
-        return CommandResult(result)
-    return result if isinstance(result, CommandResult) else CommandResult(lines=[*result])
+    if isinstance(result, CommandResult):
+        return result
+    return CommandResult(result) if isinstance(result, str) else CommandResult(lines=[*result])
 
 
 def find(word: str) -> SlashCommand:

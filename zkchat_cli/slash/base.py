@@ -3,8 +3,8 @@
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.runtime import Runtime
@@ -24,8 +24,7 @@ MAX_OPENING = 60
 SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class YesNoQuestion:
+class YesNoQuestion(NamedTuple):
     """A question with the action that a yes runs. In a pipe, the user has to type `command_without_asking` instead."""
 
     text: str
@@ -33,8 +32,7 @@ class YesNoQuestion:
     command_without_asking: str
 
 
-@dataclass(frozen=True, slots=True)
-class NoteToOpen:
+class NoteToOpen(NamedTuple):
     """A note to open in an editor at a line (from 1); `text` is shown where there is no editor."""
 
     file: Path
@@ -42,8 +40,7 @@ class NoteToOpen:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandResult:
+class CommandResult(NamedTuple):
     """What to show, and what the chat does next: ask, run a turn, switch to another session, or quit.
 
     Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for a screen of any width. `input_text`
@@ -62,8 +59,7 @@ class CommandResult:
     input_text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SlashCommand:
+class SlashCommand(NamedTuple):
     """A command. Its file's name is its name; the file's docstring has its help in the first line, and then what `/help NAME` adds.
 
     `run` gets the session and the argument, and returns a text, lines, or a CommandResult. `argument` is shown by the help: `TEXT` is
@@ -113,16 +109,16 @@ def model_text(runtime: Runtime) -> str:
     return f"{runtime.model.name}, context window {runtime.window.tokens:,} tokens ({runtime.window.source})"
 
 
-def complete_questions(session: ZkChatSession) -> dict[str, str]:
-    return complete_turns(each for each in pins.list_turn_parts(session.history) if each.part == "question")
-
-
 def opening(message: ZkChatMessage) -> str:
     return truncate(message.display_text, MAX_OPENING)
 
 
 def complete_turns(parts: Iterable[pins.TurnPart]) -> dict[str, str]:
     return {str(each.turn): opening(each.message) for each in reversed(list(parts))}
+
+
+def complete_questions(session: ZkChatSession) -> dict[str, str]:
+    return complete_turns(each for each in pins.list_turn_parts(session.history) if each.part == "question")
 
 
 def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None:

@@ -10,7 +10,6 @@ import time
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +170,7 @@ class InputLine:
     def update(self, **changes: Any) -> None:
         """Change fields of the toolbar; it is redrawn only if one differs."""
         with self._toolbar_lock:
-            before, self.toolbar = self.toolbar, replace(self.toolbar, **changes)
+            before, self.toolbar = self.toolbar, self.toolbar._replace(**changes)
             changed = self.toolbar != before
         if changed:
             self.call_soon(self._session.app.invalidate)  # which from another thread fails while the prompt ends

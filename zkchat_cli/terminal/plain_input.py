@@ -6,7 +6,6 @@ It uses readline: prompt_toolkit writes the whole line again when it is sent, an
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import islice
 from types import ModuleType
 from typing import Any
@@ -81,7 +80,7 @@ class PlainInputLine:
             readline.parse_and_bind("set editing-mode vi")
 
     def update(self, **changes: Any) -> None:
-        self.toolbar = replace(self.toolbar, **changes)
+        self.toolbar = self.toolbar._replace(**changes)
 
     def end_input(self, *, erase: bool = False) -> None:  # noqa: ARG002  the other line's signature
         """In a signal handler: end the reading, if a line is read."""

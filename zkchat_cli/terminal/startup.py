@@ -9,10 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
@@ -36,8 +35,7 @@ SCAN_INTERVAL = 0.4
 SCAN_SHARE = 0.15  # of the time, for scanning: 100,000 notes take 0.5 s
 
 
-@dataclass(frozen=True, slots=True)
-class StartedSession:
+class StartedSession(NamedTuple):
     """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question. With `suggests_question`, a chat without
     a tip gets one from the vault's most linked note."""
 

@@ -4,8 +4,7 @@ It is drawn from values that are measured when something changes, never while dr
 out first, whole parts at a time.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prompt_toolkit.utils import get_cwidth
 
@@ -23,8 +22,7 @@ FIGURES_FROM = 100  # columns from which the bar has its figures
 SHOWN_SHARE = 0.01  # share of the limit from which the tokens of the line being typed are shown
 
 
-@dataclass(frozen=True, slots=True)
-class Toolbar:
+class Toolbar(NamedTuple):
     """`usage` is None until the first prompt has been measured. The bar includes the tokens of the line `typed` so far.
 
     `state` names the background work (`indexing 120/4000`). Without `show_tokens` there is no bar. Empty parts are left out.
