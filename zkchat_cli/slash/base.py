@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +41,8 @@ class NoteToOpen(NamedTuple):
     text: str
 
 
-class CommandResult(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CommandResult:
     """What to show, and what the chat does next: ask, run a turn, switch to another session, or quit.
 
     Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for a screen of any width. `input_text`
