@@ -79,17 +79,18 @@ def _split_at_headings(lines: list[str], sizes: list[int], front_lines: int, hea
 def _merge_sections(sections: Iterable[_Section]) -> list[_Section]:
     merged: list[_Section] = []
     for section in sections:
-        if merged and _should_merge(merged[-1], section):
-            last = merged.pop()
-            section = _Section(last.start, section.end, last.level, last.size + section.size, last.bare and section.bare)
+        if merged:
+            last = merged[-1]
+            size = last.size + section.size
+            if section.level > last.level and last.size < MIN_TOKENS:
+                should_merge = last.bare or size <= MAX_TOKENS // 2
+            else:
+                should_merge = section.level == last.level and min(last.size, section.size) < MIN_TOKENS and size <= 3 * MIN_TOKENS
+            if should_merge:
+                merged.pop()
+                section = _Section(last.start, section.end, last.level, size, last.bare and section.bare)
         merged.append(section)
     return merged
-
-
-def _should_merge(last: _Section, section: _Section) -> bool:
-    if section.level > last.level and last.size < MIN_TOKENS:
-        return last.bare or last.size + section.size <= MAX_TOKENS // 2
-    return section.level == last.level and min(last.size, section.size) < MIN_TOKENS and last.size + section.size <= 3 * MIN_TOKENS
 
 
 def _split_section(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from itertools import accumulate
 from pathlib import Path, PurePath
-from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
@@ -46,13 +45,6 @@ class VaultFiles:
     attachments: set[str] = field(default_factory=set)
     problems: dict[str, str] = field(default_factory=dict)
     only: frozenset[str] | None = None
-
-
-class NoteBytes(NamedTuple):
-    """A note's bytes, none if there is a problem with reading them."""
-
-    raw: bytes
-    problem: str | None = None
 
 
 def resolve_root(folder: Path) -> Path:
@@ -187,14 +179,14 @@ def read_text(root: Path, relative_path: str) -> str:
     return decode(raw)[0]
 
 
-def read_note(root: Path, relative_path: str) -> NoteBytes | None:
-    """A listed note's bytes; None if it was deleted, no bytes and a problem if it cannot be read."""
+def read_note(root: Path, relative_path: str) -> tuple[bytes, str | None] | None:
+    """A listed note's bytes, or no bytes and the problem with reading them; None if it was deleted."""
     try:
-        return NoteBytes(read_file(f"{root}/{relative_path}", LARGEST_NOTE))
+        return read_file(f"{root}/{relative_path}", LARGEST_NOTE), None
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as e:
-        return NoteBytes(b"", f"not read: {reason(e)}")
+        return b"", f"not read: {reason(e)}"
 
 
 def decode(raw: bytes) -> tuple[str, str | None]:

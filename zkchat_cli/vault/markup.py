@@ -82,7 +82,15 @@ class _MarkupReader:
     def read(self) -> Markup:
         text = self.text
         lines = text.split("\n")
-        begin = self._read_front_matter(lines[: self.front_lines])
+        begin = 0
+        for line in lines[: self.front_lines]:
+            self.line += 1
+            at, end = begin, begin + len(line)
+            while not line.startswith("#") and (at := text.find("[[", at, end)) >= 0:  # a comment in YAML
+                link = parse_wikilink(text, at, end, self.line)
+                self.links += [link] if link else []
+                at = link.end if link else at + 1
+            begin = end + 1
         scan = BlockScanner().scan
         above, kind_above = begin, ""
         for line in lines[self.front_lines :]:
@@ -96,7 +104,10 @@ class _MarkupReader:
                 kind, start, _, level, _ = scan(line)
                 if kind in _WITH_INLINE:
                     if kind == "heading":
-                        self._add_heading(self.line, level, _heading_text(line[start + level :]))
+                        title = line[start + level :].strip()
+                        if title.endswith("#") and (without_closing := title.rstrip("#"))[-1:] in ("", " ", "\t"):
+                            title = without_closing.rstrip()
+                        self._add_heading(self.line, level, title)
                     if self.mark_at < end:
                         self._read_inline(begin + start, end, at_start=True)
                 elif kind == "underline":
@@ -107,19 +118,6 @@ class _MarkupReader:
                 kind_above = kind
             above, begin = begin, end + 1
         return Markup(tuple(self.headings), tuple(self.links), tuple(self.tags), tuple(self.code), tuple(self.block_ids))
-
-    def _read_front_matter(self, lines: list[str]) -> int:
-        """Read the wikilinks of the front matter; returns where the text after it begins."""
-        begin = 0
-        for line in lines:
-            self.line += 1
-            at, end = begin, begin + len(line)
-            while not line.startswith("#") and (at := self.text.find("[[", at, end)) >= 0:  # a comment in YAML
-                link = parse_wikilink(self.text, at, end, self.line)
-                self.links += [link] if link else []
-                at = link.end if link else at + 1
-            begin = end + 1
-        return begin
 
     def _add_heading(self, line: int, level: int, title: str, *, underlined: bool = False) -> None:
         outline = self.outline
@@ -141,8 +139,12 @@ class _MarkupReader:
                 break
             start, at = mark.span()
             match mark.lastgroup:
-                case "brackets":
-                    at = self._after_brackets(at, at - start, end)
+                case "brackets":  # the inner two make a wikilink, the innermost one a Markdown link
+                    link = parse_wikilink(text, at - 2, end, self.line) if at - start > 1 else None
+                    link = link or parse_markdown_link(text, at - 1, end, self.line)
+                    if link:
+                        self.links.append(link)
+                        at = link.end
                 case "backticks":
                     at = self._after_code_span(start, at - start, end)
                 case "html":
@@ -159,15 +161,6 @@ class _MarkupReader:
                 case "block_id":
                     self.block_ids.append((mark["block_id"], self.line))
         self.resume = at
-
-    def _after_brackets(self, after: int, count: int, end: int) -> int:
-        """Read a run of brackets: the inner two make a wikilink, the innermost one a Markdown link."""
-        link = parse_wikilink(self.text, after - 2, end, self.line) if count > 1 else None
-        if not link:
-            link = parse_markdown_link(self.text, after - 1, end, self.line)
-        if link:
-            self.links.append(link)
-        return link.end if link else after
 
     def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:
         """Past the next `closing`. Without one it is no comment and no math, unless it begins its line: then it goes `to_the_end`."""
@@ -195,10 +188,3 @@ class _MarkupReader:
         runs = self.backticks[length]
         closing = bisect_left(runs, at + 1)
         return runs[closing] + length if closing < len(runs) else at + length
-
-
-def _heading_text(written: str) -> str:
-    title = written.strip()
-    if title.endswith("#") and (without_closing := title.rstrip("#"))[-1:] in ("", " ", "\t"):
-        return without_closing.rstrip()
-    return title

@@ -98,11 +98,12 @@ class NoteReader:
             except VaultError:  # deleted or locked since it was indexed
                 return None
 
-        return [_link_line(row, read(row.source)) for row in rows]
-
-
-def _link_line(row: LinkRow, note: "ParsedNote | None") -> ContentChunk:
-    line = (note.text if note else "").split("\n")[row.line - 1 : row.line]
-    if note and line and row.raw in line[0] and len(line[0]) <= LONGEST_LINE:
-        return make_chunk(row.source, note.title, note.heading_at(row.line), row.line, row.line, line[0])
-    return make_chunk(row.source, note.title if note else row.source, None, row.line, row.line, row.context_snippet)
+        found: list[ContentChunk] = []
+        for row in rows:
+            note = read(row.source)
+            line = (note.text if note else "").split("\n")[row.line - 1 : row.line]
+            if note and line and row.raw in line[0] and len(line[0]) <= LONGEST_LINE:
+                found.append(make_chunk(row.source, note.title, note.heading_at(row.line), row.line, row.line, line[0]))
+            else:
+                found.append(make_chunk(row.source, note.title if note else row.source, None, row.line, row.line, row.context_snippet))
+        return found

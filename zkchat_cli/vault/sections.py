@@ -98,14 +98,10 @@ def _find_block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, i
     while first > 1 and first - 1 not in titles and _strip_marks(lines[first - 2]) and (is_alone or not _ITEM.match(lines[first - 1])):
         first -= 1
     if not is_alone and (item := _ITEM.match(lines[first - 1])):
-        while last < len(lines) and (not lines[last].strip() or _indentation(lines[last]) > len(item[1])):
+        while last < len(lines) and (not lines[last].strip() or len(lines[last]) - len(lines[last].lstrip(" \t>")) > len(item[1])):
             last += 1
     return first, _without_blank_lines(line, last, lines)
 
 
 def _strip_marks(line: str) -> str:
     return line.strip(" \t>")
-
-
-def _indentation(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t>"))

@@ -6,7 +6,7 @@ with the resolver before it is taken; nothing is guessed.
 """
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -51,9 +51,16 @@ class LinkRewriter:
     """Rewrites links for a move, in a vault with the names of `lookup`."""
 
     def __init__(self, lookup: Lookup, move: Move) -> None:
+
+        def names_after(key: str) -> list[LinkName]:
+            """Aliases and titles go with the file, whose own name is another."""
+            names = (name for name in lookup(key) if name.path != move.old or name.kind in ("alias", "title"))
+            new = [LinkName(move.new, "note", note_name(move.new))] if key == link_key(move.new) else []
+            return [*(name._replace(path=move.apply(name.path)) for name in names), *new]
+
         self._move = move
         self._before = BulkLinkResolver(lookup)
-        self._after = BulkLinkResolver(lambda key: _names_after(lookup(key), key, move))
+        self._after = BulkLinkResolver(names_after)
 
     def rewrite(self, source: str, note: ParsedNote) -> tuple[str, int]:
         """The new text of the note at `source` (its path before the move), in which each link keeps its target, and how many were changed.
@@ -62,17 +69,13 @@ class LinkRewriter:
         """
         edits = [edit for link in note.markup.links if (edit := self._edit(link, source, note.text))]
         text = apply_edits(note.text, edits)
-        if edits and not self._keeps_targets(source, note, text):
-            raise VaultError(f"the links in {source} could not keep their targets", "Choose another name.")
+        if edits:  # parsed again: broken links may have got a target
+            new = note_parser.parse_note(source, text)
+            is_same = new.front_matter.lines == note.front_matter.lines and len(new.markup.links) == len(note.markup.links)
+            pairs = zip(note.markup.links, new.markup.links, strict=False)
+            if not is_same or not all(self._is_kept(self._before.resolve(old, source).target, link, source) for old, link in pairs):
+                raise VaultError(f"the links in {source} could not keep their targets", "Choose another name.")
         return text, len(edits)
-
-    def _keeps_targets(self, source: str, note: ParsedNote, text: str) -> bool:
-        """Whether each link in the note's new `text`, parsed again, has the target it had; broken ones may have got one."""
-        new = note_parser.parse_note(source, text)
-        if new.front_matter.lines != note.front_matter.lines or len(new.markup.links) != len(note.markup.links):
-            return False
-        pairs = zip(note.markup.links, new.markup.links, strict=True)
-        return all(self._is_kept(self._before.resolve(old, source).target, link, source) for old, link in pairs)
 
     def _is_kept(self, target: str | None, link: WrittenLink, source: str) -> bool:
         """Whether a link has this target after the move."""
@@ -93,12 +96,6 @@ def relink(link: WrittenLink, text: str, source: str, target: str, lookup: Looku
     """The edit that makes a link of a note point to another file, by name if that is enough; None if nothing does."""
     spelling = _find_spelling(BulkLinkResolver(lookup), link, source, "", source, target)
     return _edit_target(link, text, spelling) if spelling is not None else None
-
-
-def _names_after(names: Sequence[LinkName], key: str, move: Move) -> list[LinkName]:
-    """The names with this key after a move: aliases and titles go with the file, whose own name is another."""
-    left = [name._replace(path=move.apply(name.path)) for name in names if name.path != move.old or name.kind in ("alias", "title")]
-    return [*left, LinkName(move.new, "note", note_name(move.new))] if key == link_key(move.new) else left
 
 
 def _find_spelling(resolver: BulkLinkResolver, link: WrittenLink, source: str, old: str, place: str, target: str) -> str | None:

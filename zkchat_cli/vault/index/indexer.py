@@ -24,12 +24,11 @@ from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.chunking import estimate_size
-from zkchat_cli.vault.filesystem import NoteBytes, Stamp, VaultFiles
+from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.database import INDEXES, IndexChanges, IndexDatabase, IndexSizes, Progress
 from zkchat_cli.vault.links.name_suggestions import character_pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
 from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, link_key, note_name
-from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
 MOST_ANCHORS = 40  # link aliases that count for one note, the most frequent first: a hub is not about every word that links to it
@@ -48,11 +47,6 @@ class _IndexedNote(NamedTuple):
     id: int
     stamp: Stamp
     hash: bytes | None
-
-
-def _digest(note: NoteBytes) -> bytes | None:
-    """The hash of a note's bytes; None if they cannot be read."""
-    return None if note.problem else blake2b(note.raw, digest_size=16).digest()
 
 
 def is_current(index: IndexDatabase, files: VaultFiles) -> bool:
@@ -75,7 +69,7 @@ def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progr
         changes = update.run(root, progress)
         if anew:
             index.optimize()
-        update.words.update_vocabulary()
+        update.update_vocabulary()
     if anew:
         index.rows("PRAGMA wal_checkpoint (TRUNCATE)")
     return changes
@@ -93,7 +87,9 @@ class _IndexUpdate:
         self.next_chunk = (last or 0) + 1
         self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()
         """A new index has no names and no SQL indexes yet."""
-        self.words = WordTables(self.connection, is_new=self.is_new)
+        self.chunk_terms, self.name_terms = Counter[str](), Counter[str]()
+        """The changes in the numbers of chunks and names with each word. Those of a new index are counted at the end."""
+        self.languages: set[str | None] = set()  # of new notes; a new index samples its chunks
         self.changed_keys: set[str] = set()
         """Keys of names that were added or removed: links with these keys may have other targets now."""
         self.changed_targets: set[str | None] = set()
@@ -103,21 +99,30 @@ class _IndexUpdate:
         self.growth = Counter[str]()  # the changes of the `IndexSizes`
 
     def run(self, root: Path, progress: Progress | None) -> IndexChanges:
-        candidates = self._find_changed_notes()
+        # notes that are new, may have changed, or could not be read last time, oldest change first
+        listed = ((stamp, path, self.known.get(path)) for path, stamp in self.files.stamps.items())
+        candidates = sorted((stamp, path) for stamp, path, old in listed if not old or not old.hash or old.stamp != stamp)
         gone = [path for path in self.known if path not in self.files.stamps]
         added = changed = 0
-        for done, path in enumerate(candidates):
+        for done, (stamp, path) in enumerate(candidates):
             if progress:
                 progress(done, len(candidates))
-            note = filesystem.read_note(root, path)
-            if note is None:
-                if path in self.known:
-                    gone.append(path)
-            elif path not in self.known:
-                self._insert_content(None, path, note)
+            found, old = filesystem.read_note(root, path), self.known.get(path)
+            if found is None:
+                gone += [path] if old else []
+                continue
+            raw, problem = found
+            digest = None if problem else blake2b(raw, digest_size=16).digest()
+            if old is None:
+                self._insert_content(None, path, raw, digest, problem)
                 added += 1
+            elif old.hash == digest:
+                sql = "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?"
+                self.connection.execute(sql, (*stamp, old.id))
             else:
-                changed += self._change(path, note)
+                self._delete_content(path, old.id)
+                self._insert_content(old.id, path, raw, digest, problem)
+                changed += 1
         if progress:
             progress(len(candidates), len(candidates))
         self._write_chunks()
@@ -127,8 +132,7 @@ class _IndexUpdate:
             self._delete_content(path, self.known[path].id)
             self.connection.execute("DELETE FROM notes WHERE id = ?", (self.known[path].id,))
             self._set_names(path, [])
-        self._update_attachments()
-        self._update_scan_problems()
+        self._update_attachments_and_problems()
         self._resolve_links()
         self._update_anchors()
         self._write_note_words()
@@ -137,28 +141,12 @@ class _IndexUpdate:
         self.connection.executemany("UPDATE meta SET value = value + ? WHERE key = ?", growth)
         return IndexChanges(added, changed, len(gone))
 
-    def _find_changed_notes(self) -> list[str]:
-        """Notes that are new, may have changed, or could not be read last time, oldest change first."""
-        listed = ((stamp, path, self.known.get(path)) for path, stamp in self.files.stamps.items())
-        return [path for _, path in sorted((stamp, path) for stamp, path, old in listed if not old or not old.hash or old.stamp != stamp)]
-
-    def _change(self, path: str, note: NoteBytes) -> bool:
-        old = self.known[path]
-        if old.hash == _digest(note):
-            self.connection.execute(
-                "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?", (*self.files.stamps[path], old.id)
-            )
-            return False
-        self._delete_content(path, old.id)
-        self._insert_content(old.id, path, note)
-        return True
-
-    def _insert_content(self, note_id: int | None, path: str, note: NoteBytes) -> None:
+    def _insert_content(self, note_id: int | None, path: str, raw: bytes, digest: bytes | None, unread: str | None) -> None:
         """Insert everything that can be known without other notes; for `note_id` None as a new note."""
-        text, problem = filesystem.decode(note.raw)
+        text, problem = filesystem.decode(raw)
         parsed = note_parser.parse_note(path, text)
         columns = "mtime_ns, ctime_ns, size, hash, title, aliases, tags"
-        row = (*self.files.stamps[path], _digest(note), parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
+        row = (*self.files.stamps[path], digest, parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
         if note_id is None:  # not RETURNING: SQLite opens a savepoint for it, which flushes FTS5's buffer, 0.3 ms each time
             sql = f"INSERT INTO notes ({columns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
             note_id = self.connection.execute(sql, (*row, path)).lastrowid
@@ -173,17 +161,8 @@ class _IndexUpdate:
         self.connection.executemany("INSERT INTO tags VALUES (?, ?)", tags)
         dates = {(note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates}
         self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
-        self._collect_chunks(note_id, parsed)
-        names = [LinkName(path, "note", note_name(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases)]
-        if fold_name(parsed.title) not in {fold_name(name.spelled) for name in names}:
-            names.append(LinkName(path, "title", parsed.title))
-        self._set_names(path, names)
-        if problem := "; ".join(filter(None, (note.problem, problem, parsed.front_matter.problem))):
-            self._problem(path, problem, from_scan=False)
-        self.pending_notes.add(note_id)
-
-    def _collect_chunks(self, note_id: int, parsed: ParsedNote) -> None:
-        self.words.note_language(parsed.chunks[0].text)
+        if not self.is_new:
+            self.languages.add(words.detect_language(parsed.chunks[0].text[:1000]))
         for p in parsed.chunks:
             headings = "\n".join(p.headings)
             key_ = chunk_key(parsed.title, headings, p.text)
@@ -193,22 +172,34 @@ class _IndexUpdate:
             self.growth["tokens"] += estimate_size(p.text)
         if len(self.chunk_rows) >= CHUNK_BATCH:
             self._write_chunks()
+        names = [LinkName(path, "note", note_name(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases)]
+        if fold_name(parsed.title) not in {fold_name(name.spelled) for name in names}:
+            names.append(LinkName(path, "title", parsed.title))
+        self._set_names(path, names)
+        if problem := "; ".join(filter(None, (unread, problem, parsed.front_matter.problem))):
+            self._problem(path, problem, from_scan=False)
+        self.pending_notes.add(note_id)
 
     def _write_chunks(self) -> None:
         self.connection.executemany(
             "INSERT INTO chunks (id, note_id, heading, headings, start_line, end_line, text, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             self.chunk_rows,
         )
-        self.words.add_chunks((id_, headings, text) for id_, _, _, headings, _, _, text, _ in self.chunk_rows)
+        rows = [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, _, _, headings, _, _, text, _ in self.chunk_rows]
+        self.connection.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", rows)
+        for _, *texts in () if self.is_new else rows:
+            self.chunk_terms.update(_indexed_terms(texts))
         self.chunk_rows = []
 
     def _delete_content(self, path: str, note_id: int) -> None:
         """Delete what `_insert_content` and `_write_note_words` have inserted, except the note's row and names."""
         [names] = self.connection.execute("SELECT title, aliases, tags, anchors FROM notes WHERE id = ?", (note_id,)).fetchall()
-        self.words.delete_names(note_id, names)
+        self._delete_names(note_id, names)
         chunks = self.connection.execute("SELECT id, headings, text FROM chunks WHERE note_id = ?", (note_id,)).fetchall()
-        for chunk in chunks:
-            self.words.delete_chunk(*chunk)
+        for id_, headings, text in chunks:  # FTS5 needs the old texts
+            texts = words.to_index_text(headings), words.to_index_text(text)
+            self.connection.execute("INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)", (id_, *texts))
+            self.chunk_terms.subtract(_indexed_terms(texts))
         self.growth["chunks"] -= len(chunks)
         self.growth["tokens"] -= sum(estimate_size(text) for *_, text in chunks)
         for target, status in self.connection.execute("SELECT target, status FROM links WHERE note_id = ?", (note_id,)):
@@ -236,20 +227,13 @@ class _IndexUpdate:
                 self.connection.execute("INSERT INTO name_pairs (rowid, pairs) VALUES (?, ?)", (rowid, " ".join(character_pairs(row[3]))))
         self.changed_keys |= {row[0] for row in known.keys() ^ wanted}
 
-    def _update_attachments(self) -> None:
-        sql = "SELECT path FROM names WHERE kind = 'file'"
-        if self.files.only is not None:
-            sql += " AND path IN (SELECT value FROM listed)"
-        known = {path for (path,) in self.connection.execute(sql)}
+    def _update_attachments_and_problems(self) -> None:
+        """What a scan finds besides notes."""
+        among = "" if self.files.only is None else " AND path IN (SELECT value FROM listed)"
+        known = {path for (path,) in self.connection.execute(f"SELECT path FROM names WHERE kind = 'file'{among}")}
         for path in sorted(known ^ self.files.attachments):
             self._set_names(path, [LinkName(path, "file", path.rpartition("/")[2])] if path in self.files.attachments else [])
-
-    def _update_scan_problems(self) -> None:
-        if self.files.only is None:
-            self.connection.execute("DELETE FROM problems WHERE from_scan")
-        else:
-            listed = ((filesystem.printable(path),) for path in self.files.only)
-            self.connection.executemany("DELETE FROM problems WHERE from_scan AND path = ?", listed)
+        self.connection.execute(f"DELETE FROM problems WHERE from_scan{among}")
         for path, text in self.files.problems.items():
             self._problem(path, text, from_scan=True)
 
@@ -260,34 +244,30 @@ class _IndexUpdate:
         """Resolve the links of new notes, and those with the key of a name that was added or removed."""
         self._stage("changed", ((k,) for k in self.changed_keys))
         self._stage("pending_notes", ((note_id,) for note_id in self.pending_notes))
-        pending = self.connection.execute(
-            """SELECT rowid FROM links WHERE note_id IN (SELECT value FROM pending_notes) OR key IN (SELECT value FROM changed)"""
-        ).fetchall()
-        for first in range(0, len(pending), LINK_BATCH):
-            self._resolve_batch(pending[first : first + LINK_BATCH])
-
-    def _resolve_batch(self, rowids: list[tuple[int]]) -> None:
-        self._stage("pending", rowids)
-        links = self.connection.execute(
-            """SELECT links.rowid, links.target, links.status, notes.path, links.key, links.kind, links.text
-               FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
-        ).fetchall()
-        self._stage("wanted", ((k,) for k in {row[4] for row in links}))
-        names: dict[str, list[LinkName]] = defaultdict(list)
-        # CROSS JOIN: otherwise SQLite, which does not know the sizes, scans all names
-        found = self.connection.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
-        for folded, *name in found:
-            names[folded].append(LinkName(*name))
-        resolver = BulkLinkResolver(lambda key: names.get(key, ()))
-        resolved: list[tuple[str | None, str | None, int]] = []
-        for rowid, target, status, source, _, kind, text in links:
-            answer = resolver.resolve(WrittenLink("", kind, text), source)
-            if (answer.target, answer.status) != (target, status):
-                resolved.append((answer.target, answer.status, rowid))
-                self._count_link(status, -1)
-                self._count_link(answer.status, 1)
-                self.changed_targets |= {target, answer.target}
-        self.connection.executemany("UPDATE links SET target = ?, status = ? WHERE rowid = ?", resolved)
+        sql = "SELECT rowid FROM links WHERE note_id IN (SELECT value FROM pending_notes) OR key IN (SELECT value FROM changed)"
+        rowids = self.connection.execute(sql).fetchall()
+        for first in range(0, len(rowids), LINK_BATCH):
+            self._stage("pending", rowids[first : first + LINK_BATCH])
+            links = self.connection.execute(
+                """SELECT links.rowid, links.target, links.status, notes.path, links.key, links.kind, links.text
+                   FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
+            ).fetchall()
+            self._stage("wanted", ((k,) for k in {row[4] for row in links}))
+            names: dict[str, list[LinkName]] = defaultdict(list)
+            # CROSS JOIN: otherwise SQLite, which does not know the sizes, scans all names
+            found = self.connection.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
+            for folded, *name in found:
+                names[folded].append(LinkName(*name))
+            resolver = BulkLinkResolver(names.__getitem__)
+            resolved: list[tuple[str | None, str | None, int]] = []
+            for rowid, target, status, source, _, kind, text in links:
+                answer = resolver.resolve(WrittenLink("", kind, text), source)
+                if (answer.target, answer.status) != (target, status):
+                    resolved.append((answer.target, answer.status, rowid))
+                    self._count_link(status, -1)
+                    self._count_link(answer.status, 1)
+                    self.changed_targets |= {target, answer.target}
+            self.connection.executemany("UPDATE links SET target = ?, status = ? WHERE rowid = ?", resolved)
 
     def _update_anchors(self) -> None:
         """Update the link aliases of the notes whose incoming links have changed."""
@@ -306,7 +286,7 @@ class _IndexUpdate:
             new = "\n".join(sorted(counted, key=lambda anchor: (-counted[anchor], anchor))[:MOST_ANCHORS])
             if new != old:
                 if note_id not in self.pending_notes:
-                    self.words.delete_names(note_id, (*names, old))
+                    self._delete_names(note_id, (*names, old))
                     self.pending_notes.add(note_id)
                 self.connection.execute("UPDATE notes SET anchors = ? WHERE id = ?", (new, note_id))
 
@@ -314,7 +294,46 @@ class _IndexUpdate:
         self._stage("pending_notes", ((note_id,) for note_id in self.pending_notes))
         named = self.connection.execute("SELECT id, title, aliases, tags, anchors FROM notes WHERE id IN (SELECT value FROM pending_notes)")
         for note_id, *names in named.fetchall():
-            self.words.add_names(note_id, names)
+            texts = [*map(words.to_index_text, names)]
+            sql = "INSERT INTO note_words (rowid, title, aliases, tags, anchors) VALUES (?, ?, ?, ?, ?)"
+            self.connection.execute(sql, (note_id, *texts))
+            if not self.is_new:
+                self.name_terms.update(_indexed_terms(texts))
+
+    def _delete_names(self, note_id: int, names: Sequence[str]) -> None:
+        texts = [*map(words.to_index_text, names)]
+        sql = "INSERT INTO note_words (note_words, rowid, title, aliases, tags, anchors) VALUES ('delete', ?, ?, ?, ?, ?)"
+        self.connection.execute(sql, (note_id, *texts))
+        self.name_terms.subtract(_indexed_terms(texts))
+
+    def update_vocabulary(self) -> None:
+        """Count the words that more, or fewer, chunks and names have than before. A new language means a new vocabulary."""
+        rows = self.connection.execute("SELECT value FROM meta WHERE key = 'languages'").fetchall()
+        used = tuple(rows[0][0].split()) if rows else ()
+        if self.is_new or (not self.languages <= {*used, None} and _sample_languages(self.connection) != used):
+            # the vocabulary is made anew: all words of the FTS5 tables are new to it
+            self.connection.execute("DELETE FROM vocabulary")
+            for table, terms in (("words", self.chunk_terms), ("note_words", self.name_terms)):
+                self.connection.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
+                terms.clear()
+                terms.update(dict(self.connection.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (FIRST_CJK,))))
+                self.connection.execute("DROP TABLE temp.terms")
+            used = _sample_languages(self.connection)
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('languages', ?)", (" ".join(used),))
+        chunks, notes = self.chunk_terms, self.name_terms
+        changed = [term for term in {**chunks, **notes} if chunks[term] or notes[term]]
+        for language in used:
+            stemmed = sorted(zip(words.stem_words(changed, language), changed, strict=True))
+            counted = [(language, stem, term, chunks[term], notes[term]) for stem, term in stemmed]
+            self.connection.executemany(
+                """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
+                   ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes""",
+                counted,
+            )
+            fewer = [row[:3] for row in counted if row[3] < 0 or row[4] < 0]
+            self.connection.executemany(
+                "DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0", fewer
+            )
 
     def _count_link(self, status: str | None, more: int) -> None:
         self.growth["links"] += more if status else 0
@@ -325,80 +344,6 @@ class _IndexUpdate:
         self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} (value PRIMARY KEY) WITHOUT ROWID")
         self.connection.execute(f"DELETE FROM {table}")
         self.connection.executemany(f"INSERT INTO {table} VALUES (?)", values)
-
-
-class WordTables:
-    """What one refresh changes in the words of chunks and names."""
-
-    def __init__(self, db: Connection, *, is_new: bool) -> None:
-        """`is_new`: the vocabulary of a new index is made at the end."""
-        self._db = db
-        self._is_new = is_new
-        self._chunk_terms: Counter[str] = Counter()  # the change in the number of chunks with each word
-        self._name_terms: Counter[str] = Counter()
-        self._languages: set[str | None] = set()
-
-    def note_language(self, opening: str) -> None:
-        """Recognize the language of a new note by its opening; a new index samples its chunks."""
-        if not self._is_new:
-            self._languages.add(words.detect_language(opening[:1000]))
-
-    def add_chunks(self, chunks: Iterable[tuple[int, str, str]]) -> None:
-        """Add chunks: id, headings and text."""
-        rows = [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, headings, text in chunks]
-        self._db.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", rows)
-        for _, *texts in () if self._is_new else rows:
-            self._chunk_terms.update(_indexed_terms(texts))
-
-    def delete_chunk(self, id_: int, headings: str, text: str) -> None:
-        """Delete a chunk, of which FTS5 needs the old texts."""
-        texts = words.to_index_text(headings), words.to_index_text(text)
-        self._db.execute("INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)", (id_, *texts))
-        self._chunk_terms.subtract(_indexed_terms(texts))
-
-    def add_names(self, note_id: int, names: Sequence[str]) -> None:
-        """Add the title, aliases, tags and anchors of a note."""
-        texts = [*map(words.to_index_text, names)]
-        self._db.execute("INSERT INTO note_words (rowid, title, aliases, tags, anchors) VALUES (?, ?, ?, ?, ?)", (note_id, *texts))
-        if not self._is_new:
-            self._name_terms.update(_indexed_terms(texts))
-
-    def delete_names(self, note_id: int, names: Sequence[str]) -> None:
-        texts = [*map(words.to_index_text, names)]
-        sql = "INSERT INTO note_words (note_words, rowid, title, aliases, tags, anchors) VALUES ('delete', ?, ?, ?, ?, ?)"
-        self._db.execute(sql, (note_id, *texts))
-        self._name_terms.subtract(_indexed_terms(texts))
-
-    def update_vocabulary(self) -> None:
-        """Count the words that more, or fewer, chunks and names have than before. A new language means a new vocabulary."""
-        rows = self._db.execute("SELECT value FROM meta WHERE key = 'languages'").fetchall()
-        used = tuple(rows[0][0].split()) if rows else ()
-        if self._is_new or (not self._languages <= {*used, None} and _sample_languages(self._db) != used):
-            used = self._start_vocabulary()
-        chunks, notes = self._chunk_terms, self._name_terms
-        changed = [term for term in {**chunks, **notes} if chunks[term] or notes[term]]
-        for language in used:
-            stemmed = sorted(zip(words.stem_words(changed, language), changed, strict=True))
-            counted = [(language, stem, term, chunks[term], notes[term]) for stem, term in stemmed]
-            self._db.executemany(
-                """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
-                   ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes""",
-                counted,
-            )
-            fewer = [row[:3] for row in counted if row[3] < 0 or row[4] < 0]
-            self._db.executemany("DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0", fewer)
-
-    def _start_vocabulary(self) -> tuple[str, ...]:
-        """Empty the vocabulary, so that all words of the FTS5 tables are new to it; returns the languages of a sample of chunks."""
-        self._db.execute("DELETE FROM vocabulary")
-        for table, terms in (("words", self._chunk_terms), ("note_words", self._name_terms)):
-            self._db.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
-            terms.clear()
-            terms.update(dict(self._db.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (FIRST_CJK,))))
-            self._db.execute("DROP TABLE temp.terms")
-        used = _sample_languages(self._db)
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('languages', ?)", (" ".join(used),))
-        return used
 
 
 def _indexed_terms(index_texts: Sequence[str]) -> set[str]:
