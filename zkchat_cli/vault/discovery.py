@@ -31,15 +31,12 @@ def holds_notes(folder: Path) -> bool:
 def find_vaults(home: Path) -> list[Path]:
     """The folders with notes in these places, Obsidian's vaults first."""
     found: list[Path] = []
-    for folder in (*_obsidian_vaults(home), *(home / name for name in _USUAL_FOLDERS)):
+    listed: list[Path] = []
+    for name in _OBSIDIAN_LISTS:
+        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # no such list, or an unknown format
+            listed = listed or [Path(vault["path"]) for vault in json.loads(read_file(home / name, MAX_LIST))["vaults"].values()]
+    for folder in (*listed, *(home / name for name in _USUAL_FOLDERS)):
         with suppress(OSError):  # not readable
             if holds_notes(folder) and not any(folder.samefile(other) for other in found):  # `Notes` may be `notes`
                 found.append(folder)
     return found[:MAX_FOUND]
-
-
-def _obsidian_vaults(home: Path) -> list[Path]:
-    for name in _OBSIDIAN_LISTS:
-        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # no such list, or an unknown format
-            return [Path(vault["path"]) for vault in json.loads(read_file(home / name, MAX_LIST))["vaults"].values()]
-    return []

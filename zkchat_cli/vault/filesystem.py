@@ -204,7 +204,6 @@ def decode(raw: bytes) -> tuple[str, str | None]:
 
 
 def short_path(path: str) -> str:
-    """A path for a message, in at most 80 characters."""
     return truncate(printable(path), 80)
 
 

@@ -90,7 +90,6 @@ class Vault:
 
     @cached_property
     def editor(self) -> "NoteEditor":
-        """Changes notes."""
         from zkchat_cli.vault.edit.note_editor import NoteEditor  # 5 ms that only changes need
 
         return NoteEditor(self.root, self._index, self.refresh, self._journal)
@@ -141,15 +140,17 @@ class Vault:
         parsed = parse_query(query, self._today())
         if limit <= 0:
             return []
-        by_meaning = self.semantic if parsed.has_meaning else None
+        is_about_words = not parsed.words or parsed.phrases or parsed.without
+        by_meaning = None if is_about_words else self.semantic
 
-        def found() -> fusion.FoundChunks:
+        def found() -> tuple[list[ContentChunk], list[int]]:
             match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
             return self._ask(lambda index: fusion.search(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
 
-        first = found()
-        computed = by_meaning is not None and by_meaning.compute_first(parsed.text, first.without_vectors)
-        return (found() if computed else first).chunks
+        chunks, without_vectors = found()
+        if by_meaning and by_meaning.compute_first(parsed.text, without_vectors):
+            chunks, _ = found()
+        return chunks
 
     def snippet(self, chunk: ContentChunk, query: str) -> "tuple[str | None, Snippet]":
         """The heading and the lines of a chunk that show best why `query` found it."""
@@ -162,7 +163,6 @@ class Vault:
         return sections.heading_above(found.line, chunk.text, chunk.start_line, chunk.heading), found
 
     def languages(self) -> tuple[str, ...]:
-        """The languages that the notes are written in."""
         return self._ask(lambda index: index.languages())
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
@@ -267,7 +267,6 @@ class Vault:
         from zkchat_cli.vault.search.query import as_words
 
         def by_name(names: list[str], least: float) -> dict[str, list[str]]:
-            """The paths of notes with names at least so similar, nearest first."""
             suggest = name_suggestions.suggest_names
             return self._ask(lambda index: {name: [path for _, path in suggest(index, name, MOST_SUGGESTIONS, least)] for name in names})
 
@@ -300,7 +299,6 @@ class Vault:
         return completer[1].find(replace_surrogates(typed), limit) if completer else []
 
     def note_paths(self) -> list[str]:
-        """The paths of all notes, sorted."""
         return self._ask(lambda index: index.paths())
 
     def links(self, relative_path: str) -> list[LinkRow]:
@@ -387,7 +385,6 @@ class Vault:
         return list(islice(related.fuse_rankings(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
 
     def notes_related_by_links(self, relative_path: str) -> list[graph.LinkRelation]:
-        """The notes most related to a note by links alone."""
         return self._ask(lambda index: graph.related_by_links(index, relative_path, MOST_COMPARED))
 
     def notes_about(self, question: str, limit: int = 10) -> list[RelatedNote]:

@@ -19,8 +19,6 @@ from zkchat_cli.vault.note_parser import ParsedNote
 
 
 class Edit(NamedTuple):
-    """Replace the characters from `start` to before `end`."""
-
     start: int
     end: int
     new: str
@@ -37,13 +35,10 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 class Move(NamedTuple):
-    """A file that gets another path."""
-
     old: str
     new: str
 
     def apply(self, path: str) -> str:
-        """Where the file at `path` is afterwards."""
         return self.new if path == self.old else path
 
 
@@ -78,11 +73,9 @@ class LinkRewriter:
         return text, len(edits)
 
     def _is_kept(self, target: str | None, link: WrittenLink, source: str) -> bool:
-        """Whether a link has this target after the move."""
         return target is None or self._after.resolve(link, self._move.apply(source)).target == self._move.apply(target)
 
     def _edit(self, link: WrittenLink, source: str, text: str) -> Edit | None:
-        """The edit that a link needs after the move, if it does."""
         target = self._before.resolve(link, source).target
         if target is None or self._is_kept(target, link, source):
             return None
@@ -129,7 +122,6 @@ def _spellings(link: WrittenLink, source: str, old: str, place: str, target: str
 
 
 def _edit_target(link: WrittenLink, text: str, spelling: str) -> Edit:
-    """The edit that writes `spelling` as the target of a link in `text`."""
     begin, end = link.place
     written = text[begin:end]
     if link.kind == "wikilink":

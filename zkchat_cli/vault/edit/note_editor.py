@@ -72,7 +72,6 @@ class NoteEditor:
         return _propose_edit(f"append to {path}{f' › {heading}' if heading else ''}", note, raw, new)
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
-        """Another text under a heading; the heading stays."""
         raw, note = self._read_note(path)
         new = _replace_section(note, _require_section(note, heading), replace_surrogates(text))
         return _propose_edit(f"edit {path} › {heading}", note, raw, new)
@@ -229,5 +228,4 @@ def _split_lines(text: str) -> list[str]:
 
 
 def _count_blank(lines: list[str]) -> int:
-    """The number of blank lines at the beginning."""
     return next((i for i, line in enumerate(lines) if line.strip()), len(lines))

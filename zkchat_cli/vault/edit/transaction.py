@@ -80,7 +80,6 @@ class Change(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All paths that change, old and new."""
         return tuple(dict.fromkeys(path for f in self.files for path in (f.path, f.new_path) if path is not None))
 
 

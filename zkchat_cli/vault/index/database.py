@@ -111,8 +111,6 @@ class LinkRow(NamedTuple):
 
 
 class IndexChanges(NamedTuple):
-    """Notes that a refresh added, changed and removed."""
-
     added: int = 0
     changed: int = 0
     removed: int = 0
@@ -152,7 +150,6 @@ class IndexDatabase:
 
     @property
     def version(self) -> int:
-        """Of the tables; 0 for a new file."""
         return int(self.rows("PRAGMA user_version")[0][0])
 
     @property

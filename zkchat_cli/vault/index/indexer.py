@@ -212,7 +212,6 @@ class _IndexUpdate:
         self.connection.execute("DELETE FROM problems WHERE path = ?", (filesystem.printable(path),))
 
     def _set_names(self, path: str, names: Iterable[LinkName]) -> None:
-        """Replace the names of `path`."""
         wanted = {(link_key(name.spelled) if name.kind in ("alias", "title") else link_key(name.path), *name) for name in names}
         sql = "SELECT key, path, kind, spelled, rowid FROM names WHERE path = ?"
         known = {} if self.is_new else {tuple(row): rowid for *row, rowid in self.connection.execute(sql, (path,))}

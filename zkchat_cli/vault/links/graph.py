@@ -63,7 +63,9 @@ def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | 
     while notes[-1] != source:
         notes.append(reached_from[notes[-1]])
     notes.reverse()
-    return LinkPath(tuple(notes), tuple(_link_between(index, a, b) for a, b in pairwise(notes)))
+    between = "notes.path = ? AND links.target = ?"
+    links = [(index.link_rows(between, a, b) or index.link_rows(between, b, a))[0] for a, b in pairwise(notes)]
+    return LinkPath(tuple(notes), tuple(links))
 
 
 def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRelation]:
@@ -73,7 +75,13 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRe
     """
     linked_from, links_here = ({there for _, there in _edges(index, [path], direction)} for direction in ("out", "in"))
     near = sorted(linked_from | links_here)[:MOST_NEIGHBOURS_COMPARED]
-    weights = {note: 1 / math.log2(1 + degree) for note, degree in _degrees(index, near).items() if degree <= MOST_LINKS_OF_A_COMMON_NOTE}
+    # links in and out are counted by SQLite, so that a hub costs no more than another note
+    degrees = index.rows(
+        """SELECT notes.path, (SELECT COUNT(*) FROM links WHERE target = notes.path) + (SELECT COUNT(*) FROM links WHERE note_id = notes.id)
+           FROM json_each(?) AS wanted CROSS JOIN notes ON notes.path = wanted.value""",
+        json.dumps(near),
+    )
+    weights = {str(note): 1 / math.log2(1 + max(1, count)) for note, count in degrees if count <= MOST_LINKS_OF_A_COMMON_NOTE}
     common: dict[str, list[str]] = {note: [] for note in near}
     for between, note in sorted(_edges(index, weights, "both")):
         if note != path:
@@ -97,19 +105,3 @@ def most_linked_note(index: IndexDatabase) -> str | None:
 def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Literal["out", "in", "both"]) -> set[tuple[str, str]]:
     """Pairs of a note of `frontier` and one that it links to (`out`), that links to it (`in`), or either."""
     return {(here, there) for here, there in index.rows(_EDGES[direction], frontier=json.dumps(list(frontier)))}
-
-
-def _degrees(index: IndexDatabase, notes: list[str]) -> dict[str, int]:
-    """The number of links of each note, in and out. Counted by SQLite, so that a hub costs no more than another note."""
-    rows = index.rows(
-        """SELECT notes.path, (SELECT COUNT(*) FROM links WHERE target = notes.path) + (SELECT COUNT(*) FROM links WHERE note_id = notes.id)
-           FROM json_each(?) AS wanted CROSS JOIN notes ON notes.path = wanted.value""",
-        json.dumps(notes),
-    )
-    return {str(path): max(1, degree) for path, degree in rows}
-
-
-def _link_between(index: IndexDatabase, here: str, there: str) -> LinkRow:
-    """The first link from `here` to `there`, or else from `there` to `here`."""
-    between = "notes.path = ? AND links.target = ?"
-    return (index.link_rows(between, here, there) or index.link_rows(between, there, here))[0]

@@ -7,7 +7,7 @@ by equal ranks costs .11 MRR where words fit, and finds .64 instead of .77 of th
 from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.index.database import IndexDatabase
@@ -37,15 +37,13 @@ def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverag
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
 
 
-class FoundChunks(NamedTuple):
-    """The chunks with all scores, best first. `without_vectors` are the keys of the best by words that were judged by words alone."""
+def search(
+    index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | None, limit: int, most_of_a_note: int
+) -> tuple[list[ContentChunk], list[int]]:
+    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores, best first.
 
-    chunks: list[ContentChunk]
-    without_vectors: list[int]
-
-
-def search(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | None, limit: int, most_of_a_note: int) -> FoundChunks:
-    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note."""
+    Also the keys of the best by words that have no vectors, and were judged by words alone.
+    """
     from zkchat_cli.vault.search import lexical  # 4 ms that the first search needs
 
     hits = lexical.search(index, query, limit)
@@ -65,4 +63,4 @@ def search(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | No
             scores = {"score": score, "score_words": hits.scores.get(id_), "score_meaning": cosines.get(places[id_].key)}
             best[id_] = {name: value if value is None else round(value, 4) for name, value in scores.items()}
     chunks = [chunk.model_copy(update=best[id_]) for id_, chunk in zip(best, index.chunks(list(best)), strict=True)]
-    return FoundChunks(chunks, [places[id_].key for id_ in islice(hits.scores, FIRST_BY_WORDS) if places[id_].key not in cosines])
+    return chunks, [places[id_].key for id_ in islice(hits.scores, FIRST_BY_WORDS) if places[id_].key not in cosines]

@@ -106,7 +106,6 @@ class _Search:
         self.index.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
 
     def run(self) -> dict[int, float]:
-        """The scores by id, best first."""
         if not self.query.terms:
             # the first chunk without excluded words of each of the newest notes that the filters allow
             wanted = f"id NOT IN (SELECT rowid FROM words WHERE words MATCH :without) AND note_id{_NOT_NAMED}"
@@ -143,7 +142,6 @@ class _Search:
         return ranking.scores(self.query, rows, self.corpus)
 
     def _text_candidates(self) -> list[int]:
-        """Candidates by the words of the chunks."""
         rare = rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
         if self.query.phrases:
             must = " AND ".join(fts_phrase(phrase) for phrase in self.query.phrases)
@@ -159,7 +157,6 @@ class _Search:
         return ids if len(ids) >= self.pool else ids + self._newest("words", with_any)
 
     def _name_candidates(self) -> list[int]:
-        """Candidates by the names of their notes."""
         frequency = {t: self.known[t].notes if t in self.known else self._count("note_words", fts_word(t)) for t in self.query.terms}
         rare = rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
         known = [term for term in self.query.terms if frequency[term]]
@@ -283,7 +280,6 @@ def _look_up(index: IndexDatabase, wanted: Iterable[str]) -> dict[str, WordForms
 
 
 def _add_up(counts: Mapping[str, tuple[int, int]], word: str) -> WordForms:
-    """The forms with these numbers of chunks and names."""
     return WordForms(frozenset(counts), sum(c for c, _ in counts.values()), sum(n for _, n in counts.values()), counts.get(word, (0,))[0])
 
 

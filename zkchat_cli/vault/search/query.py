@@ -51,23 +51,16 @@ class SearchQuery(NamedTuple):
 
     @property
     def is_filtered(self) -> bool:
-        """Whether only some notes may be found."""
         return bool(self.tags or self.paths or self.without_tags or self.without_paths or self.period)
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """All different words, those of phrases included."""
         return tuple(dict.fromkeys([*self.words, *(term for phrase in self.phrases for term in phrase)]))
 
     @property
     def characters(self) -> tuple[str, ...]:
         """The CJK characters of its words that mean something by themselves."""
         return tuple(dict.fromkeys(c for word in self.words if is_cjk(word) for c in word if c not in FUNCTION_CHARACTERS))
-
-    @property
-    def has_meaning(self) -> bool:
-        """Whether it is searched by meaning, too: phrases and excluded words are about words."""
-        return bool(self.words) and not (self.phrases or self.without)
 
     @property
     def is_empty(self) -> bool:
@@ -151,7 +144,6 @@ def _unique(values: Iterable[T]) -> tuple[T, ...]:
 
 
 def fts_phrase(phrase: Sequence[str]) -> str:
-    """An FTS5 phrase."""
     return fts_word(phrase[0]) if len(phrase) == 1 else '"' + " ".join(phrase) + '"'
 
 
@@ -171,10 +163,8 @@ def is_part(term: str) -> bool:
 
 
 def fts_any(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
-    """An expression for any form of any of the words."""
     return " OR ".join(fts_word(form) for term in terms for form in (sorted(known[term].forms) if term in known else [term]))
 
 
 def fts_all(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
-    """An expression for any form of each of the words."""
     return " AND ".join(f"({fts_any([term], known)})" for term in terms)

@@ -6,7 +6,7 @@ English and a Chinese vault; those of names may be between 3 and 10 without much
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -67,7 +67,6 @@ class Corpus:
 
     @cached_property
     def words_by_form(self) -> dict[str, str]:
-        """The known term of each form."""
         return {form: word for word, known in self.known.items() for form in known.forms}
 
     def rarity(self, term: str) -> float:
@@ -104,16 +103,26 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
         fields = [*names[c.note_id], _Field(HEADINGS, _terms(c.headings)), _Field(1.0, _terms(c.body))]
         if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
             continue
-        length = _length_norm(c, corpus)
+        # 1 for a chunk of average length in a note of average length
+        size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / corpus.chunks_per_note
+        length = 1 - LENGTH + LENGTH * size / corpus.chunk_size
         counted, exact = _weighted_counts(fields, words_by_form, written)
         score = (1 - EXACT) * _bm25f(counted, rarity, length)
         score += EXACT * _bm25f(exact, exact_rarity, length)
         if characters:
-            score += CHARACTER * _bm25f(_count_characters(c, characters), characters, length)
+            # in names they count half: names are short
+            texts_of = ((TITLE / 2, c.title), (ALIASES / 2, c.aliases), (HEADINGS, c.headings), (1.0, c.body))
+            occurring = {character: sum(weight * text.count(character) for weight, text in texts_of) for character in characters}
+            score += CHARACTER * _bm25f(occurring, characters, length)
         if score:
             found[c.id], texts[c.id] = score, fields
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-    _boost_adjacent_words(ordered, texts, query.order, rarity)
+    # word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it has all
+    pairs = {pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair) for pair in pairwise(query.order)}
+    whole = sum(pairs.values())
+    for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
+        present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
+        ordered[id_] *= 1 + ADJACENCY * sum(pairs[pair] for pair in sorted(present)) / whole
     return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -155,28 +164,5 @@ def _weighted_counts(
     return counted, exact
 
 
-def _count_characters(c: RankingCandidate, characters: Iterable[str]) -> dict[str, float]:
-    """The weighted frequency of CJK characters in the fields of a chunk. In names they count half: names are short."""
-    fields = ((TITLE / 2, c.title), (ALIASES / 2, c.aliases), (HEADINGS, c.headings), (1.0, c.body))
-    return {character: sum(weight * text.count(character) for weight, text in fields) for character in characters}
-
-
 def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float) -> float:
     return sum(rarity[term] * n * (SATURATION + 1) / (n + SATURATION * length) for term, n in counted.items() if n)
-
-
-def _length_norm(c: RankingCandidate, corpus: Corpus) -> float:
-    """Length normalization: 1 for a chunk of average length in a note of average length."""
-    size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / corpus.chunks_per_note
-    return 1 - LENGTH + LENGTH * size / corpus.chunk_size
-
-
-def _boost_adjacent_words(
-    ordered: dict[int, float], texts: Mapping[int, list[_Field]], order: Sequence[str], rarity: Mapping[str, float]
-) -> None:
-    """Word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it has all."""
-    pairs = {pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair) for pair in pairwise(order)}
-    whole = sum(pairs.values())
-    for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
-        present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
-        ordered[id_] *= 1 + ADJACENCY * sum(pairs[pair] for pair in sorted(present)) / whole

@@ -42,7 +42,6 @@ def extract_keywords(note: "ParsedNote") -> list[str]:
 
 
 def best_chunks(chunks: Iterable[ContentChunk]) -> dict[str, ContentChunk]:
-    """The first chunk of each note, in order."""
     best: dict[str, ContentChunk] = {}
     for chunk in chunks:
         best.setdefault(chunk.relative_path, chunk)
@@ -61,7 +60,6 @@ def reasons(relation: LinkRelation | None, shared: Sequence[str]) -> tuple[str, 
 
 
 def shared_words(keywords: Sequence[str], chunk: ContentChunk) -> list[str]:
-    """The keywords in the chunk, in order."""
     present = set(words.terms(f"{chunk.title}\n{chunk.heading or ''}\n{chunk.text}"))
     return [word for word in keywords if word in present]
 

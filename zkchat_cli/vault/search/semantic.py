@@ -79,11 +79,9 @@ class SemanticSearch:
 
     @property
     def has_failed(self) -> bool:
-        """Whether it pauses after a failure."""
         return self._clock() < self._retry_after
 
     def index_stamp(self) -> object:
-        """A value that changes when notes have changed."""
         return self._ask(lambda index: index.stamp())
 
     def load(self) -> None:
@@ -167,7 +165,6 @@ class SemanticSearch:
         return [[next(vectors) for _ in parts] for parts in known]
 
     def _attempt(self, work: Callable[[], T]) -> T | None:
-        """What `work` returns; None after a failure, which is reported."""
         try:
             return work()
         except (ProviderError, VaultError) as e:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError
 from zkchat_cli.vault.index.sqlite import connect, delete_database, sqlite_errors, transaction
@@ -65,9 +65,7 @@ class Embedder(Protocol):
         """One row of numbers per text, as the model returned them. Raises ProviderError."""
         ...
 
-    def close(self) -> None:
-        """Close connections; the next `embed` opens new ones."""
-        ...
+    def close(self) -> None: ...
 
 
 def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) -> "list[Vector]":
@@ -81,13 +79,6 @@ def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) 
     return vectors
 
 
-class _StoredEmbedder(NamedTuple):
-    """The embedder that the stored vectors are of; `dimensions` is 0 before the first vector."""
-
-    id: int
-    dimensions: int
-
-
 class VectorClaim:
     """The only writer of the file for a while. `missing` are the keys to compute vectors for."""
 
@@ -98,15 +89,12 @@ class VectorClaim:
         self.missing = _missing_keys(connection, keys)
 
     def add(self, key: int, vectors: "Sequence[Vector]") -> None:
-        """Store the vectors of a chunk's windows; none if the model does not know their language.
-
-        Stored vectors with other dimensions are deleted.
-        """
+        """Store the vectors of a chunk's windows; none if the model does not know their language. Those of other dimensions go."""
         from zkchat_cli.vault.search.vector_math import pack_integers, pack_signs  # imports numpy
 
         stored = _stored_embedder(self._connection, self._embedder)
-        if stored and vectors and stored.dimensions != len(vectors[0]):
-            self._replace_embedder(len(vectors[0]), keep=not stored.dimensions)
+        if stored and vectors and stored[1] != len(vectors[0]):
+            self._replace_embedder(len(vectors[0]), keep=not stored[1])
         bits = pack_signs(vectors) if vectors else b""
         added = self._connection.execute("INSERT INTO signatures (key, bits) VALUES (?, ?)", (key, bits)).lastrowid
         if vectors:
@@ -210,15 +198,14 @@ class VectorStore:
                 yield VectorClaim(connection, self._embedder(), keys)
                 connection.execute("COMMIT")
         except IndexDamaged:
-            self._discard()
+            self.close()
+            delete_database(self.file)
             raise
         finally:
             connection.close()  # rolls back what was not committed
 
     def prune(self, used: Collection[int]) -> None:
-        """Delete the vectors of all chunks but these."""
-
-        def delete(db: sqlite3.Connection, _: _StoredEmbedder) -> None:
+        def delete(db: sqlite3.Connection, _: tuple[int, int]) -> None:
             unused = [(id_,) for id_, key in db.execute("SELECT id, key FROM signatures") if key not in used]
             if unused:
                 with transaction(db):
@@ -227,32 +214,28 @@ class VectorStore:
 
         self._run(delete, None)
 
-    def _discard(self) -> None:
-        """Delete the file, which is damaged."""
-        self.close()
-        delete_database(self.file)
-
     def _load(self) -> "SignTable | None":
         """The signs of all windows; those that were added since the last call are read. None without any."""
 
-        def load(db: sqlite3.Connection, stored: _StoredEmbedder) -> "SignTable | None":
-            if not stored.dimensions:
+        def load(db: sqlite3.Connection, stored: tuple[int, int]) -> "SignTable | None":
+            id_, dimensions = stored
+            if not dimensions:
                 return None
             from zkchat_cli.vault.search.vector_math import SignTable  # imports numpy
 
             if self._signs is None or self._signs[0] != (self._opened, stored):
-                self._signs = (self._opened, stored), SignTable.empty(stored.dimensions)
+                self._signs = (self._opened, stored), SignTable.empty(dimensions)
             version, signs = self._signs
             sql = """SELECT signatures.id, bits FROM signatures, embedder
                      WHERE signatures.id > ? AND embedder.id = ? AND bits != x'' ORDER BY signatures.id"""
-            if added := db.execute(sql, (signs.last_row, stored.id)).fetchall():
+            if added := db.execute(sql, (signs.last_row, id_)).fetchall():
                 signs = signs.extend(added)
                 self._signs = version, signs
             return signs
 
         return self._run(load, None)
 
-    def _run(self, work: Callable[[sqlite3.Connection, _StoredEmbedder], T], nothing: T) -> T:
+    def _run(self, work: Callable[[sqlite3.Connection, tuple[int, int]], T], nothing: T) -> T:
         """Work with the open file, or answer `nothing` without a file of this embedder."""
         with self._lock:
             if not os.path.exists(self.file):  # noqa: PTH110 - False also where the folder cannot be read
@@ -267,7 +250,8 @@ class VectorStore:
                     stored = _stored_embedder(self._connection, self._embedder())
                     return work(self._connection, stored) if stored else nothing
             except IndexDamaged:
-                self._discard()
+                self.close()
+                delete_database(self.file)
                 return nothing
 
 
@@ -283,10 +267,10 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _stored_embedder(connection: sqlite3.Connection, name: str) -> _StoredEmbedder | None:
-    """None if the vectors are of another embedder."""
-    found = connection.execute("SELECT id, dimensions FROM embedder WHERE name = ?", (name,)).fetchone()
-    return _StoredEmbedder(*found) if found else None
+def _stored_embedder(connection: sqlite3.Connection, name: str) -> tuple[int, int] | None:
+    """Its id and dimensions, 0 before the first vector; None if the vectors are of another embedder."""
+    found: tuple[int, int] | None = connection.execute("SELECT id, dimensions FROM embedder WHERE name = ?", (name,)).fetchone()
+    return found
 
 
 def _missing_keys(connection: sqlite3.Connection, keys: Sequence[int]) -> list[int]:
