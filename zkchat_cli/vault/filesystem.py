@@ -37,9 +37,7 @@ def stamp(stat: os.stat_result) -> Stamp:
 @dataclass(frozen=True, slots=True)
 class VaultFiles:
     """The files that a scan found, by path relative to the vault with `/`: a stamp per note, the attachments, and what cannot be indexed.
-
-    `only` are the scanned paths, if that was not the whole vault.
-    """
+    `only` are the scanned paths, if that was not the whole vault."""
 
     stamps: dict[str, Stamp] = field(default_factory=dict)
     attachments: set[str] = field(default_factory=set)
@@ -66,10 +64,8 @@ def _unreadable_folder(folder: Path, error: Exception) -> VaultError:
 
 
 def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
-    """Every note and attachment below `root`, with one `scandir` per folder and one `stat` per note.
-
-    Raises VaultError when `root` cannot be read: it may be on a disk that is not mounted.
-    """
+    """Every note and attachment below `root`, with one `scandir` per folder and one `stat` per note. Raises VaultError when `root` cannot
+    be read: it may be on a disk that is not mounted."""
     files = VaultFiles()
     ignored = _ignore_pattern(ignore)
     folders = [("", str(root))]

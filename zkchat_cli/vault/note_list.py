@@ -28,7 +28,16 @@ def list_notes(index: IndexDatabase, folder: str = "", tag: str = "", period: Pe
     `project`, `#project` and `Project` are one tag, and `#project/roof` is nested in it. Raises VaultError for a folder or a tag that no
     note has; the hint names the nearest.
     """
-    prefix = _folder_prefix(index, folder)
+    prefix = posixpath.normpath(folder.strip().strip("/") or ".") + "/"
+    if prefix == "./":
+        prefix = ""
+    else:
+        known: set[str] = set()
+        for (path,) in index.rows("SELECT path FROM notes"):
+            while path := posixpath.dirname(path):
+                known.add(path)
+        if prefix[:-1] not in known:
+            raise _unknown_name("folder", folder, sorted(known))
     conditions, values = ["substr(path, 1, ?) = ?"], list[object]((len(prefix), prefix))
     if period:
         conditions.append(in_period(period, values))
@@ -39,20 +48,6 @@ def list_notes(index: IndexDatabase, folder: str = "", tag: str = "", period: Pe
         conditions.append(has_tag(wanted, values))
     rows = index.rows(f"SELECT path, title, tags FROM notes WHERE {' AND '.join(conditions)} ORDER BY path", *values)
     return [NoteEntry(path, title, tuple(written.split("\n")) if written else ()) for path, title, written in rows]
-
-
-def _folder_prefix(index: IndexDatabase, folder: str) -> str:
-    """What the paths of a folder's notes begin with."""
-    bare = posixpath.normpath(folder.strip().strip("/") or ".")
-    if bare == ".":
-        return ""
-    known: set[str] = set()
-    for (path,) in index.rows("SELECT path FROM notes"):
-        while path := posixpath.dirname(path):
-            known.add(path)
-    if bare not in known:
-        raise _unknown_name("folder", folder, sorted(known))
-    return bare + "/"
 
 
 def _unknown_name(kind: str, name: str, known: list[str]) -> VaultError:

@@ -81,10 +81,8 @@ class Vault:
 
     @classmethod
     def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> "Vault":
-        """The vault in `folder`, with its index below `cache_dir`; with an `embedder` it is searched by meaning, too.
-
-        Raises VaultError when there is no such folder or it cannot be read.
-        """
+        """The vault in `folder`, with its index below `cache_dir`; with an `embedder` it is searched by meaning, too. Raises VaultError
+        when there is no such folder or it cannot be read."""
         root = filesystem.resolve_root(folder)
         return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
 
@@ -166,10 +164,8 @@ class Vault:
         return self._ask(lambda index: index.languages())
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
-        """How near each text is to the query by meaning, as cosines (about 0 for unrelated texts, 1 for the same one).
-
-        None without a model, and for a query in a script that it does not know; a model that fails is a warning.
-        """
+        """How near each text is to the query by meaning, as cosines (about 0 for unrelated texts, 1 for the same one). None without a
+        model, and for a query in a script that it does not know; a model that fails is a warning."""
         return self.semantic.similarities(query, texts) if self.semantic else None
 
     def embed(self, progress: Progress | None = None, seconds: float = float("inf")) -> None:
@@ -188,10 +184,8 @@ class Vault:
         return self.semantic.take_warnings() if self.semantic else []
 
     def find_file(self, path: str) -> str | None:
-        """The file at this path, absolute or in the vault, with or without `.md`; None if it may be a name or a link.
-
-        Unlike a link, a path may contain `#`, `|` and brackets: shells complete paths.
-        """
+        """The file at this path, absolute or in the vault, with or without `.md`; None if it may be a name or a link. Unlike a link, a path
+        may contain `#`, `|` and brackets: shells complete paths."""
         if "\0" in path:
             return None
         inside = os.path.relpath(os.path.realpath(path), self.root) if Path(path).is_absolute() else path
@@ -260,10 +254,8 @@ class Vault:
         return [link.model_copy(update={"candidates": near[link.text]}) if near.get(link.text) else link for link in links]
 
     def _suggest_notes(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """The paths that names of missing notes may mean: those of a similar name.
-
-        With search by meaning those of much the same name, else those of a similar meaning, then those of a somewhat similar name.
-        """
+        """The paths that names of missing notes may mean: those of a similar name. With search by meaning those of much the same name, else
+        those of a similar meaning, then those of a somewhat similar name."""
         from zkchat_cli.vault.search.query import as_words
 
         def by_name(names: list[str], least: float) -> dict[str, list[str]]:
@@ -286,10 +278,8 @@ class Vault:
         return self._ask(lambda index: [spelled for spelled, _ in name_suggestions.suggest_names(index, name, MOST_SUGGESTIONS)])
 
     def complete(self, typed: str, limit: int = 30) -> list[Completion]:
-        """The notes whose names contain the letters typed, best first; for nothing typed, those changed last.
-
-        Does not wait for a running refresh, but answers from the names known before.
-        """
+        """The notes whose names contain the letters typed, best first; for nothing typed, those changed last. Does not wait for a running
+        refresh, but answers from the names known before."""
 
         def update(index: IndexDatabase) -> tuple[tuple[object, ...], NoteCompleter]:
             stamp = index.stamp()
@@ -304,7 +294,7 @@ class Vault:
     def links(self, relative_path: str) -> list[LinkRow]:
         """The links in a note, in order, broken ones included. Raises VaultError when there is no such note."""
         self._require_file(relative_path)
-        return self._ask(lambda index: index.links_from(relative_path))
+        return self._ask(lambda index: index.link_rows("notes.path = ?", relative_path))
 
     def backlinks(self, relative_path: str) -> list[LinkRow]:
         """The links in other notes to this note or attachment. Raises VaultError when there is no such file."""
@@ -328,11 +318,8 @@ class Vault:
         return found
 
     def locate(self, text: str) -> tuple[str, str | None]:
-        """The file that a path, a name, a title or a link certainly means, and the heading of the link.
-
-        Raises VaultError for a path that leads out of the vault, for what means nothing, and for what may mean several notes, which the
-        hint lists.
-        """
+        """The file that a path, a name, a title or a link certainly means, and the heading of the link. Raises VaultError for a path that
+        leads out of the vault, for what means nothing, and for what may mean several notes, which the hint lists."""
         text = replace_surrogates(text.strip())
         if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None
@@ -363,10 +350,8 @@ class Vault:
         return self._ask(note_list.tags)
 
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
-        """A shortest path over links in either direction, always the same one; None if there is none.
-
-        Raises VaultError when one of the files does not exist.
-        """
+        """A shortest path over links in either direction, always the same one; None if there is none. Raises VaultError when one of the
+        files does not exist."""
         for end in (source, target):
             self._require_file(end)
         return self._ask(lambda index: graph.shortest_path(index, source, target))

@@ -59,9 +59,7 @@ class LinkRewriter:
 
     def rewrite(self, source: str, note: ParsedNote) -> tuple[str, int]:
         """The new text of the note at `source` (its path before the move), in which each link keeps its target, and how many were changed.
-
-        Raises VaultError if that cannot be.
-        """
+        Raises VaultError if that cannot be."""
         edits = [edit for link in note.markup.links if (edit := self._edit(link, source, note.text))]
         text = apply_edits(note.text, edits)
         if edits:  # parsed again: broken links may have got a target

@@ -46,10 +46,8 @@ class NoteEditor:
     journal: Path  # where a change is recorded while it is made
 
     def apply(self, change: Change) -> IndexReport | None:
-        """Make a change, all of it or nothing; what the index took in of it, None if it could not yet.
-
-        Raises VaultError, or after Ctrl-C KeyboardInterrupt, and then nothing has changed.
-        """
+        """Make a change, all of it or nothing; what the index took in of it, None if it could not yet. Raises VaultError, or after Ctrl-C
+        KeyboardInterrupt, and then nothing has changed."""
         apply_files(self.root, change.files, self.journal)
         try:
             return self.refresh(only=change.paths)

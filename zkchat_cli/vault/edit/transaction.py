@@ -64,10 +64,8 @@ class FileChange(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A proposed change of notes: a one-line summary, the changed files, and a `note` for whoever approves it.
-
-    `memory_file` is the changed file that instructs later conversations, if any, with the reason.
-    """
+    """A proposed change of notes: a one-line summary, the changed files, and a `note` for whoever approves it. `memory_file` is the changed
+    file that instructs later conversations, if any, with the reason."""
 
     summary: str
     files: tuple[FileChange, ...]
@@ -192,10 +190,8 @@ def _remove_folder(folder: Path) -> None:
 
 @contextmanager
 def record_steps(journal: Path, steps: Sequence[FileStep]) -> Iterator[Callable[[], None]]:
-    """Keep the steps in the journal until they are made or undone. Call the function when all scratch files are written.
-
-    Raises VaultError while another process makes a change. Where no journal can be written there is none.
-    """
+    """Keep the steps in the journal until they are made or undone. Call the function when all scratch files are written. Raises VaultError
+    while another process makes a change. Where no journal can be written there is none."""
     try:
         opened = open(journal, "x+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115 - closed below
     except FileExistsError as e:

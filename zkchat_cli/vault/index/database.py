@@ -126,14 +126,6 @@ class IndexSizes(NamedTuple):
     tokens: int = 0
 
 
-class ChunkPlace(NamedTuple):
-    """A chunk's id, its note, and the key of its vectors."""
-
-    id: int
-    note_id: int
-    key: int
-
-
 class IndexDatabase:
     """An open index, for one thread at a time; processes may share the file."""
 
@@ -238,11 +230,6 @@ class IndexDatabase:
     def chunk_ids(self, note_id: int) -> list[int]:
         return [id_ for (id_,) in self.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note_id)]
 
-    def notes_linked_from(self, note_id: int, first_line: int, last_line: int) -> list[int]:
-        sql = """SELECT DISTINCT notes.id FROM links JOIN notes ON notes.path = links.target
-                 WHERE links.note_id = ? AND links.line BETWEEN ? AND ?"""
-        return [id_ for (id_,) in self.rows(sql, note_id, first_line, last_line)]
-
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever any process writes to the index."""
         return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
@@ -261,13 +248,6 @@ class IndexDatabase:
         sql = """SELECT key, title, headings, text FROM chunks JOIN notes ON notes.id = note_id
                  WHERE key IN (SELECT value FROM json_each(?))"""
         return {key: (title, headings, text) for key, title, headings, text in self.rows(sql, json.dumps(keys))}
-
-    def chunk_places(self, ids: Sequence[int], keys: Sequence[int], *, filtered: bool) -> list[ChunkPlace]:
-        """The chunks with these ids, and those with these keys; if `filtered`, the latter only in the notes of `temp.allowed`."""
-        within = "AND note_id IN (SELECT value FROM temp.allowed)" if filtered else ""
-        sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
-                      UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
-        return [ChunkPlace._make(row) for row in self.rows(sql, json.dumps(ids), json.dumps(keys))]
 
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
         """These chunks in this order, without deleted ones."""
@@ -289,9 +269,6 @@ class IndexDatabase:
         [(result,)] = self.rows("PRAGMA integrity_check(1)")
         if result != "ok":
             raise damage_error(self.file, result)
-
-    def links_from(self, path: str) -> list[LinkRow]:
-        return self.link_rows("notes.path = ?", path)
 
     def links_to(self, path: str) -> list[LinkRow]:
         return self.link_rows("links.target = ? AND notes.path != links.target", path)
@@ -319,9 +296,7 @@ class IndexDatabase:
 
 def in_period(period: Period, values: list[object], *, also_copies: bool = True) -> str:
     """A condition on `notes`: one of the note's dates, or the day it was changed if it has none, is in the period. Adds its `values`.
-
-    Without `also_copies`, that day does not count for notes that were written with many others in one minute: they were copied.
-    """
+    Without `also_copies`, that day does not count for notes that were written with many others in one minute: they were copied."""
     end = period.last if period.last == date.max else period.last + timedelta(days=1)
     values += [period.last.isoformat(), period.first.isoformat(), _nanoseconds(period.first), _nanoseconds(end)]
     dated = "SELECT note_id FROM dates"

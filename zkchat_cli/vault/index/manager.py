@@ -111,9 +111,17 @@ class IndexManager:
             self._lock.release()
 
     def _run(self, work: Callable[[IndexDatabase], T]) -> T:
-        """Work with the open index; if it turns out to be unwritable, with one in memory until it is closed."""
+        """Work with the open index: with an empty one if it turns out to be damaged, with one in memory if it cannot be written."""
         try:
-            return self._run_on_disk(work)
+            try:
+                self._index = self._index or self._open()
+                return work(self._index)
+            except IndexDamaged as e:
+                self._release()
+                delete_database(self.file)
+                self._rebuilt = e.message
+                self._index = self._open()
+                return work(self._index)
         except IndexUnwritable as e:
             if self.unwritable:
                 raise
@@ -121,18 +129,6 @@ class IndexManager:
             self.unwritable = e
             self._rebuilt = f"it is in memory for this run, because {e.message}"
             self._index = IndexDatabase(self.file, in_memory=True)
-            return work(self._index)
-
-    def _run_on_disk(self, work: Callable[[IndexDatabase], T]) -> T:
-        """Work with the open index; with an empty one once more if it turns out to be damaged."""
-        try:
-            self._index = self._index or self._open()
-            return work(self._index)
-        except IndexDamaged as e:
-            self._release()
-            delete_database(self.file)
-            self._rebuilt = e.message
-            self._index = self._open()
             return work(self._index)
 
     def _update(self, index: IndexDatabase, files: VaultFiles | None, progress: Progress | None, *, full: bool = False) -> IndexChanges:

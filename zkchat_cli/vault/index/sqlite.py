@@ -56,9 +56,7 @@ def damage_error(file: Path, problem: str) -> IndexDamaged:
 
 def connect(file: Path, page_size: int = 4096) -> sqlite3.Connection:
     """A connection to the file, which is created if needed, with pages of this size, readable for its owner only. Raises VaultError.
-
-    Threads may share it. Processes may share the file: readers see the last commit, and a killed writer leaves no trace.
-    """
+    Threads may share it. Processes may share the file: readers see the last commit, and a killed writer leaves no trace."""
     try:
         make_private_folder(file.parent)
         create_database(file)

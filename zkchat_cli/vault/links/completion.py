@@ -50,10 +50,8 @@ class NoteCompleter:
 
 
 class FuzzyMatcher:
-    """Case, diacritics and the characters between words do not count.
-
-    The texts are searched as the lines of one string: to search them one by one takes ten times as long.
-    """
+    """Case, diacritics and the characters between words do not count. The texts are searched as the lines of one string: to search them one
+    by one takes ten times as long."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         lines = ["\n " + _normalize(text) for text in texts]

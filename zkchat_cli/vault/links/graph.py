@@ -30,10 +30,8 @@ _EDGES = {"out": _OUT, "in": _IN, "both": f"{_OUT} UNION {_IN}"}
 
 
 class LinkPath(NamedTuple):
-    """The notes of a path with both ends, and the links between them in order, one less.
-
-    A step against a link's direction has that link: its `target` is the note where the step begins.
-    """
+    """The notes of a path with both ends, and the links between them in order, one less. A step against a link's direction has that link:
+    its `target` is the note where the step begins."""
 
     notes: tuple[str, ...]
     links: tuple[LinkRow, ...]
@@ -69,10 +67,8 @@ def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | 
 
 
 def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRelation]:
-    """The notes linked with `path` in either direction, and those that share neighbours with it, most related first.
-
-    A common neighbour counts less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest neighbour.
-    """
+    """The notes linked with `path` in either direction, and those that share neighbours with it, most related first. A common neighbour
+    counts less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest neighbour."""
     linked_from, links_here = ({there for _, there in _edges(index, [path], direction)} for direction in ("out", "in"))
     near = sorted(linked_from | links_here)[:MOST_NEIGHBOURS_COMPARED]
     # links in and out are counted by SQLite, so that a hub costs no more than another note

@@ -62,10 +62,8 @@ def suggest_names(index: IndexDatabase, name: str, limit: int, least: float = LE
 
 
 def _sharing_rare_groups(index: IndexDatabase, name: str) -> list[tuple[str, str]]:
-    """Names that share the most and rarest groups of characters with `name`, and the paths of their notes.
-
-    Rows are fetched unranked and weighted here: FTS5's own ranking takes five times as long.
-    """
+    """Names that share the most and rarest groups of characters with `name`, and the paths of their notes. Rows are fetched unranked and
+    weighted here: FTS5's own ranking takes five times as long."""
 
     def rows_with(groups: Iterable[str]) -> list[list[int]]:
         """For each group that is not too common the names that have it."""
@@ -91,11 +89,8 @@ def _sharing_rare_groups(index: IndexDatabase, name: str) -> list[tuple[str, str
 
 
 def certain_target(text: str, candidates: Sequence[str]) -> str | None:
-    """The candidate that a broken target certainly means, if any.
-
-    Its name is the same except for case, accents, punctuation and folders, or very similar and far more so than the next one. Its digits
-    are the same: the notes of two days differ only in them.
-    """
+    """The candidate that a broken target certainly means, if any. Its name is the same except for case, accents, punctuation and folders,
+    or very similar and far more so than the next one. Its digits are the same: the notes of two days differ only in them."""
     wanted = _letters_and_digits(text)
     if not wanted or is_attachment(text):
         return None

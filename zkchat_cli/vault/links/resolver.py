@@ -24,10 +24,8 @@ Lookup = Callable[[str], Sequence[LinkName]]
 
 
 class ResolvedTarget(NamedTuple):
-    """`status` is None for a Markdown link that means no note, such as `[manual](manual.html)`.
-
-    `reason` says why the target of an ambiguous link was preferred to the best of the other `candidates`.
-    """
+    """`status` is None for a Markdown link that means no note, such as `[manual](manual.html)`. `reason` says why the target of an
+    ambiguous link was preferred to the best of the other `candidates`."""
 
     target: str | None
     status: ReferenceStatus | None

@@ -117,10 +117,8 @@ def possible_names(path: str) -> Iterator[str]:
 
 
 def write_link(path: str, name: str = "", heading: str | None = None) -> str:
-    """A wikilink to the file at `path` under this `name` (default: its path), and to a heading.
-
-    A Markdown link if wikilinks cannot have the name's characters; only the file's name for a file outside the vault (`../`).
-    """
+    """A wikilink to the file at `path` under this `name` (default: its path), and to a heading. A Markdown link if wikilinks cannot have
+    the name's characters; only the file's name for a file outside the vault (`../`)."""
     if path.startswith("../"):
         return path.rpartition("/")[2]
     target = name or strip_suffix(path)

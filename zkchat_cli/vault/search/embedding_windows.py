@@ -5,7 +5,6 @@ A small model blurs a whole chunk: the best of its windows finds passages far be
 """
 
 import re
-from collections.abc import Iterator
 from hashlib import blake2b
 
 from zkchat_cli.markdown.plain_text import to_plain_text
@@ -16,13 +15,14 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 
 def windows_of_chunk(title: str, headings: str, text: str) -> list[str]:
     """What to embed for a chunk; `headings` has one per line."""
-    context = " › ".join(dict.fromkeys(part for part in (title, _last_line(headings)) if part))
+    context = " › ".join(dict.fromkeys(part for part in (title, headings.rpartition("\n")[2]) if part))
     return [f"{context}\n{window}" if context else window for window in split_windows(text)]
 
 
 def chunk_key(title: str, headings: str, text: str) -> int:
     """The same for chunks that would be embedded as the same windows: a note that is moved keeps its vectors."""
-    digest = blake2b(f"{title}\0{_last_line(headings)}\0{text}".encode("utf-8", "replace"), digest_size=8).digest()
+    last = headings.rpartition("\n")[2]
+    digest = blake2b(f"{title}\0{last}\0{text}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)
 
 
@@ -30,7 +30,9 @@ def split_windows(text: str) -> list[str]:
     """The plain text of Markdown in windows that end with a line or a sentence, at least one."""
     found: list[str] = []
     current = ""
-    for piece in _split_lines(text):
+    lines = [to_plain_text(line) or line for line in map(str.strip, text.split("\n")) if line]
+    pieces = (piece for line in lines for piece in (_SENTENCE_END.split(line) if len(line) > WINDOW_CHARACTERS else (line,)))
+    for piece in pieces:
         if current and len(current) + len(piece) > WINDOW_CHARACTERS:
             found.append(current)
             current = ""
@@ -39,14 +41,3 @@ def split_windows(text: str) -> list[str]:
             found.append(current[:WINDOW_CHARACTERS])
             current = current[WINDOW_CHARACTERS:]
     return [*found, current] if current or not found else found
-
-
-def _split_lines(text: str) -> Iterator[str]:
-    """Lines, and the sentences of long ones."""
-    for line in filter(None, map(str.strip, text.split("\n"))):
-        plain = to_plain_text(line) or line
-        yield from _SENTENCE_END.split(plain) if len(plain) > WINDOW_CHARACTERS else (plain,)
-
-
-def _last_line(lines: str) -> str:
-    return lines.rpartition("\n")[2]

@@ -4,6 +4,7 @@ Where a note has the words of the question, words are the better judge; where no
 by equal ranks costs .11 MRR where words fit, and finds .64 instead of .77 of the notes in the first five where they do not.
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
@@ -28,9 +29,7 @@ LEAST_COSINE = 0.15  # of a chunk that has no word of the query: a question that
 
 def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:
     """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks without one keep what words say.
-
-    `coverage` is the share of the query's words, by rarity, in the best of the first three hits.
-    """
+    `coverage` is the share of the query's words, by rarity, in the best of the first three hits."""
     best = max(by_words.values(), default=0.0) or 1.0
     weight = LEAST_WEIGHT + MOST_WEIGHT * max(0.0, 1 - coverage) ** EXPONENT
     scores = {id_: by_words.get(id_, 0.0) / best + weight * by_meaning.get(id_, 0.0) / DEVIATIONS for id_ in {**by_words, **by_meaning}}
@@ -40,27 +39,29 @@ def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverag
 def search(
     index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | None, limit: int, most_of_a_note: int
 ) -> tuple[list[ContentChunk], list[int]]:
-    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores, best first.
-
-    Also the keys of the best by words that have no vectors, and were judged by words alone.
-    """
+    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores, best first. Also
+    the keys of the best by words that have no vectors, and were judged by words alone."""
     from zkchat_cli.vault.search import lexical  # 4 ms that the first search needs
 
     hits = lexical.search(index, query, limit)
     near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
-    places = {place.id: place for place in index.chunk_places(list(hits.scores), near, filtered=hits.is_filtered and bool(near))}
+    within = "AND note_id IN (SELECT value FROM temp.allowed)" if hits.is_filtered and near else ""
+    sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
+                  UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
+    places = {id_: (note, key) for id_, note, key in index.rows(sql, json.dumps(list(hits.scores)), json.dumps(near))}
     cosines: dict[int, float] = {}
     by_meaning: dict[int, float] = {}
     if match:
-        cosines = {**match.cosines([place.key for place in places.values() if place.key not in match.nearest]), **match.nearest}
-        scored = ((id_, cosines[place.key]) for id_, place in places.items() if place.key in cosines)
+        cosines = {**match.cosines([key for _, key in places.values() if key not in match.nearest]), **match.nearest}
+        scored = ((id_, cosines[key]) for id_, (_, key) in places.items() if key in cosines)
         by_meaning = {id_: (cosine - match.mean) / (match.spread or 1.0) for id_, cosine in scored}
     counts: Counter[int] = Counter()
     best: dict[int, dict[str, float | None]] = {}
     for id_, score in fuse(hits.scores, by_meaning, hits.coverage).items():
-        counts[places[id_].note_id] += 1
-        if counts[places[id_].note_id] <= most_of_a_note and len(best) < limit:
-            scores = {"score": score, "score_words": hits.scores.get(id_), "score_meaning": cosines.get(places[id_].key)}
+        note, key = places[id_]
+        counts[note] += 1
+        if counts[note] <= most_of_a_note and len(best) < limit:
+            scores = {"score": score, "score_words": hits.scores.get(id_), "score_meaning": cosines.get(key)}
             best[id_] = {name: value if value is None else round(value, 4) for name, value in scores.items()}
     chunks = [chunk.model_copy(update=best[id_]) for id_, chunk in zip(best, index.chunks(list(best)), strict=True)]
-    return chunks, [places[id_].key for id_ in islice(hits.scores, FIRST_BY_WORDS) if places[id_].key not in cosines]
+    return chunks, [key for _, key in map(places.__getitem__, islice(hits.scores, FIRST_BY_WORDS)) if key not in cosines]

@@ -57,10 +57,8 @@ class LexicalHits(NamedTuple):
 
 
 def search(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
-    """All chunks that were ranked, more than `limit`.
-
-    Phrases count as single words if nothing has them, and a guessed period does not count if no note has such a date.
-    """
+    """All chunks that were ranked, more than `limit`. Phrases count as single words if nothing has them, and a guessed period does not
+    count if no note has such a date."""
     in_quotation_marks = {term for phrase in query.phrases for term in phrase}
     for variant in dict.fromkeys((query, query._replace(words=query.terms, phrases=()), query.undated)):
         if variant is not None and not variant.is_empty:
@@ -214,10 +212,12 @@ class _Search:
             chunks.setdefault(self.rows[id_].note_id, id_)
         best = [self.rows[id_] for id_ in chunks.values()][:BOOSTING_NOTES]
         baseline = scores[best[min(BASELINE_RANK, len(best) - 1)].id] if best else 0.0
+        sql = """SELECT DISTINCT notes.id FROM links JOIN notes ON notes.path = links.target
+                 WHERE links.note_id = ? AND links.line BETWEEN ? AND ?"""
         boosts: dict[int, float] = {}
         for row in best:
             boost = LINK_BOOST * (scores[row.id] - baseline)
-            for target in self.index.notes_linked_from(row.note_id, row.start_line, row.end_line) if boost > 0 else ():
+            for (target,) in self.index.rows(sql, row.note_id, row.start_line, row.end_line) if boost > 0 else ():
                 if target != row.note_id:
                     boosts[target] = max(boosts.get(target, 0.0), boost)
         return boosts

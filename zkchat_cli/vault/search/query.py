@@ -74,9 +74,7 @@ def as_words(text: str) -> str:
 
 def parse_query(text: str, today: date | None = None) -> SearchQuery:
     """Parse any text; a query that only excludes finds nothing. Raises UsageError if `after:`, `before:` or `on:` is followed by no date.
-
-    With `today`, dates in words ("last week") become the period, too.
-    """
+    With `today`, dates in words ("last week") become the period, too."""
     query = _parse(text, today or date.today())
     if today is None or query.period or query.phrases or not (dated := find_period(text, today)):
         return query

@@ -54,10 +54,8 @@ class RankingCandidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Statistics of all chunks: their number, average size and number per note, and the document frequency of a query's terms.
-
-    `known` are the terms that have other forms.
-    """
+    """Statistics of all chunks: their number, average size and number per note, and the document frequency of a query's terms. `known` are
+    the terms that have other forms."""
 
     chunks: int
     chunk_size: float

@@ -29,11 +29,8 @@ class RelatedNote(NamedTuple):
 
 
 def extract_keywords(note: "ParsedNote") -> list[str]:
-    """The most characteristic words of a note, best first.
-
-    Its names (title, aliases, tags, headings) count several times. Search ranks by rarity in the vault; here a long word counts a little
-    more, because short ones are seldom rare.
-    """
+    """The most characteristic words of a note, best first. Its names (title, aliases, tags, headings) count several times. Search ranks by
+    rarity in the vault; here a long word counts a little more, because short ones are seldom rare."""
     counted = Counter(words.content_terms(note.body))
     for name in (note.title, *note.aliases, *note.tags, *(heading.text for heading in note.markup.headings)):
         counted.update(dict.fromkeys(words.content_terms(name), _NAME_WEIGHT))
@@ -70,10 +67,8 @@ def fuse_rankings(
     by_words: Mapping[str, ContentChunk],
     first_chunk: Callable[[str], ContentChunk | None],
 ) -> Iterator[RelatedNote]:
-    """The notes found by links and by words (with their best chunks), best first.
-
-    A note found only by links gets its first chunk; a deleted one is left out.
-    """
+    """The notes found by links and by words (with their best chunks), best first. A note found only by links gets its first chunk; a
+    deleted one is left out."""
     by_path = {k.path: k for k in by_links}
     scores: Counter[str] = Counter()
     for ranking in (by_path, by_words):

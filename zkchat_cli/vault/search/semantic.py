@@ -192,10 +192,8 @@ class SemanticSearch:
             yield claim is not None
 
     def compute_missing(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing.
-
-        Each claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning.
-        """
+        """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing. Each
+        claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning."""
         try:
             while True:
                 wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
@@ -219,10 +217,8 @@ class SemanticSearch:
             return False
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
-        """Compute the vectors that these chunks lack, in their order, if the query can be compared with them; whether any was computed.
-
-        All searches of a question together wait for about `FIRST_SECONDS`.
-        """
+        """Compute the vectors that these chunks lack, in their order, if the query can be compared with them; whether any was computed. All
+        searches of a question together wait for about `FIRST_SECONDS`."""
         computed = False
         with self.failures_reported():
             missing = self._store.missing_keys(keys) if keys and not self.has_failed and self._can_read(query) else []
@@ -236,10 +232,8 @@ class SemanticSearch:
         return computed
 
     def _embed_some(self, missing: list[int]) -> bool:
-        """Store the vectors of the first of these chunks, and take them off the list; False while another process computes.
-
-        Among notes in languages that the model does not know, a text that is too short to tell its language is likely in one of them.
-        """
+        """Store the vectors of the first of these chunks, and take them off the list; False while another process computes. Among notes in
+        languages that the model does not know, a text that is too short to tell its language is likely in one of them."""
         with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as claim:
             if claim is None:
                 return False
@@ -286,10 +280,8 @@ class EmbeddingJob(Protocol):
 
 
 class EmbeddingThread:
-    """Computes missing vectors while a chat is open: at the lowest priority, and not while the user types or an answer streams.
-
-    Those of messages come first, for a while: they are few and new. What it has computed stays if the program is killed.
-    """
+    """Computes missing vectors while a chat is open: at the lowest priority, and not while the user types or an answer streams. Those of
+    messages come first, for a while: they are few and new. What it has computed stays if the program is killed."""
 
     def __init__(self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: EmbeddingJob | None) -> None:
         self._semantic, self._messages, self._is_busy = semantic, messages, is_busy

@@ -22,9 +22,7 @@ class Snippet(NamedTuple):
 
 def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160, languages: tuple[str, ...] = (ENGLISH,)) -> Snippet:
     """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what fits into `width` of the next lines.
-
-    Words are compared by their stems. Of equal lines the first that is not a heading, because a result names its heading anyway.
-    """
+    Words are compared by their stems. Of equal lines the first that is not a heading, because a result names its heading anyway."""
     lines = text.split("\n")
     wanted = {words.stem(term, languages) for term in terms}
     parts = list(filter(is_part, wanted))

@@ -108,10 +108,8 @@ class VectorClaim:
 
 
 class VectorStore:
-    """The file of vectors. Threads and processes may share it. A damaged file, or one of another version, is replaced by an empty one.
-
-    The file is created by the first claim; without it there are no vectors.
-    """
+    """The file of vectors. Threads and processes may share it. A damaged file, or one of another version, is replaced by an empty one. The
+    file is created by the first claim; without it there are no vectors."""
 
     def __init__(self, file: Path, embedder: Callable[[], str]) -> None:
         self.file = file
@@ -142,10 +140,8 @@ class VectorStore:
         return self._run(lambda db, _: _missing_keys(db, keys), list(dict.fromkeys(keys)))
 
     def nearest(self, vector: "Vector", limit: int) -> dict[int, float]:
-        """The cosines of the chunks with the windows that share most signs with the vector, by their keys, nearest first.
-
-        Raises ProviderError if the vector has other dimensions than the stored ones: another model has this name now.
-        """
+        """The cosines of the chunks with the windows that share most signs with the vector, by their keys, nearest first. Raises
+        ProviderError if the vector has other dimensions than the stored ones: another model has this name now."""
         signs = self._load()
         if signs and len(vector) != signs.dimensions:
             self._run(lambda db, _: db.execute("DELETE FROM embedder"), None)
@@ -179,10 +175,8 @@ class VectorStore:
 
     @contextmanager
     def claim(self, keys: Sequence[int]) -> Iterator[VectorClaim | None]:
-        """Reserve the writing of vectors, so that two processes never compute the same; None while another process has it.
-
-        What was added is stored at the end. A killed process releases the claim. Raises VaultError, and IndexDamaged for a damaged file.
-        """
+        """Reserve the writing of vectors, so that two processes never compute the same; None while another process has it. What was added
+        is stored at the end. A killed process releases the claim. Raises VaultError, and IndexDamaged for a damaged file."""
         connection = connect(self.file, PAGE_SIZE)
         try:
             with sqlite_errors(self.file):
