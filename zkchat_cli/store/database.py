@@ -118,11 +118,25 @@ def _connect(file: Path | str, timeout: float = 0.0) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, file: Path | None, timeout: float = 0.0) -> sqlite3.Connection:
+    """Set the connection up and create the tables of a new store. A store of another version is refused before the first write."""
+    deadline = time.monotonic() + timeout
     try:
         connection.text_factory = rows.decode_leniently
         connection.create_function("checksum", -1, rows.checksum, deterministic=True)
         _check_version(connection, file)
-        _set_pragmas(connection, timeout)
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten with zeros; see secure_delete.py
+        connection.execute("PRAGMA synchronous = FULL")  # acknowledged turns survive a power cut; measured at 0.3 ms a transaction
+        connection.execute("PRAGMA cache_size = -4000")  # KB; 4,000 messages are read in the same time with 16,000
+        is_set = False
+        while not is_set:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                is_set = True
+            except sqlite3.OperationalError as e:  # SQLite does not wait here, and two processes may create the store at the same moment
+                if not (e.sqlite_errorname or "").startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
         with transaction(connection):  # a write even if there are tables: a store that cannot be written must fail now
             if connection.execute("PRAGMA user_version").fetchone() == (0,):
                 statement = ""  # one at a time, because `executescript` commits the open transaction, and half of the tables would remain
@@ -140,35 +154,14 @@ def _prepare(connection: sqlite3.Connection, file: Path | None, timeout: float =
 
 
 def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:
-    if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
-        return
     [application] = connection.execute("PRAGMA application_id").fetchone()
     [version] = connection.execute("PRAGMA user_version").fetchone()
-    if application != schema.APPLICATION_ID:
-        raise StoreError(
-            f"{describe_store(file)} is a database of another program; it was not changed",
-            "Move it away, or set ZKCHAT_HOME to another folder.",
-        )
-    if version != schema.VERSION:
+    is_new = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+    if not is_new and application != schema.APPLICATION_ID:
+        problem = f"{describe_store(file)} is a database of another program; it was not changed"
+        raise StoreError(problem, "Move it away, or set ZKCHAT_HOME to another folder.")
+    if not is_new and version != schema.VERSION:
         step = "Update zkchat" if version > schema.VERSION else "Export it with the zkchat that wrote it"
-        raise StoreError(
-            f"{describe_store(file)} was written by another version of zkchat (layout {version}, this one knows {schema.VERSION}); "
-            "it was not changed",
-            f"{step}, or set ZKCHAT_HOME to another folder to keep both.",
-        )
-
-
-def _set_pragmas(connection: sqlite3.Connection, timeout: float) -> None:
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten with zeros; see secure_delete.py
-    connection.execute("PRAGMA synchronous = FULL")  # acknowledged turns survive a power cut; measured at 0.3 ms a transaction
-    connection.execute("PRAGMA cache_size = -4000")  # KB; 4,000 messages are read in the same time with 16,000
-    deadline = time.monotonic() + timeout
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as e:  # SQLite does not wait here, and two processes may create the store at the same moment
-            if not (e.sqlite_errorname or "").startswith("SQLITE_BUSY") or time.monotonic() > deadline:
-                raise
-            time.sleep(0.005)
+        layout = f"layout {version}, this one knows {schema.VERSION}"
+        problem = f"{describe_store(file)} was written by another version of zkchat ({layout}); it was not changed"
+        raise StoreError(problem, f"{step}, or set ZKCHAT_HOME to another folder to keep both.")

@@ -49,17 +49,15 @@ def delete_lines(file: Path, texts: set[str]) -> None:
     """Delete the entries that are one of these texts, or a command with one, such as `/edit`. Raises OSError."""
     if not file.exists():
         return
+    remaining = []
     entries = _ENTRY.split(read_file(file, MAX_BYTES))
-    remaining = [entry for entry in entries if texts.isdisjoint(_typed_texts(entry))]
+    for entry in entries:
+        lines = entry.decode("utf-8", "replace").split("\n")
+        typed = ["\n".join(line[1:] for line in lines if line.startswith("+")).strip()]
+        if typed[0].startswith("/"):  # the argument, and that after a number: `/rename TITLE`, `/edit 2 QUESTION`
+            argument = typed[0].split(maxsplit=1)[-1]
+            typed += [argument, argument.split(maxsplit=1)[-1]]
+        if texts.isdisjoint(typed):
+            remaining.append(entry)
     if len(remaining) < len(entries):
         atomic_write(file, b"".join(remaining), private=True)
-
-
-def _typed_texts(entry: bytes) -> tuple[str, ...]:
-    """What was typed; of a command also its argument, and the argument after a number: `/rename TITLE`, `/edit 2 QUESTION`."""
-    lines = entry.decode("utf-8", "replace").split("\n")
-    typed = "\n".join(line[1:] for line in lines if line.startswith("+")).strip()
-    if not typed.startswith("/"):
-        return (typed,)
-    argument = typed.split(maxsplit=1)[-1]
-    return typed, argument, argument.split(maxsplit=1)[-1]
