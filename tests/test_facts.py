@@ -14,7 +14,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
 from zkchat_cli.memory import facts
-from zkchat_cli.memory.facts import RankedMemory, StoredMemory, choose_for_prompt, parse_facts, rank_by_relevance, suggest_key
+from zkchat_cli.memory.facts import StoredMemory, choose_for_prompt, parse_facts, rank_by_relevance, suggest_key
 from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models import Citation, Fact, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -62,8 +62,8 @@ def test_each_list_item_and_paragraph_of_a_file_is_a_fact() -> None:
 # relevance
 
 
-def keys(ranked: tuple[RankedMemory, ...]) -> list[str]:
-    return [relevant.item.key for relevant in ranked]
+def keys(ranked: tuple[StoredMemory, ...]) -> list[str]:
+    return [relevant.key for relevant in ranked]
 
 
 def test_facts_are_found_by_other_forms_of_a_word_in_the_language_of_the_notes_and_their_own() -> None:
@@ -80,7 +80,7 @@ def test_only_the_best_facts_that_fit_go_into_the_prompt() -> None:
     assert choose_for_prompt(ranked, 0, COUNTER) == ()
     some = choose_for_prompt(ranked, 120, COUNTER)
     assert 0 < sum(item.tokens for item in some) <= 120
-    weak = [RankedMemory(items[0], 1.0, ("a",)), RankedMemory(items[1], 0.2, ("a",), fits_prompt=False)]
+    weak = [items[0]._replace(score=1.0), items[1]._replace(score=0.2, fits_prompt=False)]
     assert [item.key for item in choose_for_prompt(weak, 10_000, COUNTER)] == ["k1"]
 
 

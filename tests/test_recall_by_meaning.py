@@ -169,7 +169,7 @@ def test_vectors_of_facts_go_with_the_fact_and_with_the_model(talks: Talks) -> N
     talks.embedder.id = "meaning/2"
     assert memory.rank("vehicle") == ()
     talks.grow()
-    assert [each.item.content for each in memory.rank("vehicle")] == ["My automobile is red now."]
+    assert [each.content for each in memory.rank("vehicle")] == ["My automobile is red now."]
     assert talks.vectors("fact_vector") == 1
 
 

@@ -146,7 +146,7 @@ def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
     memory.remember("My car is blue.")
     memory.remember("I like rain.")
     [found] = memory.search("automobile", 10_000, TokenCounter())
-    assert (found.item.content, found.reason) == ("My car is blue.", "means something similar")
+    assert (found.content, found.reason) == ("My car is blue.", "means something similar")
     assert memory.rank("automobile", compute=True) == (found,)
     store.close()
 

@@ -66,29 +66,19 @@ _SINGLE_VALUED_CHINESE = tuple("密码 电话 号码 邮箱 地址 生日 名字
 
 
 class StoredMemory(NamedTuple):
-    """A fact, found by its key, or a note, found by its path. `prompt_line` is the line the model gets."""
+    """A fact, found by its key, or a note, found by its path; and how relevant it is to a message, once it is ranked."""
 
     kind: MemoryKind
     key: str
     content: str
-    prompt_line: str
+    prompt_line: str  # the line that the model gets
     date: str
     relative_path: str | None = None
     last_accessed: str | None = None
-    agent: str | None = None
-    """The agent that a fact belongs to; None if it is shared."""
-
-
-class RankedMemory(NamedTuple):
-    """How relevant an item is to a message, and which words they share; none if it was found by meaning.
-
-    `fits_prompt` is false for an item that shares too little to be sent.
-    """
-
-    item: StoredMemory
-    score: float
-    shared_words: tuple[str, ...]
-    fits_prompt: bool = True
+    agent: str | None = None  # the agent that a fact belongs to; None if it is shared
+    score: float = 0.0
+    shared_words: tuple[str, ...] = ()  # with the message; none if it was found by meaning
+    fits_prompt: bool = True  # false for an item that shares too little to be sent
 
     @property
     def reason(self) -> str:
@@ -160,7 +150,7 @@ def rank_by_relevance(
     now: str,
     languages: tuple[str, ...] = (ENGLISH,),
     cosines: Mapping[StoredMemory, float] | None = None,
-) -> tuple[RankedMemory, ...]:
+) -> tuple[StoredMemory, ...]:
     """The items that share a word with the message, in any form, or mean something similar, best first.
 
     `languages`: of the notes; that of the items is added. `cosines`: how near items are to the message by meaning, as far as known.
@@ -186,10 +176,11 @@ def rank_by_relevance(
     similar = {number for number, cosine in near.items() if cosine >= max(SIMILAR, usual)}
     by_meaning = {n: fusion.DEVIATIONS * near[n] * _recency(items[n].date, now) for n in near if n in by_words or n in similar}
     least = MIN_SHARE_OF_BEST * max(by_words.values(), default=0.0)
-    return tuple(
-        RankedMemory(items[n], score, tuple(query[term] for term in shared[n]), n in similar or by_words[n] >= least)
-        for n, score in fusion.fuse(by_words, by_meaning, coverage).items()
-    )
+    ranked = []
+    for n, score in fusion.fuse(by_words, by_meaning, coverage).items():
+        common = tuple(query[term] for term in shared[n])
+        ranked.append(items[n]._replace(score=score, shared_words=common, fits_prompt=n in similar or by_words[n] >= least))
+    return tuple(ranked)
 
 
 @lru_cache(maxsize=2)
@@ -212,13 +203,13 @@ def _recency(date: str, now: str) -> float:
     return 0.5 + 0.5 * math.exp2(-max(0.0, age.total_seconds() / 86_400) / HALF_LIFE)
 
 
-def choose_for_prompt(ranked: Sequence[RankedMemory], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+def choose_for_prompt(ranked: Sequence[StoredMemory], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """The relevant items that fit into `budget` tokens, best first."""
     chosen: list[MemoryItem] = []
     for each in ranked:
-        item, tokens = each.item, counter.count(each.item.prompt_line) + 1
+        tokens = counter.count(each.prompt_line) + 1
         if each.fits_prompt and tokens <= budget and len(chosen) < MAX_ITEMS:
             budget -= tokens
-            path = item.relative_path or ""
-            chosen.append(MemoryItem(path, item.prompt_line, tokens, each.reason, kind=item.kind, key=item.key, agent=item.agent))
+            path = each.relative_path or ""
+            chosen.append(MemoryItem(path, each.prompt_line, tokens, each.reason, kind=each.kind, key=each.key, agent=each.agent))
     return tuple(chosen)

@@ -18,7 +18,7 @@ def retrieve_from_smart_memory(
     if not found:
         return ToolOutput(note="Nothing is remembered about that.", outcome=plural(0, "memory", "memories"))
     more = f"{len(found) - limit} more fit the query less well." if len(found) > limit else ""
-    memories = [each.item.prompt_line.removeprefix("- ") for each in found[:limit]]
+    memories = [each.prompt_line.removeprefix("- ") for each in found[:limit]]
     return ToolOutput(data={"memories": memories}, note=more, outcome=plural(len(memories), "memory", "memories"))
 
 

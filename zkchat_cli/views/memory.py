@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from zkchat_cli.memory.facts import RankedMemory, describe_source
+from zkchat_cli.memory.facts import StoredMemory, describe_source
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Fact
@@ -29,10 +29,9 @@ def fact_lines(facts: Sequence[Fact]) -> Iterator[StyledLine]:
         yield styled_line(f"  {fact.content}")
 
 
-def memory_search_lines(ranked: Sequence[RankedMemory]) -> Iterator[StyledLine]:
-    for each in ranked:
-        item = each.item
-        yield StyledLine((StyledSpan(item.key, "bold", item.relative_path), StyledSpan(f" · {each.score:.2f} · {each.reason}", "dim")))
+def memory_search_lines(ranked: Sequence[StoredMemory]) -> Iterator[StyledLine]:
+    for item in ranked:
+        yield StyledLine((StyledSpan(item.key, "bold", item.relative_path), StyledSpan(f" · {item.score:.2f} · {item.reason}", "dim")))
         yield styled_line(f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}")
 
 

@@ -16,7 +16,7 @@ from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.memory.facts import RankedMemory
+    from zkchat_cli.memory.facts import StoredMemory
     from zkchat_cli.models import Fact
 
 NO_MATCH = "No memory matches."
@@ -107,7 +107,7 @@ def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> 
         session = app.session(app.find(id_))
         ranked = session.memory.rank(next((m.content for m in reversed(session.history) if m.role == "user"), ""))
         sent = {(item.kind, item.key) for item in session.memory_items()}
-    documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
+    documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.kind, each.key) in sent} for each in ranked]
     lines: list[StyledLine] = []
     for each, document in zip(ranked, documents, strict=True):
         lines += memory_search_lines([each])
@@ -137,6 +137,6 @@ def _fact_document(fact: "Fact") -> dict[str, Any]:
     return {**fact.model_dump(mode="json", exclude={"ended_at", "title"}), "kind": "fact", "relative_path": None}
 
 
-def _ranked_document(relevant: "RankedMemory") -> dict[str, Any]:
+def _ranked_document(item: "StoredMemory") -> dict[str, Any]:
     names = ("key", "content", "kind", "relative_path", "last_accessed", "agent")
-    return {**{name: getattr(relevant.item, name) for name in names}, "score": round(relevant.score, 4)}
+    return {**{name: getattr(item, name) for name in names}, "score": round(item.score, 4)}
