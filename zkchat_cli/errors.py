@@ -104,9 +104,7 @@ class ProviderError(ZkchatError):
 
 
 def on_one_line(message: str, hint: str) -> str:
-    if not hint:
-        return message
-    return f"{message}. {hint}" if hint[0].isupper() else f"{message}; {hint}"
+    return f"{message}{'. ' if hint[0].isupper() else '; '}{hint}" if hint else message
 
 
 _VALUE_PROBLEMS = {

@@ -168,7 +168,15 @@ class NoteAgent:
         """Stop every turn, and store what came of the answers: the editor is gone."""
         for interrupt in list(self._interrupts.values()):
             interrupt()
-        self._thread.submit(self._close_sessions)
+
+        def close_all() -> None:
+            for session in self._sessions.values():
+                with suppress(ZkchatError):
+                    session.flush()
+            for app in self._apps.values():
+                app.close()
+
+        self._thread.submit(close_all)
         self._thread.shutdown()
 
     # On the protocol's thread
@@ -208,13 +216,6 @@ class NoteAgent:
         app.vault.embed_in_background(lambda: bool(self._interrupts), app.message_embedder())
         self._sessions[session.conversation.id if id_ is None else id_] = session
         return session
-
-    def _close_sessions(self) -> None:
-        for session in self._sessions.values():
-            with suppress(ZkchatError):
-                session.flush()
-        for app in self._apps.values():
-            app.close()
 
     def _send(self, session: ZkChatSession, update: updates.Update) -> None:
         self._ask(self._client.session_update(session_id=session.conversation.id, update=update))

@@ -97,8 +97,7 @@ def save_setting(key: str, value: str, where: AppPaths) -> object:
 
 
 def check_settings(loaded: LoadedConfig) -> LoadedConfig:
-    """The settings with the provider of a model named without one. Raises ConfigError for unknown strategies, providers and embedders:
-    they are checked here because config does not know the registries."""
+    """The settings with the provider of a model named without one. Raises ConfigError for unknown strategies, providers and embedders."""
     values = loaded.values
     for key, value, valid in (
         ("context.strategy", values.context.strategy, strategies.names()),

@@ -69,9 +69,7 @@ def load_config(
     schema: type[Config] = Config,
 ) -> LoadedConfig:
     """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`; `agent` is what the
-    agent in use sets, which counts for more than the files and for less than the environment.
-
-    Raises ConfigError that names the origin, the key, the value and what would be valid.
+    agent in use sets. Raises ConfigError that names the origin, the key, the value and what would be valid.
     """
     layers = [read_toml(where.config_file)]
     if vault is not None and ("\0" in str(vault) or os.access(vault, os.X_OK)):  # else opening the vault will say what is wrong

@@ -55,7 +55,9 @@ def search_result_lines(found: Sequence[FoundMessage], text: str) -> Iterator[St
     for each in found:
         title = truncate(each.title or UNTITLED, MAX_TITLE)
         head = (StyledSpan(each.conversation_id, "cyan"), StyledSpan(f"  {title}", "bold"))
-        yield StyledLine(head, (StyledSpan(f"{speaker_name(each.message)}, {format_time(each.message.timestamp)}", "dim"),))
+        message = each.message
+        speaker = {"user": "you", "tool": message.tool_name or "tool"}.get(message.role, message.model or message.role)
+        yield StyledLine(head, (StyledSpan(f"{speaker}, {format_time(message.timestamp)}", "dim"),))
         yield styled_line(f"    {best_line(each.message.content, text)}")
 
 
@@ -73,10 +75,6 @@ def search_result_document(found: FoundMessage, text: str) -> dict[str, Any]:
 
 def best_line(content: str, text: str) -> str:
     return snippet(content, 1, set(content_terms(text)), MAX_SNIPPET).text
-
-
-def speaker_name(message: ZkChatMessage) -> str:
-    return {"user": "you", "tool": message.tool_name or "tool"}.get(message.role, message.model or message.role)
 
 
 def transcript_lines(conversation: ConversationOverview, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:

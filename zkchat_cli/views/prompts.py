@@ -73,7 +73,8 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
     usage, status = prompt.usage, prompt.usage.budget_status
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
-    yield from _retrieval_lines(prompt)
+    if prompt.retrieval is not None:
+        yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
     spent = (f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in usage.components.model_dump().items() if tokens)
     yield f"Tokens spent on {', '.join(spent)}."
     if not usage.estimated:
@@ -185,11 +186,6 @@ def sent_source_numbers(prompt: Prompt) -> set[int]:
     return {int(number) for text in texts for number in _SOURCE.findall(text)}
 
 
-def _retrieval_lines(prompt: Prompt) -> Iterator[str]:
-    if prompt.retrieval is not None:
-        yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
-
-
 def prompt_text(prompt: Prompt) -> str:
     """Every message under a line with its role, kind and tokens; then the tools, what was decided about documents, and what is not sent."""
     lines = []
@@ -201,7 +197,9 @@ def prompt_text(prompt: Prompt) -> str:
         lines.append("")
     for tool in prompt.tools:
         lines += [f"── tool {tool.name} · {tool.tokens:,} tokens", tool.descriptor["function"]["description"]]
-    lines += [*_retrieval_lines(prompt), *_document_lines(prompt)]
+    if prompt.retrieval is not None:
+        lines.append(f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason}).")
+    lines += _document_lines(prompt)
     lines += [f"not sent: {dropped.id} ({dropped.reason})" for dropped in prompt.dropped[:MOST_DROPPED]]
     if len(prompt.dropped) > MOST_DROPPED:
         lines.append(f"not sent: {len(prompt.dropped) - MOST_DROPPED} more; --json names them")

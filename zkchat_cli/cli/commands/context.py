@@ -268,7 +268,13 @@ def _import_file(file: Path, app: "App") -> "tuple[str, list[Imported]]":
 
     root = str(app.vault.root)
     found = read_conversations(read_input(str(file), MAX_IMPORT, "a JSON file"), vault=root, new_id=factory.new_id, now=factory.now())
-    archives = [_with_existing_vault(each, root) if found.is_own else _with_references(each, app.vault) for each in found.archives]
+    archives = []
+    for archive in found.archives:
+        if not found.is_own:
+            archive = _with_references(archive, app.vault)
+        elif not Path(archive.conversation.vault).is_dir():  # an export from another machine
+            archive = archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": root})})
+        archives.append(archive)
     stored = app.store.restore_all(archives, factory.new_id)
     return found.kind, [
         (conversation, len(archive.messages), found.is_own and conversation.id != archive.conversation.id)
@@ -318,10 +324,3 @@ def _with_references(archive: "ConversationArchive", vault: "Vault") -> "Convers
         m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if m.id in without else m for m in archive.messages
     )
     return archive.model_copy(update={"messages": tuple(messages)})
-
-
-def _with_existing_vault(archive: "ConversationArchive", vault: str) -> "ConversationArchive":
-    """Assign the conversation to this vault if the one it names does not exist (an export from another machine)."""
-    if Path(archive.conversation.vault).is_dir():
-        return archive
-    return archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": vault})})
