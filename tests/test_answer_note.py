@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zkchat_cli.models import Citation
+from zkchat_cli.slash import save
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.links.wikilinks import note_name, write_link
-from zkchat_cli.views import answer_note
 
 
 def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: str = "", **more: object) -> Citation:
@@ -23,7 +23,7 @@ def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: 
 
 def note(text: str, *citations: Citation, question: str = "How?") -> str:
     answer = message("assistant", text, "a", citations=citations, model="offline", timestamp=NOON)
-    return answer_note.note_text(question, answer, "c1", note_name)
+    return save.note_text(question, answer, "c1", note_name)
 
 
 def body(text: str, *citations: Citation) -> str:
@@ -37,8 +37,8 @@ def test_whatever_was_asked_the_front_matter_is_yaml_and_ends_where_it_should(qu
     made = note("Yes.", question=question)
     front, text = made.removeprefix("---\n").split("\n---\n", 1)
     assert text == "\nYes.\n"
-    assert yaml.safe_load(front)["question"] == question.strip()[: answer_note.MAX_QUESTION]
-    assert json.loads(front.split("\n")[0].removeprefix("question: ")) == question.strip()[: answer_note.MAX_QUESTION]
+    assert yaml.safe_load(front)["question"] == question.strip()[: save.MAX_QUESTION]
+    assert json.loads(front.split("\n")[0].removeprefix("question: ")) == question.strip()[: save.MAX_QUESTION]
 
 
 def test_citations_become_links_to_note_and_heading() -> None:
@@ -118,7 +118,7 @@ def test_an_open_code_block_does_not_swallow_the_sources() -> None:
     ],
 )
 def test_a_note_is_named_after_its_question(question: str, name: str) -> None:
-    assert answer_note.file_name(question, lambda _: False) == name
+    assert save.file_name(question, lambda _: False) == name
 
 
 @example("\U0001f468\u200d" * 100)
@@ -126,7 +126,7 @@ def test_a_note_is_named_after_its_question(question: str, name: str) -> None:
 @example("\U00020000" * 100)
 @given(st.text())
 def test_every_question_gives_a_name_that_file_systems_take(question: str) -> None:
-    name = answer_note.file_name(question, lambda _: False)
+    name = save.file_name(question, lambda _: False)
     assert len(name.encode()) <= 250
     assert not set(name) & set('/\\:*?"<>|#^[]\0\n') and not name.startswith((".", " "))
     assert name.isprintable() or any(not c.isprintable() for c in question)
