@@ -2,8 +2,6 @@
 
 The server keeps nothing (`store: false`), so each call sends the whole conversation. What a model has reasoned before a tool call comes
 encrypted, and goes back with the call's result; after the turn it is of no use, and it is not stored.
-
-tests/test_openai_responses.py checks requests against the types of OpenAI's SDK.
 """
 
 import json

@@ -112,40 +112,32 @@ class SentenceModel:
         import numpy as np  # only semantic search pays for it
 
         self.load()
-        _, tokenizer = self._loaded
+        session, tokenizer = self._loaded
         encoded = [text.ids for text in tokenizer.encode_batch(add_prefixes(texts, self.family, purpose))]
-        runs: list[list[int]] = []
+        runs: list[list[int]] = []  # the positions of texts of similar length, which the model gets at once
         for i in sorted(range(len(encoded)), key=lambda i: len(encoded[i])):
             if not runs or (len(runs[-1]) + 1) * len(encoded[i]) > TOKENS_OF_RUN:
                 runs.append([])
             runs[-1].append(i)
         rows: dict[int, NDArray[np.float32]] = {}
         for run in runs:
-            rows.update(zip(run, self._run([encoded[i] for i in run]), strict=True))
+            ids = np.zeros((len(run), max(len(encoded[i]) for i in run)), np.int64)
+            mask = np.zeros_like(ids)
+            for row, tokens in enumerate(encoded[i] for i in run):
+                ids[row, : len(tokens)], mask[row, : len(tokens)] = tokens, 1
+            inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+            try:
+                output = session.run(None, {entry.name: inputs[entry.name] for entry in session.get_inputs()})[0]
+            except Exception as e:
+                raise _error(f"{self.path} cannot be run: {e}", "Is it a sentence model?") from e
+            vectors: NDArray[np.float32] = np.asarray(output, dtype=np.float32)
+            if vectors.ndim == 3 and self.family.pooling == "cls":
+                vectors = vectors[:, 0]
+            elif vectors.ndim == 3:  # else the model pools itself
+                weights = mask[:, :, None].astype(np.float32)
+                vectors = (vectors * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+            rows.update(zip(run, vectors, strict=True))
         return np.stack([rows[i] for i in range(len(texts))])
-
-    def _run(self, encoded: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
-        """The vectors of texts of similar length."""
-        import numpy as np  # as above
-
-        session, _ = self._loaded
-        ids = np.zeros((len(encoded), max(map(len, encoded))), np.int64)
-        mask = np.zeros_like(ids)
-        for row, tokens in enumerate(encoded):
-            ids[row, : len(tokens)], mask[row, : len(tokens)] = tokens, 1
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        try:
-            output = session.run(None, {entry.name: inputs[entry.name] for entry in session.get_inputs()})[0]
-        except Exception as e:
-            raise _error(f"{self.path} cannot be run: {e}", "Is it a sentence model?") from e
-        vectors: NDArray[np.float32] = np.asarray(output, dtype=np.float32)
-        if vectors.ndim != 3:
-            return vectors  # the model pools itself
-        if self.family.pooling == "cls":
-            return vectors[:, 0]
-        weights = mask[:, :, None].astype(np.float32)
-        pooled: NDArray[np.float32] = (vectors * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
-        return pooled
 
     @cached_property
     def _files(self) -> tuple[Path, Path]:

@@ -10,14 +10,14 @@ from zkchat_cli.vault.search.vector_store import Embedder
 DEFAULT_MODEL = "text-embedding-3-small"
 
 
-def _read_vectors(answer: Any) -> list[Any]:
-    return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
-
-
 def _open(config: EmbedderConfig) -> Embedder:
     server = OPENAI.server(config.server, config.server.settings or OpenAISettings())
     model = config.model or DEFAULT_MODEL
-    return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", _read_vectors, batch=64)
+
+    def read_vectors(answer: Any) -> list[Any]:
+        return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
+
+    return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", read_vectors, batch=64)
 
 
 EMBEDDER = _open

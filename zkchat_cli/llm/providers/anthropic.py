@@ -4,11 +4,9 @@ mojentic makes the calls, and Anthropic's SDK puts the messages together; `prepa
 `accumulate_event` for each event. It is not a public name, so pyproject.toml pins the version.
 
 Requests have rules of their own: instructions are separate, roles alternate and start with the user, results directly follow their calls,
-ids and names use few characters, and empty texts are left out. Cache markers follow the parts that stay the same byte for byte: the tools,
-the instructions, the summary, and the turns before the current one.
-
-Excerpts of notes become search results that Claude can cite, line by line, and its citations become marks like all others: `[3]`, behind
-the cited line in quotation marks if that is short. Then it is verified to the letter, like any quotation.
+ids and names use few characters, and empty texts are left out. Cache markers follow what stays the same byte for byte: the tools, the
+instructions, the summary, and the turns before the current one. Excerpts of notes become search results that Claude can cite by the line;
+its citations become marks like all others: `[3]`, behind the cited line as a quotation if that is short.
 """
 
 import json

@@ -274,7 +274,11 @@ class OpenAIModel(RemoteModel):
         return self.make_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
-        return fetch_models(self.server, "/models", _window_in)
+        def read_window(row: Mapping[str, Any]) -> object:
+            sizes = [row[name] for name in _WINDOW_FIELDS if row.get(name)]
+            return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
+
+        return fetch_models(self.server, "/models", read_window)
 
 
 @dataclass
@@ -285,11 +289,6 @@ class OpenAIResponsesModel(OpenAIModel):
     reader = openai_responses.ResponsesReader
     make_body = staticmethod(openai_responses.request_body)
     refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, TEMPERATURE_REFUSAL)
-
-
-def _window_in(row: Mapping[str, Any]) -> object:
-    sizes = [row[name] for name in _WINDOW_FIELDS if row.get(name)]
-    return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
 
 
 def _open(config: ModelConfig) -> OpenAIModel:
