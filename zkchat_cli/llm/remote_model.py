@@ -17,24 +17,8 @@ from pydantic import Field
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Waiting
-from zkchat_cli.llm.base import (
-    DEFAULT_MAX_ANSWER,
-    Delta,
-    Emit,
-    HiddenPart,
-    Model,
-    ModelConfig,
-    ModelInfo,
-    ReasoningPart,
-    Request,
-    StreamFailed,
-    StreamFinished,
-    TextPart,
-    ToolCallsPart,
-    Window,
-    wire_name,
-    with_wire_names,
-)
+from zkchat_cli.llm import base
+from zkchat_cli.llm.base import Delta, Emit, HiddenPart, Model, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import ROLES_REFUSED, UNREADABLE, Endpoint, LookupLimits
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
@@ -51,7 +35,7 @@ MAX_WINDOW = 1_048_576
 
 CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
-_LIMITED: dict[type, str] = {TextPart: "the answer", ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
+_LIMITED: dict[type, str] = {base.TextPart: "the answer", base.ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
 _Queued = Delta | HiddenPart | None
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 _log = logging.getLogger(__name__)
@@ -186,7 +170,7 @@ class RemoteModel(Model):
         return self.server.config_error()
 
     def body(self, request: Request) -> dict[str, Any]:
-        body = self.full_body(with_wire_names(request))
+        body = self.full_body(base.with_wire_names(request))
         for refusal in self.refused:
             refusal.change(body)
         return body
@@ -202,7 +186,7 @@ class RemoteModel(Model):
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         """If the model refuses something that it can do without, the call is made again without it."""
         if error := self.config_error():
-            yield StreamFailed(error)
+            yield base.StreamFailed(error)
             return
 
         async def call(emit: Emit) -> None:
@@ -210,7 +194,7 @@ class RemoteModel(Model):
 
             await stream_chat(self, self.body(request), emit)
 
-        names = {wire_name(tool.name): tool.name for tool in request.tools}
+        names = {base.wire_name(tool.name): tool.name for tool in request.tools}
         limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
         reported: Refusal | None = None
         while True:
@@ -218,16 +202,16 @@ class RemoteModel(Model):
             with closing(stream_in_thread(call, self.server, *limits)) as deltas:
                 for delta in deltas:
                     match delta:
-                        case ToolCallsPart(calls):
+                        case base.ToolCallsPart(calls):
                             named = (each.model_copy(update={"name": names.get(each.name, each.name)}) for each in calls)
-                            delta = ToolCallsPart(tuple(named))
-                        case StreamFailed(error) if error.kind == "bad_request":
+                            delta = base.ToolCallsPart(tuple(named))
+                        case base.StreamFailed(error) if error.kind == "bad_request":
                             found = (each for each in self.refusals if each not in self.refused and each.wording.search(error.message))
                             if refusal := next(found, None):
                                 break
-                        case StreamFailed(error) if error.kind == "no_tools":
+                        case base.StreamFailed(error) if error.kind == "no_tools":
                             self.calls_tools = False
-                        case StreamFinished(notice="") if reported is not None:
+                        case base.StreamFinished(notice="") if reported is not None:
                             delta = delta._replace(notice=reported.notice, hint=reported.hint)
                     yield delta
             if refusal is None:
@@ -249,7 +233,7 @@ class RemoteModel(Model):
 
 
 def stream_in_thread(
-    call: Call, endpoint: Endpoint, timeout: float, stall_timeout: float, max_bytes: int = DEFAULT_MAX_ANSWER
+    call: Call, endpoint: Endpoint, timeout: float, stall_timeout: float, max_bytes: int = base.DEFAULT_MAX_ANSWER
 ) -> Generator[Delta, None, None]:
     """The deltas that `call` emits on a thread of its own. Closing the generator cancels the call.
 
@@ -272,11 +256,11 @@ def stream_in_thread(
         except asyncio.CancelledError:
             pass
         except ProviderError as e:
-            deltas.put(StreamFailed(e))
+            deltas.put(base.StreamFailed(e))
         except Exception as e:  # a defect in a library or in zkchat must not end the conversation  # noqa: BLE001
             _log.exception("the call failed")
             problem = f"could not be called: {type(e).__name__}: {e}"
-            deltas.put(StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
+            deltas.put(base.StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
         finally:
             deltas.put(None)
             loop.run_until_complete(loop.shutdown_asyncgens())
@@ -291,7 +275,7 @@ def stream_in_thread(
             try:
                 delta = _next_delta(deltas, seconds)
             except queue.Empty:
-                delta = StreamFailed(endpoint.answer_timeout(seconds, started=started))
+                delta = base.StreamFailed(endpoint.answer_timeout(seconds, started=started))
             if isinstance(delta, Waiting):  # repeated each second with the seconds that are left
                 deadline, left = time.monotonic() + delta.seconds, delta.seconds
                 while left > 0:
@@ -299,7 +283,7 @@ def stream_in_thread(
                     time.sleep(min(1.0, left))
                     left = deadline - time.monotonic() if deltas.empty() else 0.0
                 continue
-            if isinstance(delta, TextPart | ReasoningPart | HiddenPart):
+            if isinstance(delta, base.TextPart | base.ReasoningPart | HiddenPart):
                 encoded = b"" if isinstance(delta, HiddenPart) else delta.text.encode("utf-8", "surrogatepass")
                 room = rooms[type(delta)]
                 rooms[type(delta)] -= delta.size if isinstance(delta, HiddenPart) else len(encoded)
@@ -307,12 +291,12 @@ def stream_in_thread(
                     if not isinstance(delta, HiddenPart):
                         yield type(delta)(encoded[:room].decode("utf-8", "ignore"))
                     notice = f"{_LIMITED[type(delta)]} became longer than {max_bytes:,} bytes and was cut there"
-                    yield StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
+                    yield base.StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
                     return
             if isinstance(delta, HiddenPart):
                 continue
-            yield delta or StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
-            if delta is None or isinstance(delta, StreamFinished | StreamFailed):
+            yield delta or base.StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
+            if delta is None or isinstance(delta, base.StreamFinished | base.StreamFailed):
                 return
             started = True
     finally:

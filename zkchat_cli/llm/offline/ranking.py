@@ -11,15 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.llm.base import Similarities
-from zkchat_cli.llm.offline.passages import (
-    COLONS,
-    MAX_GROUP,
-    QuotablePassage,
-    ends_as_sentence,
-    quotable_chunk,
-    quotable_passages,
-    render_passage,
-)
+from zkchat_cli.llm.offline import passages
+from zkchat_cli.llm.offline.passages import COLONS, MAX_GROUP, QuotablePassage
 from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
 from zkchat_cli.text.stopwords import ENGLISH, language_of
 from zkchat_cli.text.words import (
@@ -264,7 +257,7 @@ def select_sections(ranked: RankedPassages) -> list[list[RankedQuote]]:
     if not best:
         return []
     opening = min((quote for quote in best if quote.section_key == best[0].section_key), key=lambda q: q.order)
-    if opening.passage.kind != "prose" or opening.is_question or not ends_as_sentence(opening.text):
+    if opening.passage.kind != "prose" or opening.is_question or not passages.ends_as_sentence(opening.text):
         opening = best[0]
     sections: dict[tuple[object, ...], list[RankedQuote]] = {}
     for quote in add_code(select_quotes(best, first=[opening]), ranked.all):
@@ -315,12 +308,12 @@ def _candidates(excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max
     found = []
     for excerpt in excerpts:
         above: dict[tuple[str, ...], frozenset[str]] = {}
-        chunk = quotable_chunk(excerpt.text)
-        for position, passage in enumerate(quotable_passages(excerpt.text, excerpt.heading, max_group=max_group)):
+        chunk = passages.quotable_chunk(excerpt.text)
+        for position, passage in enumerate(passages.quotable_passages(excerpt.text, excerpt.heading, max_group=max_group)):
             if passage.headings not in above:
                 above[passage.headings] = _stems(" ".join((excerpt.title, *passage.headings)), languages)
             above_passage = above[passage.headings] | _stems(passage.label, languages)
-            if (text := render_passage(passage, chunk)) is not None:
+            if (text := passages.render_passage(passage, chunk)) is not None:
                 order, words = (excerpt.rank, position), _stems(text, languages)
                 found.append(RankedQuote(passage, excerpt, (excerpt.source,), order, text, words, above_passage))
     return found

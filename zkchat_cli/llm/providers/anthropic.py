@@ -19,18 +19,11 @@ from urllib.parse import quote
 
 from pydantic import Field
 
+from zkchat_cli.llm import remote_model
 from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, ModelInfo, Options, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.llm.remote_model import (
-    COUNT_LIMITS,
-    KeyedProvider,
-    KeyedSettings,
-    Refusal,
-    RemoteModel,
-    bearer,
-    fetch_models,
-)
+from zkchat_cli.llm.remote_model import KeyedProvider, KeyedSettings, Refusal, RemoteModel, bearer
 from zkchat_cli.models import PromptMessage, ThinkingBlocks
 from zkchat_cli.references.chunk_format import parse_tool_result
 from zkchat_cli.text.numbers import whole_number
@@ -166,10 +159,10 @@ class AnthropicModel(RemoteModel):
 
     def ask_count(self, request: Request) -> int | None:
         body = {name: value for name, value in self.body(request).items() if name in COUNTED_PARTS}
-        return whole_number(self.server.fetch(f"{self.path}/count_tokens", body, COUNT_LIMITS)["input_tokens"], least=1)
+        return whole_number(self.server.fetch(f"{self.path}/count_tokens", body, remote_model.COUNT_LIMITS)["input_tokens"], least=1)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
-        return fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))
+        return remote_model.fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))
 
 
 def request_body(model: str, request: Request, window: int | None, *, cites: bool = True) -> dict[str, Any]:

@@ -11,18 +11,11 @@ from typing import Any
 
 from pydantic import Field
 
+from zkchat_cli.llm import remote_model
 from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Provider, Request, Window, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.llm.remote_model import (
-    ONE_SYSTEM_MESSAGE,
-    ROLES_REFUSAL,
-    Refusal,
-    RemoteModel,
-    ServerSettings,
-    fetch_models,
-    leave_out,
-)
+from zkchat_cli.llm.remote_model import Refusal, RemoteModel, ServerSettings, leave_out
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
@@ -80,7 +73,7 @@ class OllamaModel(RemoteModel):
     provider = "ollama"
     path = "/api/chat"
     reader = OllamaReader
-    refusals = (ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, THINKING_REFUSAL)
+    refusals = (remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings
 
     def find_window(self) -> Window | None:
@@ -103,7 +96,7 @@ class OllamaModel(RemoteModel):
         return request_body(self.model, request)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
-        return fetch_models(self.server, "/api/tags", rows="models", name="name")
+        return remote_model.fetch_models(self.server, "/api/tags", rows="models", name="name")
 
 
 def open_server(config: ModelConfig) -> Endpoint:

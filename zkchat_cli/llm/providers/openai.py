@@ -14,25 +14,12 @@ from urllib.parse import quote
 from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import openai_responses
+from zkchat_cli.llm import openai_responses, remote_model
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window, openai_message, parse_tool_call, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.known_models import REASONING_MODELS, calls_no_tools, openai_input
-from zkchat_cli.llm.remote_model import (
-    COUNT_LIMITS,
-    LLAMA_CPP,
-    LM_STUDIO,
-    ONE_SYSTEM_MESSAGE,
-    ROLES_REFUSAL,
-    KeyedProvider,
-    KeyedSettings,
-    Refusal,
-    RemoteModel,
-    bearer,
-    fetch_models,
-    leave_out,
-)
+from zkchat_cli.llm.remote_model import KeyedProvider, KeyedSettings, Refusal, RemoteModel, leave_out
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
@@ -182,7 +169,7 @@ OPENAI = KeyedProvider(
     company="OpenAI",
     address="https://api.openai.com/v1",
     other_name="the OpenAI-compatible server",
-    headers=bearer,
+    headers=remote_model.bearer,
     path="/chat/completions",
     check="; OpenAI-compatible ones mostly end in /v1",
 )
@@ -221,7 +208,7 @@ class OpenAIModel(RemoteModel):
     make_body = staticmethod(request_body)
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *(TOOLS_WITH_REASONING_REFUSAL, TEMPERATURE_REFUSAL, STREAM_OPTIONS_REFUSAL),
-        *(MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL, ONE_SYSTEM_MESSAGE, ROLES_REFUSAL),
+        *(MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL, remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL),
     )
     settings: OpenAISettings
 
@@ -243,10 +230,10 @@ class OpenAIModel(RemoteModel):
     def _read_loaded_window(self, found: ModelInfo) -> int | None:
         """The window with which LM Studio or llama.cpp has loaded a model; llama.cpp also says whether its template takes tools."""
         try:
-            if found.server == LM_STUDIO:
+            if found.server == remote_model.LM_STUDIO:
                 rows = self.server.fetch("/api/v0/models", outside_v1=True)["data"]
                 return whole_number({row["id"]: row.get("loaded_context_length") for row in rows}.get(found.name), least=1)
-            if found.server == LLAMA_CPP:
+            if found.server == remote_model.LLAMA_CPP:
                 properties = self.server.fetch(f"/props?model={quote(self.model, safe='')}", outside_v1=True)
                 template = properties.get("chat_template")
                 default = "tools" in template if isinstance(template, str) else None
@@ -263,12 +250,12 @@ class OpenAIModel(RemoteModel):
             return None
         body = {name: value for name, value in self.body(request).items() if not name.startswith("stream")}
         try:
-            return whole_number(self.server.fetch(f"{self.path}/input_tokens", body, COUNT_LIMITS)["input_tokens"], least=1)
+            return whole_number(self.server.fetch(f"{self.path}/input_tokens", body, remote_model.COUNT_LIMITS)["input_tokens"], least=1)
         except (ProviderError, *UNREADABLE):
             parts = {name: value for name, value in body.items() if name in ("messages", "tools")}
-            filled = self.server.fetch("/apply-template", parts, COUNT_LIMITS, outside_v1=True)["prompt"]
+            filled = self.server.fetch("/apply-template", parts, remote_model.COUNT_LIMITS, outside_v1=True)["prompt"]
             text = {"content": filled, "add_special": True, "parse_special": True}
-            return len(self.server.fetch("/tokenize", text, COUNT_LIMITS, outside_v1=True)["tokens"])
+            return len(self.server.fetch("/tokenize", text, remote_model.COUNT_LIMITS, outside_v1=True)["tokens"])
 
     def full_body(self, request: Request) -> dict[str, Any]:
         return self.make_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
@@ -278,7 +265,7 @@ class OpenAIModel(RemoteModel):
             sizes = [row[name] for name in _WINDOW_FIELDS if row.get(name)]
             return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
 
-        return fetch_models(self.server, "/models", read_window)
+        return remote_model.fetch_models(self.server, "/models", read_window)
 
 
 @dataclass
