@@ -207,7 +207,6 @@ def wire_name(tool: str) -> str:
 
 
 def with_wire_names(request: Request) -> Request:
-    """The request with the names of its tools and calls as servers accept them."""
     tools, messages = [], []
     for tool in request.tools:
         function = {**tool.descriptor["function"], "name": wire_name(tool.name)}
@@ -257,8 +256,6 @@ class ModelConfig(NamedTuple):
 
 
 class ModelInfo(NamedTuple):
-    """A model that a server offers, with what the server says about it."""
-
     name: str
     window: int | None = None
     calls_tools: bool | None = None

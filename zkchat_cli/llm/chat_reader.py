@@ -25,8 +25,6 @@ MAX_ITEMS = 1000
 
 @dataclass
 class PartialToolCall:
-    """A tool call as far as it has arrived."""
-
     id: str
     name: str
     arguments: str = ""
@@ -47,7 +45,6 @@ class ThoughtSplitter:
     """What may belong to a tag; None from the first word of the answer on."""
 
     def split(self, text: str) -> tuple[str, str]:
-        """The text and the thoughts of a piece."""
         if self.held is None:
             return text, ""
         text, self.held = self.held + text, ""

@@ -291,7 +291,6 @@ class Endpoint:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
 
     def _exchange(self, url: str, limits: LookupLimits, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
-        """Status and body of a response."""
         import httpx  # as above
 
         if self._client is None:

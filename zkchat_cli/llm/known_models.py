@@ -27,7 +27,6 @@ WITHOUT_TOOLS = (
 
 
 def openai_input(model: str) -> int | None:
-    """The largest prompt of one of OpenAI's own models."""
     known = max((prefix for prefix in OPENAI_INPUT if model.startswith(prefix)), key=len, default=None)
     return OPENAI_INPUT[known] if known else None
 

@@ -32,8 +32,6 @@ class ModelFile(NamedTuple):
 
 
 class DownloadableModel(NamedTuple):
-    """A model on Hugging Face with an ONNX file and a tokenizer."""
-
     name: str
     repository: str
     revision: str
@@ -43,7 +41,6 @@ class DownloadableModel(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
         return sum(file.size for file in self.files)
 
     def is_in(self, folder: Path) -> bool:
@@ -89,7 +86,6 @@ MODELS = (
 
 
 def downloadable_model(name: str) -> DownloadableModel:
-    """Raises UsageError for a name that is not listed."""
     found = next((model for model in MODELS if model.name == name), None)
     if found is None:
         raise UsageError(f"unknown model {name}", f"The models are {', '.join(model.name for model in MODELS)}.")

@@ -62,7 +62,6 @@ class Refusal(NamedTuple):
 
 
 def leave_out(*names: str) -> Callable[[dict[str, Any]], object]:
-    """A change of a body: without these keys."""
     return lambda body: [body.pop(name, None) for name in names]
 
 
@@ -163,7 +162,6 @@ class RemoteModel(Model):
             self.window = found or self.window
 
     def config_error(self) -> ProviderError | None:
-        """Why no call can be made, if the name, the key or the address is wrong."""
         if not self.model:
             hint = f"Use {self.provider}/NAME; /model and zkchat doctor list the models."
             return ProviderError("unknown_model", f"{self.provider} needs the name of a model", hint)

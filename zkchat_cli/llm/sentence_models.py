@@ -65,12 +65,10 @@ FAMILIES = (
 
 
 def model_family(model: str) -> ModelFamily:
-    """The family of a model, by its name or its file's path."""
     return next((family for family in FAMILIES if re.search(family.name, model.lower())), ModelFamily(""))
 
 
 def add_prefixes(texts: Sequence[str], family: ModelFamily, purpose: Purpose) -> list[str]:
-    """The texts in the form that models of this family expect for this purpose."""
     return [(family.query if purpose == "query" else family.document) + text for text in texts]
 
 

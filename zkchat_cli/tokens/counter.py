@@ -232,7 +232,6 @@ class TableEncoder:
         return self.load_vocabulary().encode_ordinary(text)
 
     def _find_rank(self, token: bytes) -> int:
-        """The rank of a token; _NO_TOKEN if the vocabulary has no such token."""
         wanted = token_hash(token)
         i = bisect_left(self._hashes, wanted)
         return self._ranks[i] if i < len(self._hashes) and self._hashes[i] == wanted else _NO_TOKEN

@@ -141,7 +141,6 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
 
 
 def quotable_chunk(text: str) -> QuotableChunk:
-    """An excerpt's text, to look up quotations in it."""
     return QuotableChunk(ContentChunk(id="", relative_path="", title="", start_line=1, end_line=1 + text.count("\n"), text=text))
 
 

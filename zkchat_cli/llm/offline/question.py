@@ -258,5 +258,4 @@ def _content_words(text: str) -> list[str]:
 
 
 def user_messages(messages: Sequence[PromptMessage]) -> list[str]:
-    """What the user wrote, in order."""
     return [m.content for m in messages if m.role == "user" and m.kind == "conversation"]

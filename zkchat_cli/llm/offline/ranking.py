@@ -121,7 +121,6 @@ class RankedQuote(NamedTuple):
 
     @property
     def section(self) -> tuple[str, ...]:
-        """The title and the innermost heading."""
         return tuple(dict.fromkeys((self.excerpt.title, *self.passage.headings[-1:])))
 
     @property
@@ -146,7 +145,6 @@ class RankedPassages(NamedTuple):
 
 
 def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], similarities: Similarities | None = None) -> RankedPassages:
-    """The passages of the excerpts, ranked for the question."""
     question_language = language_of(terms(question.text))
     languages = detect_languages(excerpt.text for excerpt in excerpts)
     if question_language not in (ENGLISH, *languages):

@@ -69,8 +69,6 @@ class AnthropicSettings(KeyedSettings):
 
 
 class AnthropicReader(ChatReader):
-    """The events of one response."""
-
     def __init__(self, endpoint: Endpoint) -> None:
         from anthropic.lib.streaming._messages import accumulate_event  # 0.5 s, which only the first call has to pay
 

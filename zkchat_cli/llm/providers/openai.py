@@ -200,8 +200,6 @@ CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), shorten
 
 @dataclass
 class OpenAIModel(RemoteModel):
-    """A model that is called by chat completions."""
-
     provider = "openai"
     path = "/chat/completions"
     reader: ClassVar[type[ChatReader]] = OpenAIReader
@@ -270,8 +268,6 @@ class OpenAIModel(RemoteModel):
 
 @dataclass
 class OpenAIResponsesModel(OpenAIModel):
-    """A model that is called by the Responses API."""
-
     path = "/responses"
     reader = openai_responses.ResponsesReader
     make_body = staticmethod(openai_responses.request_body)

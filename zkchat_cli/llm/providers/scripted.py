@@ -52,8 +52,6 @@ class _ScriptedReply(Value):
 
 @dataclass
 class ScriptedModel(Model):
-    """Plays its replies in order, then from the start."""
-
     name: str
     replies: tuple[_ScriptedReply, ...]
     _calls: int = field(default=0, init=False)
