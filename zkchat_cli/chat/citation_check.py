@@ -13,7 +13,6 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Event
 from zkchat_cli.llm.base import Options, Request, collect
 from zkchat_cli.models import PromptMessage, Support, TokenUsage
-from zkchat_cli.tokens.counter import TokenCounter
 
 MAX_PASSAGE = 3000
 """Characters of a passage that are sent."""
@@ -45,24 +44,21 @@ def judge_by_model(
 ) -> Generator[Event, None, tuple[list[CitedSentence], TokenUsage]]:
     """The sentences that fit into the window with the model's verdicts, and the cost. Raises ProviderError if the model judged none."""
     count, limit = len(sentences), runtime.budget.effective_limit
-    while (tokens := _prompt_tokens(sentences[:count], passages, runtime.counter)) + _answer_tokens(count) > limit and count > 1:
+    while True:
+        prompt, for_answer = _prompt(sentences[:count], passages), THINKING_TOKENS + LINE_TOKENS * count
+        tokens = sum(runtime.counter.count(message.content) for message in prompt)
+        if tokens + for_answer <= limit or count <= 1:
+            break
         count -= 1
-    options = Options(_answer_tokens(count), reasoning_effort=runtime.options.light_effort)
-    request = Request(_prompt(sentences[:count], passages), options=options, window=runtime.window.tokens)
-    answer, reported, problem = yield from collect(runtime.model, request)
-    checked = _read_verdicts(answer, sentences)
+    options = Options(for_answer, reasoning_effort=runtime.options.light_effort)
+    answer, reported, problem = yield from collect(runtime.model, Request(prompt, options=options, window=runtime.window.tokens))
+    lines = _LINE.finditer(answer.rpartition("</think>")[2])
+    found = {int(line[1]): (_SUPPORT[line[2].lower()], line[3].strip()) for line in lines}
+    checked = [each._replace(support=found[i][0], reason=found[i][1]) for i, each in enumerate(sentences, 1) if i in found]
     if not checked:
         raise ProviderError("bad_answer", f"the sentences were not checked: {problem or 'the model gave no verdicts'}")
     usage = reported or TokenUsage(prompt_tokens=tokens, completion_tokens=runtime.counter.count(answer), estimated=True)
     return checked, usage
-
-
-def _answer_tokens(sentences: int) -> int:
-    return THINKING_TOKENS + LINE_TOKENS * sentences
-
-
-def _prompt_tokens(sentences: Sequence[CitedSentence], passages: Mapping[int, str], counter: TokenCounter) -> int:
-    return sum(counter.count(message.content) for message in _prompt(sentences, passages))
 
 
 def _prompt(sentences: Sequence[CitedSentence], passages: Mapping[int, str]) -> tuple[PromptMessage, ...]:
@@ -75,12 +71,6 @@ def _prompt(sentences: Sequence[CitedSentence], passages: Mapping[int, str]) -> 
         PromptMessage(role="system", content=_INSTRUCTIONS, tokens=0, kind="system"),
         PromptMessage(role="user", content=content, tokens=0, kind="documents"),
     )
-
-
-def _read_verdicts(answer: str, sentences: Sequence[CitedSentence]) -> list[CitedSentence]:
-    """The sentences that the model judged, in their order, with its verdicts."""
-    found = {int(line[1]): (_SUPPORT[line[2].lower()], line[3].strip()) for line in _LINE.finditer(answer.rpartition("</think>")[2])}
-    return [each._replace(support=found[i][0], reason=found[i][1]) for i, each in enumerate(sentences, 1) if i in found]
 
 
 def _fenced(text: str) -> str:

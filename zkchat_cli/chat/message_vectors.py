@@ -67,7 +67,12 @@ class MessageVectors:
                 self._last_read = new[-1][0]
             missing = [passages[i] for i in np.flatnonzero(rows < 0).tolist() if passages[i].message.id not in self._embedded]
             if 0 < len(missing) <= MOST_EMBEDDED_AT_ONCE:
-                self._embed(missing, len(vector))
+                contents = {passage.message.id: passage.message.content for passage in missing}
+                packed = dict(zip(contents, _pack_vectors(self._semantic, contents.values()), strict=True))
+                self._add(packed.items(), len(vector))
+                if self._store.persistent:
+                    with closing(self._store.reopen()) as store:  # another thread may be writing through this session's connection
+                        store.add_vectors(self._semantic.embedder_id, packed)
         if self._table is None:
             return None
         for i in np.flatnonzero(rows < 0).tolist():
@@ -96,15 +101,6 @@ class MessageVectors:
             known = self._table[1] if self._table else np.empty(0, np.float32)
             lengths = np.linalg.norm(vectors[len(known) :].astype(np.float32), axis=1)
             self._table = vectors, np.concatenate([known, np.maximum(lengths, 1)])
-
-    def _embed(self, missing: Iterable[RecallPassage], dimensions: int) -> None:
-        """Embed the messages of these passages, and store their vectors."""
-        contents = {passage.message.id: passage.message.content for passage in missing}
-        packed = dict(zip(contents, _pack_vectors(self._semantic, contents.values()), strict=True))
-        self._add(packed.items(), dimensions)
-        if self._store.persistent:
-            with closing(self._store.reopen()) as store:  # another thread may be writing through this session's connection
-                store.add_vectors(self._semantic.embedder_id, packed)
 
 
 class MessageEmbedder:

@@ -66,7 +66,16 @@ class TurnRecorder:
         """Store the turns that could not be stored when they ended, then these. Raises StoreError."""
         late = bool(self._pending_turns)
         self._pending_turns += finished
-        self._store_again_if_deleted(lambda: self._store_pending(late))
+
+        def store() -> None:
+            stored = {message.id for message in self._state.log()} if late else set()
+            while self._pending_turns:
+                turn = self._pending_turns[0]
+                if not turn.answer or turn.answer[-1].id not in stored:  # one that was stopped while it was stored may be there after all
+                    self._store_turn(turn)
+                self._pending_turns.pop(0)
+
+        self._store_again_if_deleted(store)
 
     def _store_again_if_deleted(self, store: Callable[[], T]) -> T:
         """What `store` returns. If another program has deleted the conversation, it is stored again first: it goes on here."""
@@ -77,14 +86,6 @@ class TurnRecorder:
             self._pending_questions |= {turn.user.id for turn in self._pending_turns}
             self._stored_again = True
             return store()
-
-    def _store_pending(self, late: bool) -> None:
-        stored = {message.id for message in self._state.log()} if late else set()
-        while self._pending_turns:
-            turn = self._pending_turns[0]
-            if not turn.answer or turn.answer[-1].id not in stored:  # one that was stopped while it was stored may be there after all
-                self._store_turn(turn)
-            self._pending_turns.pop(0)
 
     def flush(self) -> None:
         """Store what is pending, at the end of a chat. Raises StoreError that says how much is lost."""

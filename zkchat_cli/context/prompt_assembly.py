@@ -228,7 +228,8 @@ def _filter_tools(inputs: PromptInputs, budget: Budget, counter: TokenCounter) -
         PromptTool(name=d["function"]["name"], descriptor=d, tokens=counter.count_tool(json.dumps(d, ensure_ascii=False)))
         for d in inputs.tool_descriptors
     )
-    if not inputs.filter_tools or tool_filter.all_fit(tools, budget.tools, budget.max_context):
+    all_fit = sum(tool.tokens for tool in tools) <= budget.tools and budget.max_context > tool_filter.LARGEST_FILTERED_WINDOW
+    if not inputs.filter_tools or all_fit:
         return tool_filter.FilteredTools(tools)
     turns, newest = inputs.history.turns, slice(-tool_filter.RECENT_TURNS, None)
     called = {call.name for message in inputs.current for call in message.tool_calls} | (turns[-1].tools_so_far if turns else set())

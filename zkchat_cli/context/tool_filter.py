@@ -37,11 +37,6 @@ class FilteredTools(NamedTuple):
     omitted: tuple[tuple[str, str], ...] = ()
 
 
-def all_fit(tools: Sequence[PromptTool], budget: int, window: int) -> bool:
-    """Whether all tools can be offered."""
-    return sum(tool.tokens for tool in tools) <= budget and window > LARGEST_FILTERED_WINDOW
-
-
 def select_tools(tools: Sequence[PromptTool], conversation: ToolRelevanceInput, budget: int, window: int) -> FilteredTools:
     """Core and used tools, and what else fits into `budget` tokens."""
     total = sum(tool.tokens for tool in tools)

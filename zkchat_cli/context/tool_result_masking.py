@@ -4,13 +4,13 @@ The answers contain what mattered of them. Beginnings, ends and source numbers s
 again. The masked messages are stored with the compaction and change only with the next one, so that the front of the prompt stays the same.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.turns import Turn, TurnHistory
-from zkchat_cli.models import ContentChunk, PromptMessage, ZkChatMessage
+from zkchat_cli.models import PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -87,13 +87,8 @@ def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter
 
 def _masked_text(message: ZkChatMessage, text: str) -> str:
     again = f"Call {truncate(message.tool_name, 60)} again" if message.tool_name else "Read them again"
-    note = f"{_LEFT_OUT}{_sources(message.chunks)} {again} to see it whole. …]\n"
+    sources = [f"{chunk.number} {truncate(chunk.relative_path, 80)}:{chunk.start_line}" for chunk in message.chunks[:_MAX_SOURCES]]
+    more = f" and {len(message.chunks) - _MAX_SOURCES} more" if len(message.chunks) > _MAX_SOURCES else ""
+    named = f" Its sources: {', '.join(sources)}{more}." if sources else ""
+    note = f"{_LEFT_OUT}{named} {again} to see it whole. …]\n"
     return text[:HEAD] + note + text[-TAIL:] if len(text) > HEAD + TAIL else text
-
-
-def _sources(chunks: Sequence[ContentChunk]) -> str:
-    if not chunks:
-        return ""
-    sources = [f"{chunk.number} {truncate(chunk.relative_path, 80)}:{chunk.start_line}" for chunk in chunks[:_MAX_SOURCES]]
-    more = f" and {len(chunks) - _MAX_SOURCES} more" if len(chunks) > _MAX_SOURCES else ""
-    return f" Its sources: {', '.join(sources)}{more}."
