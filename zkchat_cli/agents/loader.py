@@ -13,8 +13,7 @@ from zkchat_cli.agents import builtin
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 
-NO_AGENT = "none"
-"""Means "without an agent", so no agent can have this name."""
+NO_AGENT = "none"  # means "without an agent", so no agent can have this name
 _NAME = re.compile(r"[^\W_][\w-]{0,47}")
 _TEMPLATE = """# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{name} QUESTION
 # Keys: {keys}, and any setting of the table [context].

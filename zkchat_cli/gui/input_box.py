@@ -12,11 +12,9 @@ _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
 
 
 class InputBox(QPlainTextEdit):
-    sent = Signal(str)
-    """The text when Enter is pressed, even if it cannot be sent now."""
+    sent = Signal(str)  # the text when Enter is pressed, even if it cannot be sent now
     remembered = Signal(str)
-    completion_wanted = Signal(str, str)
-    """The text before and the text after the cursor."""
+    completion_wanted = Signal(str, str)  # the text before and the text after the cursor
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,8 +22,7 @@ class InputBox(QPlainTextEdit):
         self.setPlaceholderText("Ask your notes. Enter sends, Alt+Enter starts a line; / [[ # and @ complete.")
         self.setTabChangesFocus(True)
         self.setFixedHeight(self.fontMetrics().lineSpacing() * 5)
-        self.history: list[str] = []
-        """Newest first."""
+        self.history: list[str] = []  # newest first
         self._at = -1
         self._draft = ""
         self._offers: Sequence[Suggestion] = ()

@@ -142,8 +142,7 @@ MENU: "tuple[tuple[str, str, str, Callable[[ChatWindow], object]], ...]" = (
     ("&Settings", "Settings &file", "Ctrl+,", _settings),
 )
 """Menu, label, keys and what the entry runs."""
-WHILE_BUSY = ("Ctrl+L", "Ctrl+F", "Ctrl+Q", "Ctrl+I")
-"""Keys of the entries that can be chosen while a turn runs."""
+WHILE_BUSY = ("Ctrl+L", "Ctrl+F", "Ctrl+Q", "Ctrl+I")  # keys of the entries that can be chosen while a turn runs
 
 
 def build_menus(window: "ChatWindow") -> list[QAction]:

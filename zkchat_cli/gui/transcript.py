@@ -19,14 +19,10 @@ from zkchat_cli.gui.widgets import StyledBrowser
 from zkchat_cli.markdown.scanner import BlockScanner
 from zkchat_cli.views.sources import ReferenceRow, reference_rows
 
-PAGE = 24
-"""Turns in the document."""
-STEP = PAGE // 2
-"""Turns by which it moves."""
-DRAW_INTERVAL = 60
-"""Milliseconds between two drawings of a streamed answer."""
-SETTLED = 2000
-"""Characters of a streamed answer that may change with the next delta; earlier ones are drawn once."""
+PAGE = 24  # turns in the document
+STEP = PAGE // 2  # turns by which it moves
+DRAW_INTERVAL = 60  # milliseconds between two drawings of a streamed answer
+SETTLED = 2000  # characters of a streamed answer that may change with the next delta; earlier ones are drawn once
 _UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
 _SOURCE = re.compile(r"source-(\d+)\.\d+-(\d+)")
 
@@ -56,22 +52,17 @@ def _for_qt(text: str) -> str:
 
 
 class TranscriptView(StyledBrowser):
-    turn_selected = Signal(list)
-    """The references of the selected turn."""
-    citation_clicked = Signal(str)
-    """The number of a source of the selected turn."""
-    page_wanted = Signal(int)
-    """The number of the first turn of the wanted page."""
+    turn_selected = Signal(list)  # the references of the selected turn
+    citation_clicked = Signal(str)  # the number of a source of the selected turn
+    page_wanted = Signal(int)  # the number of the first turn of the wanted page
 
     def __init__(self) -> None:
         super().__init__("Transcript")
         flags = Qt.TextInteractionFlag
         self.setTextInteractionFlags(flags.TextBrowserInteraction | flags.TextSelectableByKeyboard)
         self.page = TranscriptPage(1, (), 0)
-        self.selected = 0
-        """The number of the turn whose references are shown; 0 without one."""
-        self._answer = ""
-        """The end of the streamed answer that is not drawn for good."""
+        self.selected = 0  # the number of the turn whose references are shown; 0 without one
+        self._answer = ""  # the end of the streamed answer that is not drawn for good
         self._stream_start: int | None = None
         self._loading = False
         self._timer = QTimer(self, singleShot=True, interval=DRAW_INTERVAL)

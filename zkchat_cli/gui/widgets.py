@@ -152,10 +152,8 @@ class QuestionPanel(Panel):
 class ReferencePanel(QtWidgets.QSplitter):
     """One row for each source of the selected turn, and the passage of the selected one in its note."""
 
-    opened = Signal(str)
-    """The key of a row that was double-clicked; empty for a broken link."""
-    selected = Signal(str)
-    """The key of the selected row, to show its passage."""
+    opened = Signal(str)  # the key of a row that was double-clicked; empty for a broken link
+    selected = Signal(str)  # the key of the selected row, to show its passage
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Vertical)
@@ -214,8 +212,7 @@ class BudgetButton(QtWidgets.QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName("Context budget")
-        self.components: dict[str, int] = {}
-        """Tokens by component."""
+        self.components: dict[str, int] = {}  # tokens by component
         self._usage: ContextUsage | None = None
         self._bar = BudgetBar(0, 0)
 

@@ -40,12 +40,9 @@ from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, short_count, styled_line, summarize_problems
 from zkchat_cli.views.turn_steps import call_question, diff_lines, tool_line
 
-WIDTHS = (220, 600, 360)
-"""Widths of the three panes, which keep their proportions."""
-READ_FIRST = 100
-"""Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools."""
-NOTE_LINES = 60
-"""Lines shown of a note without a numbered passage."""
+WIDTHS = (220, 600, 360)  # widths of the three panes, which keep their proportions
+READ_FIRST = 100  # messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools
+NOTE_LINES = 60  # lines shown of a note without a numbered passage
 Work = Callable[[ZkChatSession], Any]
 _ID = Qt.ItemDataRole.UserRole
 

@@ -14,8 +14,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm.stop_signal import STOP
 
 _log = logging.getLogger(__name__)
-CLOSE_SECONDS = 5.0
-"""How long a closing window waits for its work, for example until a stopped answer is stored."""
+CLOSE_SECONDS = 5.0  # how long a closing window waits for its work, for example until a stopped answer is stored
 MANY = 50_000
 """Objects that only loading a long conversation leaves. Garbage is looked for between two pieces of work, and never among those: that would
 stop all threads for 0.2 s."""

@@ -15,8 +15,7 @@ from zkchat_cli.fileio import atomic_write, read_file
 
 NAME = "zkchat"
 SKILL_FILE = Path(__file__).with_name("SKILL.md")
-MAX_BYTES = 50_000_000
-"""Largest file that is read: Claude Code keeps the history of its projects in the file, too."""
+MAX_BYTES = 50_000_000  # largest file that is read: Claude Code keeps the history of its projects in the file, too
 UNCHANGED = "Nothing was changed. --print shows what to add."
 _COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
 """Strings, comments, and commas after the last member."""

@@ -23,8 +23,7 @@ from zkchat_cli.vault.index.database import LinkRow, Progress
 from zkchat_cli.vault.vault import SCAN_SECONDS, Vault
 from zkchat_cli.views.conversation_list import search_result_document
 
-MOST_CHARACTERS = 40_000
-"""Characters of a note in one answer: about 10,000 tokens."""
+MOST_CHARACTERS = 40_000  # characters of a note in one answer: about 10,000 tokens
 MOST_PASSAGES, MOST_MESSAGES, MOST_NOTES, MOST_LINKS = 50, 50, 200, 100
 LONGEST_TEXT = 1_000_000
 TOOL_NAMES = (

@@ -63,12 +63,10 @@ CHECK_DRAFT = (
     "nearest wording, and propose the correction. Then name statements without a source for which search_notes finds one.\n\n"
     "<draft>\n{draft}\n</draft>"
 )
-LONGEST_DIFF = 100_000
-"""Characters of a change that a client can be expected to show."""
+LONGEST_DIFF = 100_000  # characters of a change that a client can be expected to show
 MOST_COMPLETIONS = 100
 PROGRESS_SECONDS = 0.1
-WITHOUT_NOTES = ("search_conversations", "count_tokens")
-"""Tools that work while the vault is not there."""
+WITHOUT_NOTES = ("search_conversations", "count_tokens")  # tools that work while the vault is not there
 HOST = "127.0.0.1"
 PATH = "/mcp"
 _log = logging.getLogger(__name__)

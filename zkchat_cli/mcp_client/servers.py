@@ -28,19 +28,14 @@ from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
-START_SECONDS = 20.0
-"""How long a turn waits for servers that are starting; a program from npm or PyPI may be downloaded first."""
+START_SECONDS = 20.0  # how long a turn waits for servers that are starting; a program from npm or PyPI may be downloaded first
 CALL_SECONDS = 120.0
-MAX_STARTS = 3
-"""How often a server that ends is started before it is given up."""
-MAX_TOOLS, MAX_PAGES = 100, 20
-"""How many tools of a server are offered, and how many pages of its list are read."""
+MAX_STARTS = 3  # how often a server that ends is started before it is given up
+MAX_TOOLS, MAX_PAGES = 100, 20  # how many tools of a server are offered, and how many pages of its list are read
 TOOL_NAME = lazy_pattern(r"[\w./-]+")
 MAX_DESCRIPTION = 1_000
-MAX_SCHEMA = 10_000
-"""Characters of a tool's input schema; a longer one would take thousands of tokens with every call."""
-MAX_RESULT = 1_000_000
-"""Characters of a result; of these the model gets what its window has room for."""
+MAX_SCHEMA = 10_000  # characters of a tool's input schema; a longer one would take thousands of tokens with every call
+MAX_RESULT = 1_000_000  # characters of a result; of these the model gets what its window has room for
 MAX_PROBLEM = 200
 MISSING_LIBRARY = "the MCP library is not installed: pip install 'zkchat[mcp]'"
 
@@ -126,10 +121,8 @@ class _Connection:
         self.state = "off"
         self.problem = ""
         self.tools: tuple[Tool, ...] = ()
-        self.settled = threading.Event()
-        """Set when the server is ready or has failed."""
-        self.problems: list[str] = []
-        """What the user has not been told yet."""
+        self.settled = threading.Event()  # set when the server is ready or has failed
+        self.problems: list[str] = []  # what the user has not been told yet
         self.task: Future[None] | None = None
         self._name, self._call_seconds, self._starts = name, call_seconds, 0
         self._client: Any = None

@@ -21,14 +21,11 @@ from mcp.shared.message import SessionMessage
 
 from zkchat_cli.config.schema import McpServer
 
-MAX_MESSAGE = 8_000_000
-"""Bytes of one message."""
+MAX_MESSAGE = 8_000_000  # bytes of one message
 MAX_STREAM = 4 * MAX_MESSAGE
 """Bytes of one stream of events. The SDK reads on after a call's time is over, so an endless one would take a processor."""
-MAX_STDERR = 400
-"""Bytes of a server's standard error that are kept, for the line that says why it stopped."""
-GRACE_SECONDS = 0.5
-"""How long a program may take to end by itself."""
+MAX_STDERR = 400  # bytes of a server's standard error that are kept, for the line that says why it stopped
+GRACE_SECONDS = 0.5  # how long a program may take to end by itself
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.edit.transaction import Change
 
 Scope = Literal["notes", "memory", "conversation", "server"]
-MAX_SHOWN = 200
-"""Characters of a link or a title in a result."""
+MAX_SHOWN = 200  # characters of a link or a title in a result
 JSON_TYPES = {str: "string", int: "integer"}
 Note = Annotated[str, "path or wikilink"]
 WordsToSearch = Annotated[str, "words to search for"]
@@ -40,8 +39,7 @@ class ToolOutput(NamedTuple):
     data: Mapping[str, object] = MappingProxyType({})
     note: str = ""
     outcome: str = ""
-    change: "Change | None" = None
-    """The change that a writing tool proposes; the caller asks for approval and applies it."""
+    change: "Change | None" = None  # the change that a writing tool proposes; the caller asks for approval and applies it
 
 
 class Tool(NamedTuple):
@@ -54,8 +52,7 @@ class Tool(NamedTuple):
     scope: Scope = "notes"
     """Memory tools exist only with `context.memory_integration` on. A tool of another program's `server` gets the arguments as they are:
     the server checks them, and the user is asked before it runs."""
-    writes: bool = False
-    """Whether it changes notes. It exists only with --unsafe."""
+    writes: bool = False  # whether it changes notes. It exists only with --unsafe.
 
     @property
     def descriptor(self) -> dict[str, Any]:
