@@ -255,11 +255,12 @@ def _compare(wanted: Sequence[str], text: str, start: int, end: int) -> tuple[fl
     blocks = [block for block in compared.get_matching_blocks() if block.size]
     if not blocks:
         return None
-    weight = sum(_weight(word) for block in blocks for word in wanted[block.a : block.a + block.size])
+    weights = [COMMON if w in STOPWORDS or (len(w) == 1 and w.isascii() and not w.isdigit()) else 1 for w in wanted]
+    weight = sum(sum(weights[block.a : block.a + block.size]) for block in blocks)
     begin = max(0, blocks[0].b - blocks[0].a)
     behind = len(wanted) - blocks[-1].a - blocks[-1].size
     final = min(len(words), blocks[-1].b + blocks[-1].size + behind) - 1
-    return weight / (sum(map(_weight, wanted)) or 1), words[begin].start(), words[final].end()
+    return weight / (sum(weights) or 1), words[begin].start(), words[final].end()
 
 
 @lru_cache(maxsize=8)
@@ -268,10 +269,6 @@ def _read_quotation(quote: str) -> tuple[list[str], list[str]]:
     folded = fold_in_place(quote)
     words = [word[0] for word in islice(_words(folded, 0, len(folded)), _MOST_WORDS)]
     return words, sorted(dict.fromkeys(content_terms(quote)), key=len, reverse=True)[:_MOST_TERMS]
-
-
-def _weight(word: str) -> float:
-    return COMMON if word in STOPWORDS or (len(word) == 1 and word.isascii() and not word.isdigit()) else 1
 
 
 def _words(text: str, start: int, end: int) -> Iterator[re.Match[str]]:

@@ -1,7 +1,4 @@
-"""Verification: looks up each citation of an answer in the chunks that were in the prompt.
-
-Deterministic and cheap: one reading of the answer and one search per quotation, without a second model call.
-"""
+"""Looks up each citation of an answer in the chunks that were in the prompt: one reading, one search a quotation, no second model call."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,11 +55,8 @@ class CitedSentence(NamedTuple):
 def verify_citations(answer: str, sources: CitableSources) -> VerificationResult:
     """Check every citation of `answer` against `sources`.
 
-    A citation is `verified` if its chunk was in the prompt and contains the words quoted with it (10 or more characters in quotation
-    marks), apart from white space, case, emphasis and typography; its lines are then those of the quotation. The quotation precedes the
-    mark in the same paragraph, or the mark introduces it.
-
-    A year in brackets cites nothing: a number from 1000 to 2999 above all numbers in the prompt. Nor does a number that only the answer
+    A citation is `verified` if its chunk was in the prompt and contains the words quoted with it, apart from white space, case, emphasis
+    and typography; its lines are then those of the quotation. A year in brackets cites nothing, nor does a number that only the answer
     itself defines (`[^1]: …`), unless its definition names a note from the prompt.
     """
     reading = marks.read_marks(answer)

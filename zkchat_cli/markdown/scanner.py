@@ -103,26 +103,20 @@ class BlockScanner:
             content, quotes = quote.end(), quote[0].count(">")
             at = end - len(line[content:].lstrip(" \t\r"))
             indent = _columns(line, content, at)
-        if self.fence and (kind := self._scan_fenced(line, at, quotes, indent)):
-            return ScannedLine(kind, at, quotes)
+        if fence := self.fence:
+            is_inside = quotes >= fence.quotes and (indent >= fence.indent or at == len(line))
+            closes = quotes == fence.quotes and line.startswith(fence.mark, at) and not line[at:].strip(" \t\r").strip(fence.mark[0])
+            if is_inside and not closes:
+                return ScannedLine("code", at, quotes)
+            self.fence, self._in_paragraph = None, False
+            if is_inside:
+                return ScannedLine("fence_end", at, quotes)
         if at == end:
             self._in_paragraph = False
             return ScannedLine("blank", at, quotes)
         if is_code and not quotes:
             return ScannedLine("indented", at, in_list=indent >= self._item > 0)
         return self._scan_text(line, content, at, quotes, indent)
-
-    def _scan_fenced(self, line: str, at: int, quotes: int, indent: int) -> LineKind | None:
-        """What the line is in the open code block; None when it ends the block's container."""
-        fence = self.fence
-        assert fence
-        if quotes < fence.quotes or (indent < fence.indent and at < len(line)):
-            self.fence, self._in_paragraph = None, False
-            return None
-        if quotes != fence.quotes or not line.startswith(fence.mark, at) or line[at:].strip(" \t\r").strip(fence.mark[0]):
-            return "code"
-        self.fence, self._in_paragraph = None, False
-        return "fence_end"
 
     def _scan_text(self, line: str, content: int, at: int, quotes: int, indent: int) -> ScannedLine:
         first, column, head = at, indent, line[at]

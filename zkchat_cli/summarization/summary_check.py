@@ -1,9 +1,8 @@
 """Checks a model's summary against the turns that it replaces. Pure; `chat/summary_writer` asks the model once to correct what is wrong.
 
 Numbers, dates, names and sources of the summary must occur in the turns, and those that the user stated in a decision must be in the
-summary. What is still wrong then is put right here: sentences with invented facts are left out, decisions are added word for word.
-
-Pinned messages and standing instructions are not looked for: every prompt has them beside the summary. Small whole numbers may count
+summary. What is still wrong then is put right here: sentences with invented facts are left out, decisions are added word for word. Pinned
+messages and standing instructions are not looked for: every prompt has them beside the summary. Small whole numbers may count
 things, and German writes every noun like a name.
 """
 

@@ -172,16 +172,13 @@ def parse_period(words: str, today: date) -> Period | None:
     day = found.date_obj.date()
     match found.period:
         case "week":
-            return _week(day - timedelta(days=day.weekday()))
+            monday = day - timedelta(days=day.weekday())
+            return Period(monday, monday + timedelta(days=6))
         case "month":
             return _month(day.year, day.month)
         case "year":
             return Period(date(day.year, 1, 1), date(day.year, 12, 31))
     return Period(day, day)
-
-
-def _week(monday: date) -> Period:
-    return Period(monday, monday + timedelta(days=6))
 
 
 def _month(year: int, month: int) -> Period:
@@ -199,7 +196,7 @@ def _iso_period(match: re.Match[str]) -> Period | None:
     year, week, month, day = (int(part) if part else None for part in match.group("year", "week", "month", "day"))
     try:
         if week is not None:
-            return _week(date.fromisocalendar(year or 0, week, 1))
+            return Period(date.fromisocalendar(year or 0, week, 1), date.fromisocalendar(year or 0, week, 7))
         first = date(year or 0, month or 1, day or 1)
         last = first if day else first.replace(month=month or 12, day=monthrange(first.year, month or 12)[1])
     except (ValueError, OverflowError):
