@@ -88,8 +88,7 @@ class NoteAgent:
         """By session, what ends the answer that it writes or that waits for other work on the sessions' thread."""
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
-        self._current: ZkChatSession
-        """The session that answers, and the call that it makes: what the user is asked about."""
+        self._current: ZkChatSession  # the session that answers, and the call that it makes: what the user is asked about
         self._call: ToolCall
 
     def on_connect(self, conn: Client) -> None:

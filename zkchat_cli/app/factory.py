@@ -51,8 +51,7 @@ class App:
     store: ChatSessionStore
     opened_model: OpenedModel
     options: StartupOptions = field(default_factory=StartupOptions)
-    store_problem: StoreUnwritable | None = None
-    """Why conversations are only in memory, where they should be stored."""
+    store_problem: StoreUnwritable | None = None  # why conversations are only in memory, where they should be stored
     counter: TokenCounter = field(default_factory=TokenCounter)
     approve: Approve | None = None  # approves changes of notes; without it none is made
     approve_call: Callable[[ToolCall], Decision] | None = None

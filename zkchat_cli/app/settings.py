@@ -42,8 +42,7 @@ class StartupOptions(NamedTuple):
     agent: str | None = None
     overrides: Mapping[str, object] = MappingProxyType({})  # settings changed in the chat, by key
     unsafe: bool = False  # whether the model may propose changes of notes
-    store_later: bool = False
-    """Whether to keep conversations in memory when the store cannot be written, instead of stopping."""
+    store_later: bool = False  # whether to keep conversations in memory when the store cannot be written, instead of stopping
 
     @property
     def flags(self) -> dict[str, object]:

@@ -39,8 +39,7 @@ EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "
 GC_THRESHOLDS = 100_000, 20, 50
 """Imports, turns and an index build free little: looking for cycles costs 30 ms of start-up and 5 ms of a turn."""
 INTERRUPTED = 130
-OUTPUT_CLOSED = 141
-"""As of a program ended by SIGPIPE, such as git or cat, when the reader of its output is gone."""
+OUTPUT_CLOSED = 141  # as of a program ended by SIGPIPE, such as git or cat, when the reader of its output is gone
 GLOBAL_OPTIONS = ("--no-color", "--verbose")
 """Options that every command takes: they are moved to the front, where the root declares them."""
 ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-completion")

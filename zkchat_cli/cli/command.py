@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
 
-DECLINED = 1
-"""Exit code of a command whose question was answered with no, so that `zkchat sessions delete ID && …` stops."""
+DECLINED = 1  # exit code of a command whose question was answered with no, so that `zkchat sessions delete ID && …` stops
 EMBEDDING_SECONDS = 1.0
 WINDOW_TIMEOUT = 10.0  # seconds to wait for a server to report the size of a model's window
 MAX_PIPED = 10_000_000  # characters: some millions of tokens

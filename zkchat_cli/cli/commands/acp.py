@@ -2,14 +2,9 @@
 
 import os
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
-
-if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App
 
 COMMAND = command_group()
 
@@ -27,9 +22,6 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
         from zkchat_cli.acp import agent  # imports the protocol's SDK
     from zkchat_cli.app import factory
 
-    def open_app(folder: Path) -> "App":
-        return factory.open_app(ctx.startup_options(unsafe=unsafe, store_later=True), os.environ, folder)
-
     if sys.stdin.isatty():
         ctx.screen.remark("Waiting for an editor on standard input: editors start this by themselves. Ctrl-C ends it.")
-    agent.serve(open_app)
+    agent.serve(lambda folder: factory.open_app(ctx.startup_options(unsafe=unsafe, store_later=True), os.environ, folder))

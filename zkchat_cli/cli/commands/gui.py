@@ -3,16 +3,12 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
 from zkchat_cli.errors import UsageError
-
-if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App
 
 COMMAND = command_group()
 
@@ -34,7 +30,5 @@ def gui(
         raise UsageError("there is no display for a window", "zkchat chat is the same in the terminal.")
     from zkchat_cli.app import factory
 
-    def open_app() -> "App":
-        return factory.open_app(ctx.startup_options(demo=demo, store_later=resume is None, unsafe=unsafe), os.environ, Path.cwd())
-
-    raise typer.Exit(run_window(open_app, resume))
+    more = {"demo": demo, "store_later": resume is None, "unsafe": unsafe}
+    raise typer.Exit(run_window(lambda: factory.open_app(ctx.startup_options(**more), os.environ, Path.cwd()), resume))

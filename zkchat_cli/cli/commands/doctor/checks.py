@@ -24,8 +24,7 @@ from zkchat_cli.vault.search import vector_store
 from zkchat_cli.views.text import describe_semantic_status
 
 SAMPLE = "zkchat counts tokens"
-Check = tuple[str, Callable[[], str]]
-"""Its name, and a function that returns what it found or raises the problem."""
+Check = tuple[str, Callable[[], str]]  # its name, and a function that returns what it found or raises the problem
 
 
 def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
