@@ -45,8 +45,7 @@ class NoteToOpen(NamedTuple):
 class CommandResult:
     """What to show, and what the chat does next: ask, run a turn, switch to another session, or quit.
 
-    Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for a screen of any width. `input_text`
-    goes into the input line, for the user to edit and send.
+    Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for any. `input_text` is to be edited.
     """
 
     text: str = ""
@@ -64,9 +63,8 @@ class CommandResult:
 class SlashCommand(NamedTuple):
     """A command. Its file's name is its name; the file's docstring has its help in the first line, and then what `/help NAME` adds.
 
-    `run` gets the session and the argument, and returns a text, lines, or a CommandResult. `argument` is shown by the help: `TEXT` is
-    required, `[TEXT]` is not. `values` are completions for it, with descriptions if they are a mapping; they are computed in completion's
-    own thread, so that may be slow.
+    `argument` is shown by the help: `TEXT` is required, `[TEXT]` is not. `values` are completions for it, with descriptions if they are a
+    mapping; they are computed in completion's own thread, so that may be slow.
     """
 
     run: Callable[[ZkChatSession, str], CommandResult | str | Lines]

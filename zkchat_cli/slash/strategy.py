@@ -13,11 +13,9 @@ def _strategy(session: ZkChatSession, argument: str) -> str | Lines:
     if argument:
         session.override_setting("context.strategy", argument)
         return f"Switched to {argument}: {strategies.strategy(argument).help}"
-    active = session.runtime.strategy.name
-    return [
-        StyledLine((StyledSpan("→ " if name == active else "  "), StyledSpan(name, "bold")), (StyledSpan(help_),))
-        for name, help_ in _described(session).items()
-    ]
+    mark = {session.runtime.strategy.name: "→ "}
+    described = _described(session).items()
+    return [StyledLine((StyledSpan(mark.get(name, "  ")), StyledSpan(name, "bold")), (StyledSpan(text),)) for name, text in described]
 
 
 def _described(_session: ZkChatSession) -> dict[str, str]:

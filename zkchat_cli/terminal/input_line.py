@@ -53,11 +53,8 @@ _FOLDED = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")  # the end of Unicode's pr
 
 
 class Pastes:
-    """The long pastes of a chat, for its whole duration: the input history may contain any of them.
-
-    Each is one character in the input line, shown as `[pasted 120 lines]` and sent in full. So every key deletes, undoes and skips it as a
-    whole, and no edit can leave half of it.
-    """
+    """The long pastes of a chat, for its whole duration: the input history may contain any of them. Each is one character in the input
+    line, shown as `[pasted 120 lines]` and sent in full, so that no key can leave half of it."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -336,10 +333,8 @@ class _FoldedPastes(Processor):
 
 
 class VaultHistory(History):
-    """Remembers lines from the first on, and reads and writes the vault's file once `set_file` has named it.
-
-    `unfold` returns a line as it is to be stored. Bytes that are not valid Unicode are replaced.
-    """
+    """Remembers lines from the first on, and reads and writes the vault's file once `set_file` has named it. `unfold` returns a line as it
+    is to be stored."""
 
     def __init__(self, unfold: Callable[[str], str] = str) -> None:
         super().__init__()

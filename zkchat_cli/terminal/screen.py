@@ -46,11 +46,8 @@ _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cy
 """The numbers of the escape sequences of styles, without a palette: the first prompt is drawn without rich."""
 
 Palette = Mapping[str, int]
-"""The number of each color by the name of its style, with a contrast of at least 4.5 (WCAG AA) to the background.
-
-They are numbers of xterm's 256 colors, which look the same in every terminal; what the first sixteen look like, each theme decides, and on
-a light background green, yellow and cyan are often unreadable. They are used only where a terminal says that it has 256 colors.
-"""
+"""The number of each color, of xterm's 256, by the name of its style, with a contrast of at least 4.5 (WCAG AA) to the background. What
+the first sixteen colors look like, each theme decides: on a light background green, yellow and cyan are often unreadable."""
 DARK: Palette = {"green": 114, "yellow": 221, "red": 210, "cyan": 80, "magenta": 183, "dim": 248}
 LIGHT: Palette = {"green": 22, "yellow": 94, "red": 124, "cyan": 24, "magenta": 90, "dim": 240}
 EITHER: Palette = {"green": 29, "yellow": 131, "red": 163, "cyan": 63, "magenta": 98, "dim": 243}
@@ -67,11 +64,8 @@ MAX_LEFT = 60
 
 
 class LinkTargets(NamedTuple):
-    """The addresses that a terminal opens when the user clicks on a link in an answer (OSC 8), or None: a note by the text in `[[…]]`, a
-    source by its number.
-
-    They are percent-encoded ASCII, so that a file name cannot end the escape sequence or begin another one.
-    """
+    """The addresses that a click on a link in an answer opens (OSC 8), or None: a note by the text in `[[…]]`, a source by its number.
+    They are percent-encoded ASCII, so that a file name cannot end the escape sequence or begin another one."""
 
     note: Callable[[str], str | None] = lambda _: None
     source: Callable[[int], str | None] = lambda _: None
@@ -198,7 +192,7 @@ class Screen:
 
     @contextmanager
     def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """A line of figures on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
+        """Figures in a line on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
         next_at = time.monotonic() + PROGRESS_DELAY
 
         def report(done: int, total: int) -> None:

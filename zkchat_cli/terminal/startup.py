@@ -50,11 +50,8 @@ StartSession = Callable[[], StartedSession]  # opens the app and the session, in
 
 
 class BackgroundLoader:
-    """Works in a thread of its own from `start` until `stop`.
-
-    `opened` is set before `ready`; `failure` is the error that ends the chat; `state` is the current work, empty if there is none. The
-    chat is notified when one of these attributes changed, and measures when token counts may have changed.
-    """
+    """Works in a thread of its own from `start` until `stop`, and notifies the chat when one of its attributes changed: `opened`, which is
+    set before `ready`; `failure`, the error that ends the chat; `state`, the current work, empty if there is none."""
 
     def __init__(self, start_session: StartSession, chat: "Repl") -> None:
         self.ready = threading.Event()

@@ -79,11 +79,8 @@ class StreamingMarkdown:
         self._source += text
 
     def render(self, width: int, *, final: bool = False) -> tuple[list[Text], list[Text]]:
-        """The rows that are final since the last call, and the rows of the open block. With `final` the answer is complete.
-
-        A block of which rows are final keeps its width: in another one, these would end elsewhere.
-        """
-        resized = width != self._width
+        """The rows that are final since the last call, and the rows of the open block. With `final` the answer is complete."""
+        resized = width != self._width  # a block with final rows keeps its width: in another one, these would end elsewhere
         self._width = self._width if self._done else width
         source = self._source if final else _decided_source(self._source)
         blocks = BlockRenderer(source.split("\n"), self._console, self._links, self._previous)
@@ -133,10 +130,8 @@ def _decided_source(source: str) -> str:
 
 @dataclass
 class BlockRenderer:
-    """Draws the blocks of a source one after the other. `previous` is the type of the last one that was drawn, empty before the first.
-
-    `unsure` is how many of its last rows may still change when more text comes.
-    """
+    """Draws the blocks of a source one after the other. `previous` is the type of the last one that was drawn, empty before the first;
+    `unsure` is how many of its last rows may still change when more text comes."""
 
     lines: list[str]
     console: Console

@@ -1,7 +1,6 @@
 """The toolbar under the prompt: background work, model, vault, and the budget bar with the line being typed.
 
-It is drawn from values that are measured when something changes, never while drawing. It always has one line: what matters least is left
-out first, whole parts at a time.
+It is drawn from values that are measured when something changes. It always has one line: what matters least is left out first.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,10 +22,8 @@ SHOWN_SHARE = 0.01  # share of the limit from which the tokens of the line being
 
 
 class Toolbar(NamedTuple):
-    """`usage` is None until the first prompt has been measured. The bar includes the tokens of the line `typed` so far.
-
-    `state` names the background work (`indexing 120/4000`). Without `show_tokens` there is no bar. Empty parts are left out.
-    """
+    """`usage` is None until the first prompt has been measured. The bar includes the tokens of the line `typed` so far. `state` names the
+    background work (`indexing 120/4000`). Without `show_tokens` there is no bar. Empty parts are left out."""
 
     model: str = ""
     vault: str = ""
