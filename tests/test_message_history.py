@@ -4,7 +4,9 @@ from factories import COUNTER, message, split_into_turns
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.context.turns import LoadableExchange, MessageHistory
+from zkchat_cli.context.tool_result_masking import mask_messages
+from zkchat_cli.context.turns import LoadableExchange, MessageHistory, make_turns
+from zkchat_cli.models import ToolCall
 
 
 def test_an_unloaded_turn_says_what_it_said() -> None:
@@ -27,3 +29,25 @@ def test_a_history_of_messages_reads_like_a_tuple(sizes: list[int], wanted: slic
     assert (tuple(history), len(history), bool(history)) == (expected, len(expected), bool(expected))
     assert (history[wanted], (*reversed(history),)) == (expected[wanted], expected[::-1])
     assert [history[at] for at in range(-len(expected), len(expected))] == [*expected, *expected]
+
+
+@given(st.lists(st.sampled_from(["complete", "failed", "pinned"]), max_size=8), st.integers(0, 8), st.integers(0, 8))
+def test_the_figures_of_a_history_are_those_of_its_turns(kinds: list[str], cut: int, position: int) -> None:
+    """However it grew, and with the results of a turn masked."""
+    messages = []
+    for i, kind in enumerate(kinds):
+        status = "failed" if kind == "failed" else "complete"
+        messages += [
+            message("user", "Where is the anvil?", f"q{i}", pinned=True if kind == "pinned" else None, status=status),
+            message("assistant", "", f"c{i}", tool_calls=(ToolCall(id=f"{i}", name=f"tool{i % 3}"),)),
+            message("tool", "Here it is. " * 200, f"r{i}", tool_call_id=f"{i}"),
+            message("assistant", "On shelf seven.", f"a{i}"),
+        ]
+    exchanges = [LoadableExchange(messages[at : at + 4]) for at in range(0, len(messages), 4)]
+    grown = mask_messages(make_turns(exchanges[cut:], COUNTER, make_turns(exchanges[:cut], COUNTER)), [f"r{position}"], COUNTER)
+    turns = grown.turns
+    assert [turn.number for turn in grown.in_order] == list(range(1, len(kinds) + 1))
+    assert grown.tokens_since(position) == sum(turn.tokens for turn in turns[position:])
+    assert grown.fixed_tokens_since(position) == sum(turn.fixed_tokens for turn in turns[position:])
+    assert [turn.number for turn in grown.with_fixed(position, len(turns))] == [turn.number for turn in turns[position:] if turn.fixed]
+    assert (turns[-1].tools_so_far if turns else frozenset()) == {c.name for turn in turns for m in turn.messages for c in m.tool_calls}
