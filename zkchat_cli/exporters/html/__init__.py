@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -121,32 +122,32 @@ class _TurnBuilder:
     def __init__(self, messages: Sequence[ZkChatMessage], chunks: Mapping[int, ContentChunk], prefix: str = "") -> None:
         self._results, self._chunks, self._prefix = base.tool_results(messages), chunks, prefix
         self._count = 0
-        self.questions: list[dict[str, Any]] = []
+        self.questions: list[SimpleNamespace] = []
 
-    def turn(self, messages: Sequence[ZkChatMessage]) -> dict[str, Any]:
+    def turn(self, messages: Sequence[ZkChatMessage]) -> SimpleNamespace:
         called = {id(self._results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
-        return {
-            "articles": [self._article(message) for message in messages if message.role != "tool" or id(message) not in called],
-            "uncited": base.uncited_references(messages),
-            "uncited_statements": sum(message.uncited_statements or 0 for message in messages),
-        }
+        return SimpleNamespace(
+            articles=[self._article(message) for message in messages if message.role != "tool" or id(message) not in called],
+            uncited=base.uncited_references(messages),
+            uncited_statements=sum(message.uncited_statements or 0 for message in messages),
+        )
 
-    def _article(self, message: ZkChatMessage) -> dict[str, Any]:
+    def _article(self, message: ZkChatMessage) -> SimpleNamespace:
         """A message on the page, and its tool calls with their results; of an unexpected result only that."""
         if message.role == "tool":
-            return {"message": message}
+            return SimpleNamespace(message=message)
         self._count += 1
         sources = _SourceList(f"{self._prefix}{self._count}", message.citations)
         html = Markup()
         if message.content.strip():
             html = render_markdown(message.content, cited_marks(message.content, message.citations), sources.link)
-        article = {
-            "number": self._count,
-            "message": message,
-            "html": html,
-            "calls": [(call, self._results.get((message.id, call.id))) for call in message.tool_calls],
-            "sources": sources.entries(self._chunks),
-        }
+        article = SimpleNamespace(
+            number=self._count,
+            message=message,
+            html=html,
+            calls=[(call, self._results.get((message.id, call.id))) for call in message.tool_calls],
+            sources=sources.entries(self._chunks),
+        )
         if message.role == "user":
             self.questions.append(article)
         return article
@@ -178,7 +179,7 @@ class _SourceList:
             f'<span class="sign" aria-hidden="true">{sign}</span><span class="unseen"> ({description})</span></a>'
         )
 
-    def entries(self, chunks: Mapping[int, ContentChunk]) -> list[dict[str, Any]]:
+    def entries(self, chunks: Mapping[int, ContentChunk]) -> list[SimpleNamespace]:
         """The list below the answer, after all links are made: each source with the worst status of its citations."""
         found = []
         for number, citations in self._by_number.items():
@@ -188,16 +189,16 @@ class _SourceList:
                 chunk = None
             quotes = {each.quote: each for each in citations if each.quote}
             present = [text for text, each in quotes.items() if each.verdict in ("verified", "cut")]
-            source = {
-                "number": number,
-                "status": worst_verdict(each.verdict for each in citations),
-                "title": source_title(citation, chunk) if citation else "",
-                "citation": citation,
-                "mark_ids": self._mark_ids[number],
-                "quotes": quotes,
-                "unsupported": any(each.is_unsupported for each in citations),
-                "excerpt": highlight_quotes(chunk.text, present) if chunk else None,
-            }
+            source = SimpleNamespace(
+                number=number,
+                status=worst_verdict(each.verdict for each in citations),
+                title=source_title(citation, chunk) if citation else "",
+                citation=citation,
+                mark_ids=self._mark_ids[number],
+                quotes=quotes,
+                unsupported=any(each.is_unsupported for each in citations),
+                excerpt=highlight_quotes(chunk.text, present) if chunk else None,
+            )
             found.append(source)
         return found
 
@@ -219,11 +220,9 @@ def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     return Markup(f"{parts}{escape(excerpt[at:])}")
 
 
-Link = Callable[[CitationMark, str], Markup]
-"""The HTML for a citation mark and its text."""
-
-
-def render_markdown(source: str, marks: Sequence[CitationMark] = (), link: Link = lambda _, text: Markup.escape(text)) -> Markup:
+def render_markdown(
+    source: str, marks: Sequence[CitationMark] = (), link: Callable[[CitationMark, str], Markup] = lambda _, text: Markup.escape(text)
+) -> Markup:
     """Markdown as HTML in which nothing can act: no raw HTML, no images, links only to addresses that a person would open.
 
     Citation marks are replaced by placeholders before the Markdown is parsed and become links in its HTML, but not in code and in links.
