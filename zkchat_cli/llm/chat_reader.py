@@ -78,6 +78,7 @@ class ChatReader(ABC):
         """Size of tool calls, and of reasoning that only the server can read."""
         self.counts: dict[str, int] = {}
         """Figures of the usage, under OpenAI's names."""
+        self.reasoning = ""
         self.started = False
         self._splitter = ThoughtSplitter()
 
@@ -105,6 +106,7 @@ class ChatReader(ABC):
                 raise TypeError(event)
             sent, reasoning = self.read_event(event)
             text, thought = self._splitter.split(sent)
+            self.reasoning += reasoning
         except UNREADABLE as e:
             if not self.started:
                 what = "a web page instead of JSON" if line.lstrip()[:1] == b"<" else "something that is not a model's answer"

@@ -15,9 +15,6 @@ HOST = "https://huggingface.co"
 STALL_SECONDS = 60.0
 """Without a byte, after which a download fails."""
 
-ProgressReport = Callable[[int, int], None]
-"""Called with the bytes that have arrived and those expected."""
-
 
 class ModelFile(NamedTuple):
     path: str
@@ -92,10 +89,10 @@ def downloadable_model(name: str) -> DownloadableModel:
     return found
 
 
-def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], report: ProgressReport = lambda *_: None) -> Path:
+def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], report: Callable[[int, int], None] = lambda *_: None) -> Path:
     """Download a model into a folder of its name, and return that. Files that are there and intact are kept.
 
-    Raises ProviderError; no incomplete or wrong file is left then.
+    `report` gets the bytes that have arrived and those expected. Raises ProviderError; no incomplete or wrong file is left then.
     """
     host = env.get("HF_ENDPOINT", "").rstrip("/") or HOST
     server = Endpoint("the server of models", host, "Check the connection; HF_ENDPOINT can name a mirror.")

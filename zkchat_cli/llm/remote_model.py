@@ -25,8 +25,6 @@ from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.text.numbers import whole_number
 
 COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
-FIRST_DELAY = 1.0
-"""Seconds before the second attempt if the server names none; twice as long before the third."""
 LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"
 """The owner of their models, as they list them."""
 MAX_WINDOW = 1_048_576
@@ -104,7 +102,8 @@ class RemoteModel(Model):
     model: str
     server: Endpoint
     settings: ServerSettings
-    first_delay: float = FIRST_DELAY
+    first_delay: float = 1.0
+    """Seconds before the second attempt if the server names none; twice as long before the third."""
     window: Window | None = None
     calls_tools: bool | None = None
     known_from: str = "its server"

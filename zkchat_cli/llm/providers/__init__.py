@@ -7,8 +7,6 @@ from zkchat_cli import registry
 from zkchat_cli.config.schema import Config, with_tables
 from zkchat_cli.llm.base import Provider
 
-TEST_PROVIDER = "scripted"
-
 
 def names() -> list[str]:
     return registry.names(sys.modules[__name__])
@@ -16,7 +14,7 @@ def names() -> list[str]:
 
 def suggested_names() -> list[str]:
     """The providers that errors and completion name: all but the one for tests and demonstrations."""
-    return [name for name in names() if name != TEST_PROVIDER]
+    return [name for name in names() if name != "scripted"]
 
 
 def provider(name: str) -> Provider:

@@ -45,13 +45,9 @@ THINKING_REFUSAL = Refusal(
 class OllamaReader(ChatReader):
     """One JSON document a line."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
-        self._thinking = ""
-
     def thinking(self) -> ThinkingBlocks | None:
         """Models that think before a call continue the thought with its result."""
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"thinking": self._thinking},), stored=False) if self._thinking else None
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"thinking": self.reasoning},), stored=False) if self.reasoning else None
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         message = event.get("message") or {}
@@ -63,9 +59,7 @@ class OllamaReader(ChatReader):
         if event.get("done"):
             self.finish = text_of(event.get("done_reason")) or "stop"
             self.count(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count"))
-        thought = text_of(message.get("thinking"))
-        self._thinking += thought
-        return text_of(message.get("content")), thought
+        return text_of(message.get("content")), text_of(message.get("thinking"))
 
 
 @dataclass
