@@ -264,26 +264,6 @@ class RecallIndex:
         import numpy as np  # as above
 
         question = question[: MAX_QUESTION // 2] + " " + question[MAX_QUESTION // 2 :][-MAX_QUESTION // 2 :]
-        scores = self._bm25(question)
-        cosines = self._cosines(question, self.passages) if scores.any() else None
-        if cosines is not None and not np.isnan(cosines).all():
-            known = ~np.isnan(cosines)
-            spread = cosines[known].std()
-            if spread > 0:
-                scores[known] += MEANING_WEIGHT * scores.max() * np.maximum((cosines[known] - cosines[known].mean()) / spread, 0)
-        total = scores.copy()
-        for distance, share in enumerate(NEIGHBOUR_SHARES, 1):
-            total[distance:] += share * scores[:-distance]
-            total[:-distance] += share * scores[distance:]
-        group = np.array(self._date_groups, np.intp)
-        best_of_day = np.zeros(len(self._date_numbers))
-        np.maximum.at(best_of_day, group, scores)
-        total += SAME_DAY_SHARE * best_of_day[group]
-        return total
-
-    def _bm25(self, question: str) -> "NDArray[np.float64]":
-        import numpy as np
-
         total = len(self.passages)
         scores = np.zeros(total)
         lengths = np.array(self._lengths, np.float64)
@@ -294,7 +274,21 @@ class RecallIndex:
             scores[holders] += weight * rarity * counts * (K1 + 1) / (counts + norm[holders])
         answers = ANSWER_SHARE * scores * np.array(self._ends_with_question, np.float64)
         scores[1:] += answers[:-1]
-        return scores
+        cosines = self._cosines(question, self.passages) if scores.any() else None
+        if cosines is not None and not np.isnan(cosines).all():
+            known = ~np.isnan(cosines)
+            spread = cosines[known].std()
+            if spread > 0:
+                scores[known] += MEANING_WEIGHT * scores.max() * np.maximum((cosines[known] - cosines[known].mean()) / spread, 0)
+        together = scores.copy()
+        for distance, share in enumerate(NEIGHBOUR_SHARES, 1):
+            together[distance:] += share * scores[:-distance]
+            together[:-distance] += share * scores[distance:]
+        group = np.array(self._date_groups, np.intp)
+        best_of_day = np.zeros(len(self._date_numbers))
+        np.maximum.at(best_of_day, group, scores)
+        together += SAME_DAY_SHARE * best_of_day[group]
+        return together
 
     def _query_words(self, question: str) -> dict[str, float]:
         """The weights of the rarest indexed words of the question and of related words."""
