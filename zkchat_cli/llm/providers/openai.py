@@ -133,6 +133,12 @@ def add_reasoning(body: dict[str, Any]) -> None:
             message.setdefault("reasoning_content", "")
 
 
+def leave_out_summary(body: dict[str, Any]) -> None:
+    reasoning = body.pop("reasoning", {})
+    if "effort" in reasoning:
+        body["reasoning"] = {"effort": reasoning["effort"]}
+
+
 def shorten_call_ids(body: dict[str, Any]) -> None:
     """Mistral wants calls' ids of nine letters and digits."""
     for message in body["messages"]:
@@ -182,7 +188,7 @@ TOOLS_WITH_REASONING_REFUSAL = Refusal(
 ENCRYPTED_REASONING_REFUSAL = Refusal(re.compile(r"encrypted content is not supported", re.IGNORECASE), leave_out("include", "reasoning"))
 SUMMARY_REFUSAL = Refusal(
     re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
-    lambda body: body.get("reasoning", {}).pop("summary", None),
+    leave_out_summary,
     "shows no summary of its reasoning",
     "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
 )
