@@ -15,6 +15,7 @@ from statistics import fmean
 from zkchat_cli.agents.loader import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
+from zkchat_cli.memory import project
 from zkchat_cli.memory.facts import (
     MAX_FACT,
     MAX_WITHOUT_VECTOR,
@@ -27,18 +28,6 @@ from zkchat_cli.memory.facts import (
     recall_fact,
     slugify,
     suggest_key,
-)
-from zkchat_cli.memory.project import (
-    USER_FILE,
-    MemoryFiles,
-    MemoryItem,
-    MemoryPaths,
-    PrivateMemory,
-    find_active_notes,
-    load_folder_memory,
-    load_private_memory,
-    load_root_memory,
-    memory_file_names,
 )
 from zkchat_cli.models import Fact, FoundMessage, NoteUsage, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -80,25 +69,29 @@ class Memory:
         self._vault, self._store, self._now, self._about, self._agent, self._semantic = vault, store, now, about, agent, semantic
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
-        self._file_names = memory_file_names(settings.memory)
-        self.memory_paths = MemoryPaths(vault.root, self._file_names, agents_folder)
-        self._files = MemoryFiles(vault.root, self.notify)
+        self._file_names = project.memory_file_names(settings.memory)
+        self.memory_paths = project.MemoryPaths(vault.root, self._file_names, agents_folder)
+        self._files = project.MemoryFiles(vault.root, self.notify)
         self.switches = settings.memory
-        self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
+        self._chosen: tuple[tuple[str, int, TokenCounter], tuple[project.MemoryItem, ...]] | None = None
         self._in_turn = False
         self._facts: tuple[Fact, ...] = ()
         self._facts_version: tuple[int, int] | None = None
         self._cited_notes: tuple[NoteUsage, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
-        self.private: dict[str, PrivateMemory] = {}
+        self.private: dict[str, project.PrivateMemory] = {}
         """The user's memory file and the agent's, as far as they are switched on."""
         if agents_folder is not None and settings.memory.user:
-            files = MemoryFiles(agents_folder.parent, self.notify)
-            self.private["user"] = PrivateMemory("user", USER_FILE, agents_folder.parent / USER_FILE, "your own memory file", files)
+            files = project.MemoryFiles(agents_folder.parent, self.notify)
+            self.private["user"] = project.PrivateMemory(
+                "user", project.USER_FILE, agents_folder.parent / project.USER_FILE, "your own memory file", files
+            )
         if agent is not None and agent.memory_file is not None and settings.memory.agent:
-            files = MemoryFiles(agent.memory_file.parent, self.notify)
-            self.private["agent"] = PrivateMemory("agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}", files)
+            files = project.MemoryFiles(agent.memory_file.parent, self.notify)
+            self.private["agent"] = project.PrivateMemory(
+                "agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}", files
+            )
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         with suppress(StoreError):
@@ -106,34 +99,34 @@ class Memory:
 
     # in the prompt
 
-    def project_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+    def project_items(self, budget: int, counter: TokenCounter) -> tuple[project.MemoryItem, ...]:
         """The memory files in the vault's root; `budget` are the tokens for all messages."""
         if not self.enabled or not self.switches.project:
             return ()
-        return load_root_memory(self._files, self._file_names, int(ROOT_SHARE * budget), counter)
+        return project.load_root_memory(self._files, self._file_names, int(ROOT_SHARE * budget), counter)
 
-    def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+    def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[project.MemoryItem, ...]:
         """The memory at the front of every prompt: the user's, the vault's, then the agent's own."""
         if not self.enabled:
             return ()
         limit = int(PRIVATE_SHARE * budget)
-        private = {kind: load_private_memory(memory, limit, counter) for kind, memory in self.private.items()}
+        private = {kind: project.load_private_memory(memory, limit, counter) for kind, memory in self.private.items()}
         return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
 
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
-    ) -> tuple[MemoryItem, ...]:
+    ) -> tuple[project.MemoryItem, ...]:
         """The memory for this turn only: of the active notes' folders, then what is relevant to the question."""
         if not self.enabled:
             return ()
-        fixed, folders = self.fixed_items(budget, counter), tuple[MemoryItem, ...]()
+        fixed, folders = self.fixed_items(budget, counter), tuple[project.MemoryItem, ...]()
         if self.switches.project:
-            notes = find_active_notes(current, recent)
-            folders = load_folder_memory(self._files, self._file_names, notes, int(FOLDER_SHARE * budget), counter, fixed)
+            notes = project.find_active_notes(current, recent)
+            folders = project.load_folder_memory(self._files, self._file_names, notes, int(FOLDER_SHARE * budget), counter, fixed)
         question = next((m.prompt_text for m in current if m.role == "user"), "")
         return (*folders, *self._relevant_items(question, int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders)), counter))
 
-    def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+    def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[project.MemoryItem, ...]:
         """Chosen once in a turn, so that its prompts begin alike."""
         inputs = (question, budget, counter)
         chosen = self._chosen  # another thread, which looks ahead, may set it meanwhile
