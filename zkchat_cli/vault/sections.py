@@ -38,6 +38,12 @@ def matching_headings(name: str, markup: Markup) -> Iterator[Heading]:
             yield heading
 
 
+def missing_section(path: str, kind: str, name: str, markup: Markup) -> VaultError:
+    """The error for a heading or block (`kind`) that a note does not have, with the nearest that it has."""
+    near = ", ".join(truncate(heading, 80) for heading in similar_headings(name, markup))
+    return VaultError(f"{path} has no {kind} {truncate(name, 80)}", f"Nearest: {near}" if near else "Leave it out for the whole note.")
+
+
 def similar_headings(name: str, markup: Markup) -> tuple[str, ...]:
     """The headings (or `^ids`) of a note that are similar to `name`, the nearest first."""
     block = _block_id(name)
@@ -47,12 +53,6 @@ def similar_headings(name: str, markup: Markup) -> tuple[str, ...]:
         names = {_fold(heading.text): heading.text for heading in markup.headings if heading.text}
     wanted = block or _fold(name.rpartition("#")[2])
     return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, 3, 0.4))
-
-
-def missing_section(path: str, kind: str, name: str, markup: Markup) -> VaultError:
-    """The error for a heading or block (`kind`) that a note does not have, with those it may mean."""
-    near = ", ".join(truncate(heading, 80) for heading in similar_headings(name, markup))
-    return VaultError(f"{path} has no {kind} {truncate(name, 80)}", f"Nearest: {near}" if near else "Leave it out for the whole note.")
 
 
 def _block_id(name: str) -> str:

@@ -103,7 +103,7 @@ class Vault:
     @property
     def has_index(self) -> bool:
         """Whether there is an index, so that the next refresh is short."""
-        return self._index.exists
+        return os.path.exists(self.index_file)  # noqa: PTH110 - False also where the folder cannot be read
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
         """Bring the index up to date with the files; `full`, or an unusable index, means that all is read anew.

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
-from typing import NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.stopwords import ENGLISH
@@ -41,12 +40,6 @@ FIRST_CJK = "\u3040"  # indexed words from here on are CJK
 
 _TERM = re.compile("[^\x00-/:-@\\[-`{-\x7f]+")  # [0-9A-Za-z\x80-\U0010ffff], which takes 2 ms to compile
 """What the index's tokenizer takes for a word."""
-
-
-class _IndexedNote(NamedTuple):
-    id: int
-    stamp: Stamp
-    hash: bytes | None
 
 
 def is_current(index: IndexDatabase, files: VaultFiles) -> bool:
@@ -82,7 +75,9 @@ class _IndexUpdate:
         if self.files.only is not None:
             self._stage("listed", ((path,) for path in self.files.only))
             sql += " WHERE path IN (SELECT value FROM listed)"
-        self.known = {path: _IndexedNote(id_, tuple(stamp), hash_) for path, id_, *stamp, hash_ in self.connection.execute(sql)}
+        rows = self.connection.execute(sql)
+        self.known: dict[str, tuple[int, Stamp, bytes | None]] = {path: (id_, tuple(stamp), hash_) for path, id_, *stamp, hash_ in rows}
+        """The id, the stamp and the hash of each note of the index."""
         [[last]] = self.connection.execute("SELECT MAX(id) FROM chunks").fetchall()
         self.next_chunk = (last or 0) + 1
         self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()
@@ -101,7 +96,7 @@ class _IndexUpdate:
     def run(self, root: Path, progress: Progress | None) -> IndexChanges:
         # notes that are new, may have changed, or could not be read last time, oldest change first
         listed = ((stamp, path, self.known.get(path)) for path, stamp in self.files.stamps.items())
-        candidates = sorted((stamp, path) for stamp, path, old in listed if not old or not old.hash or old.stamp != stamp)
+        candidates = sorted((stamp, path) for stamp, path, old in listed if not old or not old[2] or old[1] != stamp)
         gone = [path for path in self.known if path not in self.files.stamps]
         added = changed = 0
         for done, (stamp, path) in enumerate(candidates):
@@ -116,12 +111,12 @@ class _IndexUpdate:
             if old is None:
                 self._insert_content(None, path, raw, digest, problem)
                 added += 1
-            elif old.hash == digest:
+            elif old[2] == digest:
                 sql = "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?"
-                self.connection.execute(sql, (*stamp, old.id))
+                self.connection.execute(sql, (*stamp, old[0]))
             else:
-                self._delete_content(path, old.id)
-                self._insert_content(old.id, path, raw, digest, problem)
+                self._delete_content(path, old[0])
+                self._insert_content(old[0], path, raw, digest, problem)
                 changed += 1
         if progress:
             progress(len(candidates), len(candidates))
@@ -129,8 +124,8 @@ class _IndexUpdate:
         for index in INDEXES:
             self.connection.execute(index)
         for path in gone:
-            self._delete_content(path, self.known[path].id)
-            self.connection.execute("DELETE FROM notes WHERE id = ?", (self.known[path].id,))
+            self._delete_content(path, self.known[path][0])
+            self.connection.execute("DELETE FROM notes WHERE id = ?", (self.known[path][0],))
             self._set_names(path, [])
         self._update_attachments_and_problems()
         self._resolve_links()
@@ -203,7 +198,8 @@ class _IndexUpdate:
         self.growth["chunks"] -= len(chunks)
         self.growth["tokens"] -= sum(estimate_size(text) for *_, text in chunks)
         for target, status in self.connection.execute("SELECT target, status FROM links WHERE note_id = ?", (note_id,)):
-            self._count_link(status, -1)
+            self.growth["links"] -= status is not None
+            self.growth["broken_links"] -= status == "broken"
             self.changed_targets.add(target)
         tags = [(fold(tag), note_id) for tag in names[2].split("\n")]
         self.connection.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", tags)
@@ -263,8 +259,8 @@ class _IndexUpdate:
                 answer = resolver.resolve(WrittenLink("", kind, text), source)
                 if (answer.target, answer.status) != (target, status):
                     resolved.append((answer.target, answer.status, rowid))
-                    self._count_link(status, -1)
-                    self._count_link(answer.status, 1)
+                    self.growth["links"] += (answer.status is not None) - (status is not None)
+                    self.growth["broken_links"] += (answer.status == "broken") - (status == "broken")
                     self.changed_targets |= {target, answer.target}
             self.connection.executemany("UPDATE links SET target = ?, status = ? WHERE rowid = ?", resolved)
 
@@ -333,10 +329,6 @@ class _IndexUpdate:
             self.connection.executemany(
                 "DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0", fewer
             )
-
-    def _count_link(self, status: str | None, more: int) -> None:
-        self.growth["links"] += more if status else 0
-        self.growth["broken_links"] += more if status == "broken" else 0
 
     def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:
         """Put values into a temporary table for a join: there may be more than SQL allows as parameters."""

@@ -5,7 +5,6 @@ loses nothing. A damaged file is deleted, because everything in it can be comput
 memory.
 """
 
-import os
 import threading
 import time
 from collections import Counter
@@ -64,10 +63,6 @@ class IndexManager:
                 _OPEN_COUNTS[self.file] -= not self.unwritable
         self._index = self.unwritable = None
         self._has_seen_notes = False
-
-    @property
-    def exists(self) -> bool:
-        return os.path.exists(self.file)  # noqa: PTH110 - False also where the folder cannot be read
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
         """Bring the index up to date with all files, or with `only` those that are known to have changed."""
