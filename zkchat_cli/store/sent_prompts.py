@@ -159,9 +159,13 @@ class _PieceWriter:
         if found:
             return int(found[0])
         if isinstance(piece, PromptMessage) and len(piece.content) > rows.MIN_COMPRESSED:
+            ids = [replace_surrogates(id_) for id_ in piece.source_ids]
+            query = "SELECT id, content FROM message WHERE id IN (SELECT value FROM json_each(?))"
+            # without their checksums, which take as long as all the rest: a damaged text is not in the piece
+            self._texts.update(self._db.execute(query, (json.dumps([*{*ids} - self._texts.keys()]),)))
             parts, quoted = [piece.content], []
-            for number, id_ in enumerate(piece.source_ids):
-                source = self._texts[replace_surrogates(id_)]
+            for number, id_ in enumerate(ids):
+                source = self._texts[id_]
                 if len(source) >= _MIN_QUOTED and source in parts[-1]:
                     parts[-1:] = parts[-1].split(source, maxsplit=1)
                     quoted.append(number)
