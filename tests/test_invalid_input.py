@@ -94,7 +94,7 @@ def test_special_tokens_control_characters_and_markup_in_a_question_are_text(zkc
     document = zkchat("ask", question, "--model", script({"text": "Fine."}), "--json").json
     assert document["answer"] == "Fine."
     exported = zkchat("context", "export", "--format", "json").json["messages"]
-    sent = zkchat("context", "show", "--turn", 1, "--body").json["messages"]
+    sent = zkchat("context", "show", "--turn", 1, "--json").json["calls"][0]["prompt"]["messages"]
     assert exported[0]["content"] == sent[-1]["content"] == question
 
 

@@ -154,7 +154,7 @@ def test_a_model_calls_a_tool_that_the_user_always_allows(zkchat: Program, tmp_p
     answer = zkchat("ask", "echo hi", "--model", f"scripted/{script}", "--json").json
     assert [(tool["name"], tool["ok"]) for tool in answer["tools"]] == [("x.echo", True)]
     assert answer["answer"] == "It said hi."
-    assert "x.echo" in str(zkchat("context", "show", "--body", "--model", f"scripted/{script}", "--json").json["tools"])
+    assert "x.echo" in str(zkchat("context", "show", "--model", f"scripted/{script}", "--json").json["tools"])
 
 
 def test_always_holds_for_this_chat_if_it_cannot_be_saved(zkchat: Program) -> None:

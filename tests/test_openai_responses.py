@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import Program
 from factories import AppFixture, report_of
-from model_calls import ANTHROPIC, OLLAMA, OPENAI, QUESTION, REQUEST, RESPONSES, Answer, Protocol, call_model, open_model
+from model_calls import OPENAI, QUESTION, REQUEST, RESPONSES, Answer, call_model, open_model
 from model_server import (
     ModelServer,
     Reply,
@@ -282,30 +282,6 @@ def test_reasoning_goes_back_during_its_turn_and_is_not_stored(app: AppFixture, 
     assert "c2VjcmV0" not in server.raw[2]
 
 
-@pytest.mark.parametrize(("protocol", "parts"), [(RESPONSES, "input"), (OPENAI, "messages"), (OLLAMA, "messages"), (ANTHROPIC, "messages")])
-def test_the_body_of_a_past_call_is_shown_as_it_was_sent(app: AppFixture, server: ModelServer, protocol: Protocol, parts: str) -> None:
-    call = ("find_excerpts", {"query": "compost"}) if protocol is OLLAMA else ("a", "find_excerpts", '{"query": "compost"}')
-    server.says(Reply(protocol.calls(call)), Reply(protocol.text("It needs air [1].")))
-    session = app.session(open_model(protocol.name, protocol.address(server)))
-    report_of(session.send("What does compost need?"))
-    assert [session.past_request(1, 1), session.past_request(1)] == server.bodies
-    assert list(session.past_request(1)) == list(server.bodies[1])
-    assert "And then?" in json.dumps(session.request("And then?")[parts])
-
-
-def test_context_show_prints_bodies(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "ZKCHAT_OPENAI__API": "responses"}
-    server.says(Reply(responses_text("A filter selects.")))
-    zkchat("ask", "What is a filter?", "--model", "openai/m")
-    sent = json.loads(zkchat("context", "show", "--turn", "1", "--body", "--model", "offline").out)
-    assert sent == server.bodies[0]
-    following = json.loads(zkchat("context", "show", "--next", "And a view?", "--body", "--model", "openai/m").out)
-    assert (following["input"][-1]["content"], following["store"]) == ("And a view?", False)
-    zkchat.env["ZKCHAT_OPENAI__API"] = "chat"
-    refused = zkchat("context", "show", "--turn", "1", "--body")
-    assert (refused.exit_status, "another API" in refused.err) == (2, True)
-
-
 # what a model refuses
 
 NO_TOOLS = (
@@ -335,7 +311,6 @@ def test_the_program_says_what_it_left_out(zkchat: Program, server: ModelServer)
     server.says(openai_error(400, NO_TOOLS), Reply(openai_text("A filter selects.")))
     done = zkchat("ask", "What is a filter?", "--model", "openai/gpt-5.6")
     assert (done.exit_status, done.err.count("asked to answer without reasoning")) == (0, 1)
-    assert server.bodies[1] == json.loads(zkchat("context", "show", "--turn", "1", "--body", "--model", "openai/gpt-5.6").out)
 
 
 def test_a_model_without_reasoning_is_asked_without_it(server: ModelServer) -> None:

@@ -137,6 +137,13 @@ def prompt_values(prompt: Prompt) -> list[tuple[str, str, int]]:
     return [(m.role, m.content, m.tokens) for m in prompt.messages]
 
 
+def test_an_export_of_an_older_version_has_a_request_that_is_ignored(app: AppFixture) -> None:
+    text = export(app.store, ask_questions(app, "Where is the anvil?").conversation.id)
+    older = json.loads(text)
+    older["prompts"]["calls"][0]["request"] = {"model": "m", "messages": None}
+    assert read(json.dumps(older)) == read(text)
+
+
 def test_another_program_reads_what_each_call_was_sent(app: AppFixture) -> None:
     session = ask_questions(app, *LOOKS)
     session.compact()

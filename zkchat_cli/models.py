@@ -443,8 +443,6 @@ class SentPrompt(Value):
     model: str
     prompt: Prompt
     usage: TokenUsage | None = None  # as the provider reported; None if it did not, or failed
-    request: dict[str, Any] | None = None
-    """The body of the call, with null for each part that is made of the prompt; None for a model without a server."""
     summarized_through: str | None = None  # the last message that the prompt's summary covers
 
 
@@ -548,10 +546,11 @@ class FoundMessage(Value):
 class ArchivedCall(Value):
     """What one model call was sent (see SentPrompt): its messages and tools in order, as indexes into those of `prompts`, from 0."""
 
+    model_config = ConfigDict(extra="ignore")  # older versions of zkchat also stored the request here
+
     question_id: str
     model: str
     usage: TokenUsage | None = None
-    request: dict[str, Any] | None = None
     strategy: str
     dropped: tuple[DroppedItem, ...] = ()
     figures: ContextUsage

@@ -27,7 +27,7 @@ from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.recall import preload_numpy
 from zkchat_cli.context.turns import MessageHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
-from zkchat_cli.llm.base import Request, past_request_body
+from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -190,18 +190,6 @@ class ZkChatSession:
         """`prompt` as the body of the call to the model's server, without the key."""
         runtime, prompt = self._next_prompt(next_text)
         return runtime.model.body(Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
-
-    def past_request(self, turn: int, call: int | None = None) -> dict[str, Any]:
-        """The body of a call of an earlier turn, by default its last, without encrypted reasoning, which is not stored.
-
-        Raises UsageError if there is no such call, or if its body cannot be made."""
-        from zkchat_cli.context.prompt_history import restore_sent_prompts  # only a look at an earlier turn needs it
-
-        history = self.history
-        sent = restore_sent_prompts(history, turn, self.store.prompts)
-        made = sent.calls[-1] if call is None else sent.call(call)
-        model = self.runtime.model if made.model == self.runtime.model.name else self.runtime.with_model(made.model).model
-        return past_request_body(model, Request(made.prompt.messages, made.prompt.tools), made.request)
 
     @property
     def usage(self) -> ContextUsage:

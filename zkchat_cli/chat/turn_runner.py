@@ -31,7 +31,6 @@ from zkchat_cli.llm.base import (
     ThinkingPart,
     ToolCallsPart,
     Window,
-    request_frame,
 )
 from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, ToolCall
 from zkchat_cli.text.words import replace_surrogates
@@ -212,11 +211,10 @@ class TurnRunner:
         yield from (events.Notice(*each) for each in self.prompts.memory(runtime).pop_notices())
         yield events.PromptBuilt(usage, runtime.speaker_label)
         reader = CitationMarkParser()
-        frame = request_frame(runtime.model, request)
         self.prompts.remember_tools(turn.user.id, prompt)
         if runtime.settings.references.enabled:
             self.prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)  # the answer's references have them
-        turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
+        turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt))
         with closing(runtime.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
@@ -242,8 +240,6 @@ class TurnRunner:
                         yield from _cited_events(reader.close())
                         if notice:
                             yield events.Notice(f"{name}: {notice}", hint)
-                        frame = request_frame(runtime.model, request)  # without what the model has refused meanwhile
-                        turn.sent[-1] = turn.sent[-1].model_copy(update={"request": frame})
                         turn.add_usage(reported, prompt, calls)
                         if reported is not None:
                             turn.counted = _learn_count(turn, prompt, reported.prompt_tokens)

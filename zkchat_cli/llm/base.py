@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
-from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Waiting
 from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.words import replace_surrogates
@@ -178,27 +178,6 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, tuple[st
                     _log.info("%s failed: %s: %s", model.name, error.kind, error.message)
                     return text, None, error.message
     return text, None, "the stream broke off"
-
-
-def request_frame(model: Model, request: Request) -> dict[str, Any] | None:
-    """The body of a request, to be stored beside its prompt, with null for the parts of the prompt. None for a model without a server."""
-    if not model.has_server:
-        return None
-    parts = ("messages", "input", "system", "tools")
-    return {name: None if name in parts else value for name, value in model.body(request).items()}
-
-
-def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The body of a past request, from its prompt and its stored frame. Raises UsageError if it cannot be made."""
-    body = model.body(request)
-    if frame is None:
-        if model.has_server:
-            raise UsageError("the request of that call was not stored, only its prompt", "Leave out --body to see the prompt.")
-        return body
-    if missing := [name for name, value in frame.items() if value is None and name not in body]:
-        problem = f"that call used another API than the one set now: its body has {' and '.join(missing)}"
-        raise UsageError(problem, "Set openai.api to that one: ZKCHAT_OPENAI__API=responses or chat.")
-    return {name: body[name] if value is None else value for name, value in frame.items()}
 
 
 def wire_name(tool: str) -> str:

@@ -32,10 +32,8 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
     writer = _PieceWriter(connection, conversation_id, known)
     for each in sent:
         prompt = each.prompt
-        call = ArchivedCall(
-            question_id=each.question_id, model=each.model, usage=each.usage, request=each.request,
-            strategy=prompt.strategy, dropped=prompt.dropped, figures=prompt.usage,
-        )  # fmt: skip
+        head = {"question_id": each.question_id, "model": each.model, "usage": each.usage}
+        call = ArchivedCall(**head, strategy=prompt.strategy, dropped=prompt.dropped, figures=prompt.usage)
         writer.insert(call, [writer.number(piece) for piece in prompt.messages], [writer.number(piece) for piece in prompt.tools])
     return writer.numbers_of(sent[-1].prompt)
 
@@ -64,7 +62,7 @@ def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, .
         prompt = Prompt(messages=messages, tools=tools, usage=call.figures, dropped=call.dropped, strategy=call.strategy)
         through = compaction.last_id if compaction else None
         values = {"question_id": call.question_id, "call": number, "prompt": prompt, "summarized_through": through}
-        sent.append(SentPrompt(**values, model=call.model, usage=call.usage, request=call.request))
+        sent.append(SentPrompt(**values, model=call.model, usage=call.usage))
     return tuple(sent)
 
 

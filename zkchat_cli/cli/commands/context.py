@@ -12,7 +12,6 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples, read_input
 from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, reason
 from zkchat_cli.fileio import atomic_write
-from zkchat_cli.terminal.screen import json_text
 from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
@@ -35,18 +34,12 @@ def show(
     id_: options.ConversationArgument = None,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
-    body: Annotated[bool, typer.Option("--body", help="Print it as the body of the request; of a turn, the last one.")] = False,
 ) -> None:
     """The exact messages and tools that the next call would send, or that an earlier one sent."""
     from zkchat_cli.views import prompts
 
     if turn is not None and next_ is not None:
         raise UsageError("--turn and --next cannot be combined", "--turn shows a past call, --next the next one.")
-    if body:
-        with ctx.open_session(id_, indexed=next_ is not None) as session:
-            request = session.request(next_) if turn is None else session.past_request(turn)
-        ctx.print_result(request, json_text(request, indent=2))
-        return
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
         calls = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in past.calls]
