@@ -143,7 +143,7 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
     ("package", "constant"),
     [
         (commands, "COMMAND"),
-        (slash, "COMMAND"),
+        (slash, "run"),
         (tools, "TOOL"),
         (strategies, "STRATEGY"),
         (providers, "PROVIDER"),

@@ -1,4 +1,4 @@
-"""Registry of slash commands: one per file, each declaring `COMMAND`."""
+"""Registry of slash commands: one per file, each with a function `run`, decorated with `slash_command`."""
 
 import difflib
 import sys
@@ -32,7 +32,7 @@ def names() -> list[str]:
 
 
 def commands() -> list[SlashCommand]:
-    return [registry.load(sys.modules[__name__], name, "COMMAND") for name in names()]
+    return [registry.load(sys.modules[__name__], name, "run") for name in names()]
 
 
 def is_command(line: str) -> bool:
@@ -66,7 +66,7 @@ def find(word: str) -> SlashCommand:
     known = names()
     matches = [word] if word in known else [name for name in known if word and name.startswith(word)]
     if len(matches) == 1:
-        command: SlashCommand = registry.load(sys.modules[__name__], matches[0], "COMMAND")
+        command: SlashCommand = registry.load(sys.modules[__name__], matches[0], "run")
         return command
     nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, known, n=3, cutoff=NEAR))
     problem = f"/{word} is ambiguous" if matches else f"unknown command /{word}"

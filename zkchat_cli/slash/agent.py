@@ -5,11 +5,12 @@ An agent has its own instructions, tools, model and memory. `@NAME QUESTION` ask
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Lines, SlashCommand, model_text
+from zkchat_cli.slash.base import Lines, model_text, slash_command
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _agent(session: ZkChatSession, argument: str) -> Lines:
+@slash_command("[NAME]", lambda session: [*session.agent_names(), NO_AGENT])
+def run(session: ZkChatSession, argument: str) -> Lines:
     if argument:
         session.use_agent(argument.removeprefix("@"))
         session.prepare()
@@ -31,6 +32,3 @@ def _agent(session: ZkChatSession, argument: str) -> Lines:
         others = ", ".join(name for name in session.agent_names() if agent is None or name != agent.name) or "none"
         hint = f"/agent NAME switches, @NAME QUESTION asks one agent once, /agent {NO_AGENT} switches back."
         yield styled_line(f"Other agents: {others}. {hint}")
-
-
-COMMAND = SlashCommand(_agent, "[NAME]", lambda session: [*session.agent_names(), NO_AGENT])

@@ -60,36 +60,37 @@ class CommandResult:
     input_text: str = ""
 
 
+RunCommand = Callable[[ZkChatSession, str], CommandResult | str | Lines]
+ListValues = Callable[[ZkChatSession], Sequence[str] | Mapping[str, str]]
+
+
 class SlashCommand(NamedTuple):
-    """A command. Its file's name is its name; the file's docstring has its help in the first line, and then what `/help NAME` adds.
-
-    `argument` is shown by the help: `TEXT` is required, `[TEXT]` is not. `values` are completions for it, with descriptions if they are a
-    mapping; they are computed in completion's own thread, so that may be slow.
-    """
-
-    run: Callable[[ZkChatSession, str], CommandResult | str | Lines]
-    argument: str = ""
-    values: Callable[[ZkChatSession], Sequence[str] | Mapping[str, str]] = lambda _: ()
-
-    @property
-    def name(self) -> str:
-        return self.run.__module__.rpartition(".")[2]
+    run: RunCommand
+    name: str
+    argument: str
+    help: str
+    details: str
+    values: ListValues
 
     @property
     def usage(self) -> str:
         return f"/{self.name} {self.argument}".rstrip()
 
-    @property
-    def help(self) -> str:
-        return self._docstring.partition("\n")[0].partition(": ")[2].rstrip(".")
 
-    @property
-    def details(self) -> str:
-        return " ".join(self._docstring.partition("\n")[2].split())
+def slash_command(argument: str = "", values: ListValues = lambda _: ()) -> Callable[[RunCommand], SlashCommand]:
+    """Decorator of the function that runs a command. The file's docstring has its name and help in the first line, and then
+    what `/help NAME` adds.
 
-    @property
-    def _docstring(self) -> str:
-        return sys.modules[self.run.__module__].__doc__ or ""
+    `argument` is shown by the help: `TEXT` is required, `[TEXT]` is not. `values` returns completions for it, with descriptions if they are
+    a mapping; they are computed in completion's own thread, so that may be slow.
+    """
+
+    def declare(run: RunCommand) -> SlashCommand:
+        title, _, details = (sys.modules[run.__module__].__doc__ or "").partition("\n")
+        name, _, text = title.partition(": ")
+        return SlashCommand(run, name.removeprefix("/"), argument, text.rstrip("."), " ".join(details.split()), values)
+
+    return declare
 
 
 def find_question(session: ZkChatSession, number: str = "") -> pins.TurnPart:

@@ -7,12 +7,21 @@ from contextlib import closing
 
 from zkchat_cli.chat.branch_navigation import branch_segments, switch_branch
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Lines, SlashCommand, opening
+from zkchat_cli.slash.base import Lines, opening, slash_command
 from zkchat_cli.views.conversation_list import format_time
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _branches(session: ZkChatSession, argument: str) -> str | Lines:
+def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
+    if not session.is_stored:
+        return {}
+    with closing(session.store.reopen()) as store:  # completion has its own thread
+        branches = branch_segments(store.log(session.conversation.id), None)
+    return {str(each.leaf_number): opening(each.first_question) for each in branches if each.leaf_number is not None}
+
+
+@slash_command("[N]", _branch_numbers)
+def run(session: ZkChatSession, argument: str) -> str | Lines:
     state = session.stored_state()
     if argument:
         branch = switch_branch(state, argument)
@@ -32,14 +41,3 @@ def _branches(session: ZkChatSession, argument: str) -> str | Lines:
     if lines and not session.history:
         lines.insert(0, styled_line("→ at the beginning: the next message starts a new branch"))
     return lines or "No messages yet."
-
-
-def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
-    if not session.is_stored:
-        return {}
-    with closing(session.store.reopen()) as store:  # completion has its own thread
-        branches = branch_segments(store.log(session.conversation.id), None)
-    return {str(each.leaf_number): opening(each.first_question) for each in branches if each.leaf_number is not None}
-
-
-COMMAND = SlashCommand(_branches, "[N]", _branch_numbers)

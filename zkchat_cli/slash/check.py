@@ -10,14 +10,15 @@ from zkchat_cli.chat.citation_check import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.events import Event, TextDelta
-from zkchat_cli.slash.base import CommandResult, SlashCommand, last_answer
+from zkchat_cli.slash.base import CommandResult, last_answer, slash_command
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import usage_text
 
 _MARKS = {"does_not_support": "✗ not supported:", "unclear": "○ unclear:"}
 
 
-def _check(session: ZkChatSession, _: str) -> CommandResult | str:
+@slash_command()
+def run(session: ZkChatSession, _: str) -> CommandResult | str:
     last = last_answer(session)
     chunks = {citation.number: session.references.chunk(citation.number) for citation in last.answer.citations}
     passages = {number: chunk.text for number, chunk in chunks.items() if chunk}
@@ -46,6 +47,3 @@ def _verdict_text(checked: Sequence[CitedSentence], count: int) -> str:
     refuted, unclear = (sum(each.support == support for each in checked) for support in _MARKS)
     counts = f"{len(checked)} of {plural(count, 'cited sentence')} checked: {refuted} not supported, {unclear} unclear."
     return "\n".join([*lines, *([""] if lines else []), counts])
-
-
-COMMAND = SlashCommand(_check)

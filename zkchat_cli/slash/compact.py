@@ -8,11 +8,12 @@ from collections.abc import Generator
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.events import CompactionDone, Event, TextDelta
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, slash_command
 from zkchat_cli.views.turn_steps import describe_compaction
 
 
-def _compact(session: ZkChatSession, argument: str) -> CommandResult:
+@slash_command("[[preview] [instructions] | undo]", lambda _: {"preview": "show what it would do", "undo": "undo the last compaction"})
+def run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
         return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
@@ -20,7 +21,7 @@ def _compact(session: ZkChatSession, argument: str) -> CommandResult:
     preview = word == "preview"
     request = CompactionRequest(instructions=(rest.strip() if preview else argument) or None, preview=preview)
 
-    def run() -> Generator[Event, None, None]:
+    def compact() -> Generator[Event, None, None]:
         events = session.compaction_events(request)
         while True:
             try:
@@ -32,10 +33,5 @@ def _compact(session: ZkChatSession, argument: str) -> CommandResult:
                 yield event
 
     if session.runtime.summary_model.can_summarize:  # it takes time: as events, the screen shows progress and Ctrl-C stops it
-        return CommandResult(turn=run())
+        return CommandResult(turn=compact())
     return CommandResult(describe_compaction(session.compact(instructions=request.instructions, preview=preview)))
-
-
-COMMAND = SlashCommand(
-    _compact, "[[preview] [instructions] | undo]", lambda _: {"preview": "show what it would do", "undo": "undo the last compaction"}
-)

@@ -6,11 +6,14 @@ Part of a key (`context`) shows that group. Changes end with the chat; `zkchat c
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
 from zkchat_cli.llm.providers import settings_schema, with_provider_tables
-from zkchat_cli.slash.base import Lines, SlashCommand
+from zkchat_cli.slash.base import Lines, slash_command
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _config(session: ZkChatSession, argument: str) -> Lines:
+@slash_command(
+    "[KEY [VALUE]]", lambda _: {key: loader.describe_setting(key, settings_schema()) for key in loader.default_values(settings_schema())}
+)
+def run(session: ZkChatSession, argument: str) -> Lines:
     key, value = (*argument.removeprefix("set ").split(maxsplit=1), "", "")[:2]  # `config set`, as in the shell
     if value:
         shown = loader.as_toml(session.override_setting(key, value))
@@ -27,10 +30,3 @@ def _config(session: ZkChatSession, argument: str) -> Lines:
         yield StyledLine((StyledSpan(each, "" if is_default else "cyan"), StyledSpan(f" = {loader.as_toml(values[each])}")), default)
     if key in values:
         yield styled_line(f"  {loader.describe_setting(key, schema)}", "dim")
-
-
-COMMAND = SlashCommand(
-    _config,
-    "[KEY [VALUE]]",
-    lambda _: {key: loader.describe_setting(key, settings_schema()) for key in loader.default_values(settings_schema())},
-)

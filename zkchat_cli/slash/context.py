@@ -7,13 +7,14 @@ from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import Prompt
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, slash_command
 from zkchat_cli.views import prompts
 from zkchat_cli.views.prompts import WIDTH
 from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine
 
 
-def _context(session: ZkChatSession, _: str) -> CommandResult:
+@slash_command()
+def run(session: ZkChatSession, _: str) -> CommandResult:
     render = partial(usage_lines, session, session.prompt())
     return CommandResult(lines=render(), render=render)
 
@@ -21,6 +22,3 @@ def _context(session: ZkChatSession, _: str) -> CommandResult:
 def usage_lines(session: ZkChatSession, prompt: Prompt, width: int = WIDTH, hints: CommandHints = IN_CHAT) -> list[StyledLine]:
     """The token usage of a prompt of this session."""
     return prompts.usage_lines(prompt, width, prompts.pinned_turns(session.history), hints)
-
-
-COMMAND = SlashCommand(_context)

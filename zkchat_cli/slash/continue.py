@@ -1,5 +1,5 @@
 """/continue: continue an answer that was cut off or stopped."""
 
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, slash_command
 
-COMMAND = SlashCommand(lambda session, _: CommandResult(turn=session.continue_answer()))
+run = slash_command()(lambda session, _: CommandResult(turn=session.continue_answer()))

@@ -9,12 +9,13 @@ from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.markdown.blocks import code_blocks
-from zkchat_cli.slash.base import CommandResult, SlashCommand, complete_questions
+from zkchat_cli.slash.base import CommandResult, complete_questions, slash_command
 
 CODE, ALL = "code", "all"
 
 
-def _copy(session: ZkChatSession, argument: str) -> CommandResult:
+@slash_command("[N | code [N] | all]", lambda session: [CODE, ALL, *complete_questions(session)])
+def run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == ALL and session.history:
         return CommandResult(clipboard=exporters.exporter("md").export(session.archive()))
     is_code = argument.split(" ")[0] == CODE
@@ -29,6 +30,3 @@ def _copy(session: ZkChatSession, argument: str) -> CommandResult:
     if not blocks:
         raise UsageError("that answer has no code block" if turn else "no answer has a code block", "/copy copies a whole answer.")
     return CommandResult(clipboard=blocks[-1])
-
-
-COMMAND = SlashCommand(_copy, "[N | code [N] | all]", lambda session: [CODE, ALL, *complete_questions(session)])

@@ -5,10 +5,11 @@ The conversation continues from there on a new branch. The default is the last q
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.slash.base import CommandResult, SlashCommand, complete_questions, find_question
+from zkchat_cli.slash.base import CommandResult, complete_questions, find_question, slash_command
 
 
-def _edit(session: ZkChatSession, argument: str) -> CommandResult:
+@slash_command("[N [new text]]", complete_questions)
+def run(session: ZkChatSession, argument: str) -> CommandResult:
     number, text = (*argument.split(maxsplit=1), "", "")[:2]
     question = find_question(session, number)
     if not text:
@@ -16,6 +17,3 @@ def _edit(session: ZkChatSession, argument: str) -> CommandResult:
     if text == question.message.content:
         raise UsageError("the question is unchanged", "Change it, or use /retry for another answer.")
     return CommandResult(turn=session.ask_again(question.message, text))
-
-
-COMMAND = SlashCommand(_edit, "[N [new text]]", complete_questions)

@@ -11,10 +11,11 @@ from zkchat_cli import exporters
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.fileio import make_private_folder, write_new_file
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import slash_command
 
 
-def _export(session: ZkChatSession, argument: str) -> str:
+@slash_command("[md|html|json|context] [file]", lambda _: exporters.names())
+def run(session: ZkChatSession, argument: str) -> str:
     format_, _, name = argument.partition(" ")
     exporter = exporters.exporter(format_ or "md")
     folder = session.services.documents_folder or Path()  # a note in a vault that nobody asked for is found by search
@@ -43,6 +44,3 @@ def _export(session: ZkChatSession, argument: str) -> str:
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
         raise StoreError(f"{file} cannot be written: {reason(e)}", f"Give another path: /export {format_ or 'md'} PATH") from e
     return f"Exported to {file}"
-
-
-COMMAND = SlashCommand(_export, "[md|html|json|context] [file]", lambda _: exporters.names())

@@ -5,10 +5,11 @@ The beginning of a key will do, and then zkchat asks first. /memory lists the ke
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.memory.facts import slugify
-from zkchat_cli.slash.base import CommandResult, SlashCommand, YesNoQuestion
+from zkchat_cli.slash.base import CommandResult, YesNoQuestion, slash_command
 
 
-def _forget(session: ZkChatSession, argument: str) -> CommandResult:
+@slash_command("KEY", lambda session: session.memory.fact_keys())
+def run(session: ZkChatSession, argument: str) -> CommandResult:
     fact = session.memory.find_fact(argument)
 
     def forget() -> CommandResult:
@@ -18,6 +19,3 @@ def _forget(session: ZkChatSession, argument: str) -> CommandResult:
     if fact.key in (argument, slugify(argument)):
         return forget()
     return CommandResult(question=YesNoQuestion(f"Forget {fact.key} ({fact.content})?", forget, f"/forget {fact.key}"))
-
-
-COMMAND = SlashCommand(_forget, "KEY", lambda session: session.memory.fact_keys())

@@ -6,13 +6,11 @@ For an answer without sources: zkchat searches the notes, and the model needs no
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.slash.base import CommandResult, SlashCommand, find_question
+from zkchat_cli.slash.base import CommandResult, find_question, slash_command
 
 
-def _ground(session: ZkChatSession, _: str) -> CommandResult:
+@slash_command()
+def run(session: ZkChatSession, _: str) -> CommandResult:
     if session.runtime.model.name == "offline":
         raise UsageError("the offline provider searches your notes for every answer", "Ask it differently, or choose a model: /model")
     return CommandResult(turn=session.ask_again(find_question(session).message, retrieval="before"))
-
-
-COMMAND = SlashCommand(_ground)

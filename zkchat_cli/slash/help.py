@@ -2,7 +2,7 @@
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Lines, SlashCommand
+from zkchat_cli.slash.base import Lines, slash_command
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 KEYS = (
@@ -15,7 +15,8 @@ KEYS = (
 )
 
 
-def _help(_: ZkChatSession, argument: str) -> Lines:
+@slash_command("[command]", lambda _: {command.name: command.help for command in slash.commands()})
+def run(_: ZkChatSession, argument: str) -> Lines:
     if argument:
         command = slash.find(argument.removeprefix("/"))
         yield styled_line(command.usage, "bold")
@@ -29,6 +30,3 @@ def _help(_: ZkChatSession, argument: str) -> Lines:
         for left, right in rows:
             yield StyledLine((StyledSpan(f"  {left}", "cyan"),), (StyledSpan(right),), indent=6)
     yield styled_line("/help NAME describes one command. A unique prefix of a name is enough.", indent=0)
-
-
-COMMAND = SlashCommand(_help, "[command]", lambda _: {command.name: command.help for command in slash.commands()})

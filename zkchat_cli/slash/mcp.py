@@ -6,14 +6,15 @@ Servers are set in your settings file as tables [mcp.servers.NAME]. A tool's tok
 import json
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Lines, SlashCommand
+from zkchat_cli.slash.base import Lines, slash_command
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 NO_SERVERS = "No servers of tools are set. They are tables [mcp.servers.NAME] in your settings file; `zkchat config path` names it."
 
 
-def _mcp(session: ZkChatSession, _: str) -> Lines:
+@slash_command()
+def run(session: ZkChatSession, _: str) -> Lines:
     external, runtime = session.services.external, session.runtime
     if external is None:
         yield styled_line(NO_SERVERS)
@@ -28,6 +29,3 @@ def _mcp(session: ZkChatSession, _: str) -> Lines:
             yield styled_line(f"    {tool.name}  {tokens} tokens  {truncate(tool.description, 80)}")
     if not runtime.takes_external:
         yield styled_line(f"{runtime.speaker_label} is not offered these tools.", "yellow")
-
-
-COMMAND = SlashCommand(_mcp)

@@ -5,12 +5,13 @@ It says why each fact is sent or not. With a message, it shows the memory that w
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import on_one_line
-from zkchat_cli.slash.base import Lines, SlashCommand
+from zkchat_cli.slash.base import Lines, slash_command
 from zkchat_cli.views.memory import NO_MEMORY, fact_lines, memory_item_lines
 from zkchat_cli.views.text import styled_line
 
 
-def _memory(session: ZkChatSession, argument: str) -> Lines:
+@slash_command("[message]")
+def run(session: ZkChatSession, argument: str) -> Lines:
     memory = session.memory
     if not memory.enabled:
         yield styled_line("Memory is off. To turn it on: zkchat config set context.memory_integration true")
@@ -25,6 +26,3 @@ def _memory(session: ZkChatSession, argument: str) -> Lines:
     yield from memory_item_lines(items)
     if facts:
         yield from (styled_line(), styled_line(f"Remembered facts: {len(facts)}"), *fact_lines(facts))
-
-
-COMMAND = SlashCommand(_memory, "[message]")

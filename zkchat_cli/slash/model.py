@@ -6,10 +6,15 @@ permanent.
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
-from zkchat_cli.slash.base import SlashCommand, model_text
+from zkchat_cli.slash.base import model_text, slash_command
 
 
-def _model(session: ZkChatSession, argument: str) -> str:
+def _model_names(session: ZkChatSession) -> list[str]:
+    return [name for offer in session.list_models() for name in offer.names]
+
+
+@slash_command("[PROVIDER/NAME]", _model_names)
+def run(session: ZkChatSession, argument: str) -> str:
     if argument:
         known = [] if "/" in argument else [name for name in _model_names(session) if argument == name.partition("/")[2]]
         session.use_model(known[0] if len(known) == 1 else argument)  # the provider may be left out
@@ -26,10 +31,3 @@ def _model(session: ZkChatSession, argument: str) -> str:
     with_server = [name for name in providers.names() if providers.provider(name).open_remote is not None]
     hint = f"/model PROVIDER/NAME switches to another; providers: {', '.join(with_server)}."
     return "\n".join([model_text(session.runtime), *available, hint])
-
-
-def _model_names(session: ZkChatSession) -> list[str]:
-    return [name for offer in session.list_models() for name in offer.names]
-
-
-COMMAND = SlashCommand(_model, "[PROVIDER/NAME]", _model_names)

@@ -9,13 +9,14 @@ import re
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.references import provenance
-from zkchat_cli.slash.base import SOURCE_NUMBER, CommandResult, NoteToOpen, SlashCommand, locate_in_note, numbered_chunk
+from zkchat_cli.slash.base import SOURCE_NUMBER, CommandResult, NoteToOpen, locate_in_note, numbered_chunk, slash_command
 from zkchat_cli.text.truncate import truncate
 
 _WITH_LINE = re.compile(r"(.+):(\d{1,9})")
 
 
-def _open(session: ZkChatSession, argument: str) -> CommandResult:
+@slash_command("[NOTE | N]")
+def run(session: ZkChatSession, argument: str) -> CommandResult:
     last = provenance.last_exchange(session.history)
     citations = last.answer.citations if last else ()
     argument = argument or next((str(each.number) for each in citations if each.relative_path), "")
@@ -36,6 +37,3 @@ def _open(session: ZkChatSession, argument: str) -> CommandResult:
     text = session.vault.read(path)
     line = max(1, min(line, text.count("\n") + 1))
     return CommandResult(f"{truncate(path, 200)}:{line}", open_note=NoteToOpen(session.vault.root / path, line, text))
-
-
-COMMAND = SlashCommand(_open, "[NOTE | N]")

@@ -5,13 +5,14 @@ A turn is a question with its answer, counted from 1. Pinned turns are sent word
 
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Lines, SlashCommand, complete_turns, opening
+from zkchat_cli.slash.base import Lines, complete_turns, opening, slash_command
 from zkchat_cli.views.text import styled_line
 
 MAX_TURNS = 8  # the last turns, which `/pin` lists with their numbers
 
 
-def _pin(session: ZkChatSession, argument: str) -> str | Lines:
+@slash_command("[N | last]", lambda session: {pins.LAST: "", **complete_turns(pins.list_turn_parts(session.history))})
+def run(session: ZkChatSession, argument: str) -> str | Lines:
     counter, history = session.runtime.counter, session.history
     if argument:
         pinned = pins.pin(session.stored_state(), argument)
@@ -31,6 +32,3 @@ def _pin(session: ZkChatSession, argument: str) -> str | Lines:
     ]
     first = "In every prompt, word for word:" if pinned else "Nothing is pinned, and no message is a lasting instruction."
     return [styled_line(first), *lines[: len(pinned)], styled_line("The last turns:"), *lines[len(pinned) :]]
-
-
-COMMAND = SlashCommand(_pin, "[N | last]", lambda session: {pins.LAST: "", **complete_turns(pins.list_turn_parts(session.history))})

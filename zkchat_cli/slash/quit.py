@@ -4,13 +4,11 @@ While turns cannot be stored, it says so and stays; Ctrl-D leaves without them.
 """
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import CommandResult, slash_command
 
 
-def _quit(session: ZkChatSession, _: str) -> CommandResult:
+@slash_command()
+def run(session: ZkChatSession, _: str) -> CommandResult:
     if session.store.persistent:
         session.prepare_to_leave()
     return CommandResult(quit=True)
-
-
-COMMAND = SlashCommand(_quit)

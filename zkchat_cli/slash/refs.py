@@ -5,14 +5,15 @@ For each document: how often it was named, found and cited, its source numbers, 
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references import provenance
-from zkchat_cli.slash.base import Lines, SlashCommand
+from zkchat_cli.slash.base import Lines, slash_command
 from zkchat_cli.views.sources import number_ranges
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_RANGES = 8  # source numbers of one document, or ranges of them, that are listed
 
 
-def _refs(session: ZkChatSession, _: str) -> Lines:
+@slash_command()
+def run(session: ZkChatSession, _: str) -> Lines:
     documents = provenance.trace_documents(session.history).values()
     if not documents:
         yield styled_line("No documents have been named or found yet.")
@@ -40,6 +41,3 @@ def _refs(session: ZkChatSession, _: str) -> Lines:
         stored = next((each.summary for each in document.references if each.summary is not None), None)
         if summary := (None if is_deleted else session.summaries.summary(path)) or stored:
             yield styled_line(f"    {summary}", "dim")
-
-
-COMMAND = SlashCommand(_refs)

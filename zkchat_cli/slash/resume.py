@@ -5,7 +5,7 @@ from contextlib import closing
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationOverview
-from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, SlashCommand
+from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, slash_command
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
@@ -13,7 +13,13 @@ from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _resume(session: ZkChatSession, argument: str) -> CommandResult | str | list[StyledLine]:
+def _titles_by_id(session: ZkChatSession) -> dict[str, str]:
+    with closing(session.store.reopen()) as store:  # completion has its own thread
+        return {each.id: conversation_list.display_title(each) for each in _other_conversations(session, store)}
+
+
+@slash_command("[N | ID]", _titles_by_id)
+def run(session: ZkChatSession, argument: str) -> CommandResult | str | list[StyledLine]:
     others = _other_conversations(session, session.store)
     if not argument:
         lines = conversation_list.conversation_lines(others)
@@ -31,11 +37,3 @@ def _resume(session: ZkChatSession, argument: str) -> CommandResult | str | list
 def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationOverview]:
     known = store.conversations(str(session.vault.root), MAX_LISTED_CONVERSATIONS)
     return [each for each in known if each.id != session.conversation.id]
-
-
-def _titles_by_id(session: ZkChatSession) -> dict[str, str]:
-    with closing(session.store.reopen()) as store:  # completion has its own thread
-        return {each.id: conversation_list.display_title(each) for each in _other_conversations(session, store)}
-
-
-COMMAND = SlashCommand(_resume, "[N | ID]", _titles_by_id)

@@ -3,6 +3,6 @@
 The previous answer stays: /branches goes back to it.
 """
 
-from zkchat_cli.slash.base import CommandResult, SlashCommand, find_question
+from zkchat_cli.slash.base import CommandResult, find_question, slash_command
 
-COMMAND = SlashCommand(lambda session, _: CommandResult(turn=session.ask_again(find_question(session).message)))
+run = slash_command()(lambda session, _: CommandResult(turn=session.ask_again(find_question(session).message)))

@@ -14,7 +14,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation, ZkChatMessage
-from zkchat_cli.slash.base import CommandResult, SlashCommand, YesNoQuestion, last_answer
+from zkchat_cli.slash.base import CommandResult, YesNoQuestion, last_answer, slash_command
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
@@ -26,7 +26,8 @@ MAX_NAME = 60  # characters, at most 240 bytes: file systems allow 255
 _END = re.compile(r"[?!。？！\n]|\.\s")
 
 
-def _save(session: ZkChatSession, argument: str) -> CommandResult:
+@slash_command("[--yes] [path]")
+def run(session: ZkChatSession, argument: str) -> CommandResult:
     words = argument.split(" ")
     confirmed = YES in (words[0], words[-1])
     requested = " ".join(words[1:] if words[0] == YES else words[:-1] if confirmed else words).strip()
@@ -102,6 +103,3 @@ def _link_citations(answer: ZkChatMessage, link: Callable[[Citation], str]) -> s
             parts.append(" ")  # `![[…]]` would embed the note
         parts.append(", ".join(links))
     return base.close_code_block("".join(parts))
-
-
-COMMAND = SlashCommand(_save, "[--yes] [path]")

@@ -4,13 +4,14 @@
 """
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Lines, SlashCommand
+from zkchat_cli.slash.base import Lines, slash_command
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_RESULTS = 10
 
 
-def _search(session: ZkChatSession, argument: str) -> Lines:
+@slash_command("WORDS")
+def run(session: ZkChatSession, argument: str) -> Lines:
     vault = session.vault
     session.apply_scan(vault.refresh())
     results = vault.search(argument, MAX_RESULTS)
@@ -24,6 +25,3 @@ def _search(session: ZkChatSession, argument: str) -> Lines:
         yield styled_line(f"    {snippet.text}")
     if not results:
         yield styled_line("Nothing found.")
-
-
-COMMAND = SlashCommand(_search, "WORDS")

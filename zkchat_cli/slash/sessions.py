@@ -4,13 +4,14 @@ Words are searched in titles and messages. /resume switches to another conversat
 """
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, Lines, SlashCommand
+from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, Lines, slash_command
 from zkchat_cli.views import conversation_list
 
 MAX_SHOWN = 20
 
 
-def _sessions(session: ZkChatSession, argument: str) -> str | Lines:
+@slash_command("[words]")
+def run(session: ZkChatSession, argument: str) -> str | Lines:
     store, vault = session.store, str(session.vault.root)
     known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
     if not argument:
@@ -19,6 +20,3 @@ def _sessions(session: ZkChatSession, argument: str) -> str | Lines:
     messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
     lines = [*conversation_list.conversation_lines(by_title), *conversation_list.search_result_lines(messages, argument)]
     return lines or "No conversation contains these words."
-
-
-COMMAND = SlashCommand(_sessions, "[words]")

@@ -7,14 +7,15 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.references import provenance
 from zkchat_cli.references.chunk_format import CUT_MARK
-from zkchat_cli.slash.base import Lines, SlashCommand, citation_lines, last_answer, locate_in_note, numbered_chunk
+from zkchat_cli.slash.base import Lines, citation_lines, last_answer, locate_in_note, numbered_chunk, slash_command
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.sources import chunk_lines, number_ranges, source_lines, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _sources(session: ZkChatSession, argument: str) -> Lines:
+@slash_command("[N]", lambda session: [str(number) for number in session.references.numbers])
+def run(session: ZkChatSession, argument: str) -> Lines:
     if argument:
         return _excerpt_lines(session, argument)
     last = last_answer(session)
@@ -46,6 +47,3 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> Lines:
         yield styled_line("The excerpt was cut here to fit the context window.", "dim")
     yield styled_line()
     yield from citation_lines(citations, changed=bool(location.change))
-
-
-COMMAND = SlashCommand(_sources, "[N]", lambda session: [str(number) for number in session.references.numbers])

@@ -2,12 +2,13 @@
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import sum_usage
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import slash_command
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import usage_text
 
 
-def _tokens(session: ZkChatSession, argument: str) -> str:
+@slash_command("[text]")
+def run(session: ZkChatSession, argument: str) -> str:
     counter = session.runtime.counter
     if argument:
         count = counter.count(argument)
@@ -21,6 +22,3 @@ def _tokens(session: ZkChatSession, argument: str) -> str:
         if costs := [each.usage for each in paid if each.usage is not None]:
             text += f"\n{plural(len(costs), one, many)}: {usage_text(sum_usage(costs))}."
     return text
-
-
-COMMAND = SlashCommand(_tokens, "[text]")

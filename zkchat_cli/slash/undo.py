@@ -6,15 +6,13 @@ undone.
 
 from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import SlashCommand, opening
+from zkchat_cli.slash.base import opening, slash_command
 
 
-def _undo(session: ZkChatSession, argument: str) -> str:
+@slash_command("[N]")
+def run(session: ZkChatSession, argument: str) -> str:
     undone = branch_navigation.undo(session.stored_state(), branch_navigation.parse_turn_count(argument))
     first = opening((undone.questions or undone.messages)[0])
     more = f" and {len(undone.questions) - 1} more" if len(undone.questions) > 1 else ""
     end = f"The conversation now ends with turn {undone.turns}." if undone.turns else "The conversation is at its beginning."
     return f"Undone: “{first}”{more}. {end} /redo restores it."
-
-
-COMMAND = SlashCommand(_undo, "[N]")

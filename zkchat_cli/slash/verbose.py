@@ -5,15 +5,13 @@ chat.show_details shows them in every chat.
 """
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.slash.base import slash_command
 
 
-def _verbose(session: ZkChatSession, _: str) -> str:
+@slash_command()
+def run(session: ZkChatSession, _: str) -> str:
     shown = not session.runtime.settings.chat.show_details
     session.override_setting("chat.show_details", str(shown).lower())
     if not shown:
         return "Details are off."
     return "Details are on: reasoning, full tool arguments, times and tokens. /verbose turns them off."
-
-
-COMMAND = SlashCommand(_verbose)

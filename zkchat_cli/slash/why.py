@@ -12,7 +12,7 @@ from zkchat_cli.exporters.base import DELIVERIES
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.references.provenance import NamedByUser, Provenance
-from zkchat_cli.slash.base import Lines, SlashCommand, citation_lines, numbered_chunk
+from zkchat_cli.slash.base import Lines, citation_lines, numbered_chunk, slash_command
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.prompts import prompt_status, sent_source_numbers
@@ -23,7 +23,8 @@ MAX_ARGUMENTS = 80
 MAX_EXCERPTS = 10
 
 
-def _why(session: ZkChatSession, argument: str) -> Lines:
+@slash_command("NOTE", lambda session: [*provenance.trace_documents(session.history)])
+def run(session: ZkChatSession, argument: str) -> Lines:
     chunk, keys = numbered_chunk(session, argument), provenance.matching_documents(argument, session.history)
     if chunk is None and len(keys) > 1:
         raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
@@ -81,6 +82,3 @@ def _named_lines(named: NamedByUser, in_prompt: str) -> Lines:
 
 def _chunk_line(chunk: ContentChunk, more: str = "") -> StyledLine:
     return styled_line(f"      [{chunk.number}] lines {line_range(chunk.start_line, chunk.end_line)}{more}", indent=6)
-
-
-COMMAND = SlashCommand(_why, "NOTE", lambda session: [*provenance.trace_documents(session.history)])
