@@ -14,7 +14,6 @@ from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage
 from zkchat_cli.text.numbers import whole_number
 
-DONE = "[DONE]"
 LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"})
 ERROR_REASONS = frozenset({"error", "abort"})
 """Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
@@ -94,11 +93,15 @@ class ChatReader(ABC):
         """The deltas of a line, which may be cut off. Raises ProviderError for an error in it, and if it cannot be read."""
         hidden = self.hidden_bytes
         try:
-            event = _parse_line(line)
-            if event is None:
+            data = line.strip()
+            if data.startswith((b":", b"event:", b"id:", b"retry:")):  # of server-sent events only the data matter
                 return
-            if event == DONE:
+            data = data.removeprefix(b"data:").strip()
+            if data == b"[DONE]":
                 self.ended, self.finish = True, self.finish or "stop"
+                return
+            event = json.loads(data or b"null")
+            if event is None:
                 return
             if error := self.endpoint.error_from_stream(event):
                 raise error
@@ -181,15 +184,3 @@ def text_of(value: object) -> str:
     if value is not None and not isinstance(value, str):
         raise TypeError(value)
     return value or ""
-
-
-def _parse_line(line: bytes) -> object:
-    """The JSON of a line, which may be a server-sent event; None if it has none. Raises ValueError for anything else."""
-    if line.startswith(b"data:"):
-        data = line[5:].strip()
-        return DONE if data == DONE.encode() else json.loads(data or b"null")
-    if line.lstrip().startswith(b"{"):  # an event of Ollama, or an error or a whole answer instead of a stream
-        return json.loads(line)
-    if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
-        return None
-    raise ValueError("neither JSON nor a server-sent event")

@@ -266,53 +266,47 @@ def stream_in_thread(
     thread = threading.Thread(target=run, name="model call", daemon=True)
     thread.start()
     started, rooms = False, dict.fromkeys(_LIMITED, max_bytes)
+    seconds, deadline = timeout, time.monotonic() + timeout
     try:
         while True:
-            seconds = stall_timeout if started else timeout
+            raise_if_stopped()
             try:
-                delta = _next_delta(deltas, seconds)
+                delta = deltas.get(timeout=min(STOP_INTERVAL, seconds))
             except queue.Empty:
+                if time.monotonic() < deadline:
+                    continue
                 delta = base.StreamFailed(endpoint.answer_timeout(seconds, started=started))
-            if isinstance(delta, Waiting):  # repeated each second with the seconds that are left
-                deadline, left = time.monotonic() + delta.seconds, delta.seconds
-                while left > 0:
-                    yield Waiting(left, delta.reason)
-                    time.sleep(min(1.0, left))
-                    left = deadline - time.monotonic() if deltas.empty() else 0.0
-                continue
-            if isinstance(delta, base.TextPart | base.ReasoningPart | HiddenPart):
-                encoded = b"" if isinstance(delta, HiddenPart) else delta.text.encode("utf-8", "surrogatepass")
-                room = rooms[type(delta)]
-                rooms[type(delta)] -= delta.size if isinstance(delta, HiddenPart) else len(encoded)
-                if rooms[type(delta)] < 0:
-                    if not isinstance(delta, HiddenPart):
-                        yield type(delta)(encoded[:room].decode("utf-8", "ignore"))
-                    notice = f"{_LIMITED[type(delta)]} became longer than {max_bytes:,} bytes and was cut there"
-                    yield base.StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
+            match delta:
+                case Waiting(left, reason):  # repeated each second with the seconds that are left
+                    until = time.monotonic() + left
+                    while left > 0:
+                        yield Waiting(left, reason)
+                        time.sleep(min(1.0, left))
+                        left = until - time.monotonic() if deltas.empty() else 0.0
+                case HiddenPart(size):
+                    rooms[HiddenPart] -= size
+                case base.TextPart(text) | base.ReasoningPart(text):
+                    encoded, room = text.encode("utf-8", "surrogatepass"), rooms[type(delta)]
+                    rooms[type(delta)] = room - len(encoded)
+                    yield delta if len(encoded) <= room else type(delta)(encoded[:room].decode("utf-8", "ignore"))
+                case None:
+                    yield base.StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
                     return
-            if isinstance(delta, HiddenPart):
-                continue
-            yield delta or base.StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
-            if delta is None or isinstance(delta, base.StreamFinished | base.StreamFailed):
+                case _:
+                    yield delta
+                    if isinstance(delta, base.StreamFinished | base.StreamFailed):
+                        return
+            if too_long := next((_LIMITED[kind] for kind, room in rooms.items() if room < 0), None):
+                notice = f"{too_long} became longer than {max_bytes:,} bytes and was cut there"
+                yield base.StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
                 return
-            started = True
+            started = started or not isinstance(delta, Waiting | HiddenPart)
+            seconds = stall_timeout if started else timeout
+            deadline = time.monotonic() + seconds
     finally:
         with suppress(RuntimeError):  # the call has ended, and its loop is closed
             loop.call_soon_threadsafe(task.cancel)
         thread.join(CLOSE_SECONDS)
-
-
-def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float) -> _Queued:
-    """The next delta. Raises queue.Empty after so many seconds, and KeyboardInterrupt when another thread stops this one's work."""
-    deadline = time.monotonic() + seconds
-    while True:
-        raise_if_stopped()
-        left = deadline - time.monotonic()
-        try:
-            return deltas.get(timeout=max(0.0, min(left, STOP_INTERVAL)))
-        except queue.Empty:
-            if left <= STOP_INTERVAL:
-                raise
 
 
 def fetch_models(
