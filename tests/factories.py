@@ -290,7 +290,7 @@ def recall_texts(question: str, among: Sequence[Turn], room: int = 1000) -> list
     index = RecallIndex()
     index.update(among)
     fixed = [id_ for turn in among for id_ in turn.fixed_ids]
-    return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER, fixed).passages]
+    return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER, fixed)[0]]
 
 
 def store_conversation(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes", **more: Any) -> None:

@@ -49,7 +49,7 @@ def test_words_have_the_forms_of_the_conversations_languages() -> None:
     some = RecallIndex()
     some.update(turns(("The word house is not the word Haus, and that is it.", "It is not."), *CHATTER))
     some.update(split_into_turns(exchanges(german, *CHATTER, prefix="other"), COUNTER))  # another branch, in another language
-    assert [p.text for p in recall_passages(some, "das Haus", 1, 1000, COUNTER).passages] == list(german)
+    assert [p.text for p in recall_passages(some, "das Haus", 1, 1000, COUNTER)[0]] == list(german)
 
 
 def test_neighbours_of_a_hit_are_recalled() -> None:
@@ -100,7 +100,7 @@ def test_relevant_lines_of_a_long_message_are_quoted_with_gaps_marked() -> None:
     history = split_into_turns([message("user", LONG, "a"), message("assistant", "Noted.", "b")], COUNTER)
     index = RecallIndex()
     index.update(history)
-    text = format_passages(recall_passages(index, "How heavy is item 150?", 1, 400, COUNTER).passages)
+    text = format_passages(recall_passages(index, "How heavy is item 150?", 1, 400, COUNTER)[0])
     assert "Line 150 says that item 150 weighs 150 pounds" in text
     assert text.count("[…]") >= 3  # what the introduction says of it, and both ends
     assert COUNTER.count(text) <= 400
@@ -154,14 +154,14 @@ def test_a_book_length_message_is_indexed_in_linear_time() -> None:
     index.update(
         split_into_turns([message("user", "x" * 300_000 + " anvil " + "漢" * 100_000 + " \n" * 100_000, "a", token_count=200_000)], COUNTER)
     )
-    assert any("anvil" in p.text for p in recall_passages(index, "anvil? " + "y " * 200_000, 1, 500, COUNTER).passages)
+    assert any("anvil" in p.text for p in recall_passages(index, "anvil? " + "y " * 200_000, 1, 500, COUNTER)[0])
 
 
 # the index
 
 
 def state(index: RecallIndex, question: str) -> list[tuple[str, str]]:
-    return [(p.message.id, p.text) for p in recall_passages(index, question, 10**6, 1000, COUNTER).passages]
+    return [(p.message.id, p.text) for p in recall_passages(index, question, 10**6, 1000, COUNTER)[0]]
 
 
 @settings(max_examples=60)

@@ -16,15 +16,9 @@ from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, p
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.user_message import (
-    UserInput,
-    UserMessageBuilder,
-    check_agent_mention,
-    parse_agent_mention,
-)
+from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.context.compaction_policy import CompactionRequest
-from zkchat_cli.context.recall import preload_numpy
 from zkchat_cli.context.turns import MessageHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
@@ -151,10 +145,12 @@ class ZkChatSession:
 
     def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
-        mention = check_agent_mention(user_input.mention, self.agent_names())
-        user_input = user_input._replace(mention=mention)
-        if mention is None:
-            return self.runtime, user_input, []
+        mention = user_input.mention
+        if mention is None or mention.name not in self.agent_names():
+            return self.runtime, user_input._replace(mention=None), []
+        if not mention.question.strip():
+            hint = f"{mention.text} QUESTION asks it once; --agent {mention.name}, or /agent in the chat, switches to it."
+            raise UsageError(f"there is no question for the agent {mention.name}", hint)
         runtime = self._with_external(self._calibrated(self.runtime.with_agent(mention.name)))
         return runtime, user_input, [events.Notice(f"the agent {mention.name} answers this message")]
 
@@ -226,9 +222,10 @@ class ZkChatSession:
 
     def warm_up(self) -> None:
         """Do in advance what the next question would wait for; see PromptBuilder."""
+        import numpy  # noqa: F401  as in RecallIndex
+
         import zkchat_cli.chat.turn_pipeline  # noqa: F401  as in _run_turn
 
-        preload_numpy()
         self._prompts.warm_up(self.runtime)
         self._retriever.warm_up()
 

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from zkchat_cli.chat.retrieval import MOST_PASSAGES, SMALL_WINDOW, Retriever
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget, turn_budget_after_compaction
-from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
+from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens, reduce_to_fit
@@ -65,16 +65,6 @@ class UserInput(NamedTuple):
         return cls(text, typed, parse_agent_mention(text) if typed in (None, text) else None)
 
 
-def check_agent_mention(mention: AgentMention | None, names: Sequence[str]) -> AgentMention | None:
-    """The mention if there is an agent of that name. Raises UsageError for one without a question."""
-    if mention is None or mention.name not in names:
-        return None
-    if not mention.question.strip():
-        hint = f"{mention.text} QUESTION asks it once; --agent {mention.name}, or /agent in the chat, switches to it."
-        raise UsageError(f"there is no question for the agent {mention.name}", hint)
-    return mention
-
-
 @dataclass
 class UserMessageBuilder:
     services: SessionServices
@@ -117,8 +107,8 @@ class UserMessageBuilder:
         unknown = self._unknown_name_notices(names, user_input.text)
         if not mentions and not found:
             return bare, unknown
-        for make_budget in (self._injection_budget, self._budget_after_compaction):
-            budget = make_budget(runtime, bare)
+        for compacted in (False, True):
+            budget = self._injection_budget(runtime, bare, compacted=compacted)
             injected = inject(mentions, text, budget) if mentions else Injection()
             named_ids = {chunk.id for chunk in injected.chunks}
             left = budget.left - sum(map(budget.cost, injected.chunks))
@@ -158,23 +148,23 @@ class UserMessageBuilder:
                 notices.append(Notice(f"no file is called {name}; it is sent as it is"))
         return notices
 
-    def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
-        """Room for the documents that a message names: what it leaves of the messages' budget without them."""
-        try:
-            prompt = self.prompts.build(runtime, (message,))
-        except PromptTooLarge:
-            return _make_budget(runtime, 0, {})
-        left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
-        return _make_budget(runtime, left, self._chunks_in_prompt(prompt))
-
-    def _budget_after_compaction(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
-        """The room when the turns so far are about to be compacted: what a summary and the turns that stay will leave."""
-        inputs = self.prompts.inputs(runtime, (message,), self.state.compaction)
+    def _injection_budget(self, runtime: Runtime, message: ZkChatMessage, *, compacted: bool) -> InjectionBudget:
+        """Room for the documents that a message names: what it leaves of the messages' budget without them; if the turns so far are about
+        to be `compacted`, what a summary and the turns that stay will leave of it."""
+        left, in_prompt = 0, dict[str, ContentChunk]()
         with suppress(PromptTooLarge):
-            usage = self.prompts.fixed_cost(runtime, inputs)
-            kept = runtime.largest_summary + turn_budget_after_compaction(usage, runtime.budget, runtime.largest_summary)
-            return _make_budget(runtime, max(0, history_budget(usage, runtime.budget) - kept), {})
-        return _make_budget(runtime, 0, {})
+            if compacted:
+                usage = self.prompts.fixed_cost(runtime, self.prompts.inputs(runtime, (message,), self.state.compaction))
+                kept = runtime.largest_summary + turn_budget_after_compaction(usage, runtime.budget, runtime.largest_summary)
+                left = max(0, history_budget(usage, runtime.budget) - kept)
+            else:
+                prompt = self.prompts.build(runtime, (message,))
+                left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
+                in_prompt = self._chunks_in_prompt(prompt)
+        ratio = runtime.settings.context.injection_ratio
+        if runtime.retrieval is not None and runtime.retrieval.mode not in ("tools", "both"):  # the model cannot read more of them
+            ratio = max(ratio, UNREADABLE_SHARE)
+        return InjectionBudget(left, ratio, lambda chunk: chunk_tokens(chunk, runtime.counter.count), in_prompt)
 
     def _lacks_text_above(self, runtime: Runtime, message: ZkChatMessage) -> bool:
         """Whether the text that a message refers to as above is not in its prompt, or may be shortened or folded by a compaction."""
@@ -193,13 +183,6 @@ class UserMessageBuilder:
         sources = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
         messages = (self.state.find_message(id_) for id_ in sources if id_ not in shortened)
         return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
-
-
-def _make_budget(runtime: Runtime, left: int, in_prompt: Mapping[str, ContentChunk]) -> InjectionBudget:
-    ratio = runtime.settings.context.injection_ratio
-    if runtime.retrieval is not None and runtime.retrieval.mode not in ("tools", "both"):  # the model cannot read more of them
-        ratio = max(ratio, UNREADABLE_SHARE)
-    return InjectionBudget(left, ratio, lambda chunk: chunk_tokens(chunk, runtime.counter.count), in_prompt)
 
 
 def with_documents(

@@ -113,7 +113,8 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         compaction_room=(compaction.at or budget.effective_limit) - usage.total_tokens,
         drop_batch=max(1, budget.messages // DROP_BATCHES),
     )
-    selection, recalled = _fit_passages(strategy.choose(window), window)
+    selection = strategy.choose(window)
+    recalled = _render_passages(selection, window)
     fixed = layout.fixed_of_first(len(layout.recent) - len(selection.turns))
     sent = (m for turn in selection.turns for m in turn.prompt)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
@@ -186,12 +187,17 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
         text = fence(SUMMARY_TAG, compaction.summary)
         summary = (make_prompt_message("user", "summary", text, counter, (compaction.id,)),)
     system_prompt = make_prompt_message("system", "system", inputs.instructions, counter)
+    # no system messages: some providers move those to the front, where they would change with every turn
+    contextual_memory = [_render_memory(item, "user", counter) for item in inputs.contextual_memory if item.kind == "file"]
+    if facts := [item for item in inputs.contextual_memory if item.kind != "file"]:
+        text = fence("smart-memory", "\n".join(item.content for item in facts))
+        contextual_memory.append(make_prompt_message("user", "memory", text, counter, tuple(map(_memory_id, facts))))
     return _Layout(
         tools=_filter_tools(inputs, budget, counter),
         front=(system_prompt, *(_render_memory(item, "system", counter) for item in inputs.memory)),
         summary=summary,
         fixed=tuple(m for turn in TurnHistory(tuple(history.with_fixed(0, border)), history.failed).in_order for m in turn.fixed),
-        contextual_memory=_render_contextual_memory(inputs.contextual_memory, counter),
+        contextual_memory=tuple(contextual_memory),
         current=_render_current(inputs, counter),
         history=history,
         folded_count=border,
@@ -240,15 +246,17 @@ def _filter_tools(inputs: PromptInputs, budget: Budget, counter: TokenCounter) -
     return tool_filter.select_tools(tools, relevance, budget.tools, budget.max_context)
 
 
-def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selection, tuple[PromptMessage, ...]]:
-    """The selection without its oldest passages if they take more tokens than estimated, and the others as a message."""
+def _render_passages(selection: Selection, window: HistoryWindow) -> tuple[PromptMessage, ...]:
+    """The passages as a message, without the oldest ones if they take more tokens than estimated."""
     limit = min(window.budget, window.compaction_room) if window.folded_count else window.budget
     budget = limit - sum(turn.tokens for turn in selection.turns) - window.other_fixed_tokens(selection.turns)
-    recalled = _render_passages(selection, window.counter)
-    while sum(m.tokens for m in recalled) > budget and selection.passages:
-        selection = selection._replace(passages=selection.passages[1:])
-        recalled = _render_passages(selection, window.counter)
-    return selection, recalled
+    for first in range(len(selection.passages)):
+        passages = selection.passages[first:]
+        text, ids = fence(RECALLED_TAG, format_passages(passages)), dict.fromkeys(passage.message.id for passage in passages)
+        message = make_prompt_message("user", "recalled", text, window.counter, tuple(ids))
+        if message.tokens <= budget:
+            return (message,)
+    return ()
 
 
 def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> PromptMessage:
@@ -262,26 +270,8 @@ def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> Prompt
     return make_prompt_message(role, "memory", text, counter, (_memory_id(item),))
 
 
-def _render_contextual_memory(items: Sequence[MemoryItem], counter: TokenCounter) -> tuple[PromptMessage, ...]:
-    """A user message for each file, one for all facts. Not system messages: some providers move those to the front, where they would
-    change with every turn."""
-    files = tuple(_render_memory(item, "user", counter) for item in items if item.kind == "file")
-    facts = [item for item in items if item.kind != "file"]
-    if not facts:
-        return files
-    text = fence("smart-memory", "\n".join(item.content for item in facts))
-    return (*files, make_prompt_message("user", "memory", text, counter, tuple(map(_memory_id, facts))))
-
-
 def _memory_id(item: MemoryItem) -> str:
     return item.relative_path or f"{item.kind}:{item.key}"
-
-
-def _render_passages(selection: Selection, counter: TokenCounter) -> tuple[PromptMessage, ...]:
-    if not selection.passages:
-        return ()
-    text, ids = fence(RECALLED_TAG, format_passages(selection.passages)), dict.fromkeys(p.message.id for p in selection.passages)
-    return (make_prompt_message("user", "recalled", text, counter, tuple(ids)),)
 
 
 def named_documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:

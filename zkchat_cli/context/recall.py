@@ -160,11 +160,6 @@ Cosines = Callable[[str, Sequence[RecallPassage]], "NDArray[np.float64] | None"]
 """How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told."""
 
 
-def preload_numpy() -> None:
-    """Import numpy before the first search needs it."""
-    import numpy  # noqa: F401
-
-
 class RecallIndex:
     """An inverted index over the passages of a conversation. Arrays hold one entry for each passage."""
 
@@ -303,17 +298,11 @@ class RecallIndex:
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 
-class Recalled(NamedTuple):
-    """Passages in the order of the conversation, and the tokens that they take as formatted, rather too many."""
-
-    passages: tuple[RecallPassage, ...]
-    tokens: int
-
-
 def recall_passages(
     index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter, without: Collection[str] = ()
-) -> Recalled:
-    """The most relevant passages of the first `before` turns that fit into `budget` tokens, `without` these messages."""
+) -> tuple[tuple[RecallPassage, ...], int]:
+    """The most relevant passages of the first `before` turns that fit into `budget` tokens, `without` these messages, in the order of the
+    conversation; and the tokens that they take as formatted, rather too many."""
     left = budget - FRAME_TOKENS
     chosen: list[int] = []
     days: set[str] = set()
@@ -332,4 +321,4 @@ def recall_passages(
         misfits += 1
         if misfits == MAX_MISFITS:
             break
-    return Recalled(tuple(index.passages[number] for number in sorted(chosen)), budget - left if chosen else 0)
+    return tuple(index.passages[number] for number in sorted(chosen)), budget - left if chosen else 0

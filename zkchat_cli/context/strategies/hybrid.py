@@ -31,10 +31,10 @@ def choose(window: HistoryWindow) -> Selection:
     left = min(budget - sum(turn.tokens for turn in least) - window.other_fixed_tokens(least), MAX_RECALLED)
     if window.folded_count:
         left = min(left, window.compaction_room - window.recent_tokens)
-    recalled = recall_passages(window.recall_index, window.question, count - len(least), left, window.counter, window.fixed_ids)
-    turns = select_newest(window.recent, budget - recalled.tokens, fixed)
+    passages, tokens = recall_passages(window.recall_index, window.question, count - len(least), left, window.counter, window.fixed_ids)
+    turns = select_newest(window.recent, budget - tokens, fixed)
     turns = max(turns, least, key=len)
-    return Selection(turns, tuple(passage for passage in recalled.passages if passage.turn < count - len(turns)))
+    return Selection(turns, tuple(passage for passage in passages if passage.turn < count - len(turns)))
 
 
 STRATEGY = Strategy("hybrid", "summary, newest turns, and relevant older ones", summarizes=True, choose=choose)
