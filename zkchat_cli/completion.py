@@ -70,9 +70,9 @@ class InputCompleter:
         """What could be typed between the text before and the text after the cursor, best first."""
         if (typed := _what_is_typed(before)) is not None and (session := self._session()) is not None:
             with suppress(ZkchatError):  # a message will report the problem
-                yield from self._suggest(typed, before, after, session)
+                yield from self._suggest(typed, before, "" if after.startswith("]]") else "]]", session)
 
-    def _suggest(self, typed: re.Match[str], before: str, after: str, session: "ZkChatSession") -> Iterator[Suggestion]:
+    def _suggest(self, typed: re.Match[str], before: str, closing: str, session: "ZkChatSession") -> Iterator[Suggestion]:
         from zkchat_cli import slash  # the session has loaded them
         from zkchat_cli.vault.links.completion import best_matches
 
@@ -93,9 +93,21 @@ class InputCompleter:
                 values = found if isinstance(found, Mapping) else dict.fromkeys(found, "")
                 for value in best_matches([*filter(_is_printable, values)], text, MAX_COMPLETIONS):
                     yield Suggestion(value, len(text), description=sanitize_name(values[value]))
+            case "link" if "#" in text:  # the headings of the note before the first `#`, or those that match the text after the last
+                note, _, heading = text.partition("#")
+                heading = heading.rpartition("#")[2]
+                target = session.vault.resolve(note).target if note.strip() else None
+                headings = session.vault.note(target).markup.headings if target else ()
+                names = dict.fromkeys(each.text for each in headings if each.text)
+                linkable = [name for name in names if _is_printable(name) and not _UNLINKABLE.search(name)]
+                for name in best_matches(linkable, heading, MAX_COMPLETIONS):
+                    yield Suggestion(name + closing, len(heading), label=name)
             case "link":
-                complete = self._headings if "#" in text else self._notes
-                yield from complete(text, "" if after.startswith("]]") else "]]", session)
+                for name, path, link, found_by in session.vault.complete(text, MAX_COMPLETIONS):
+                    if _is_printable(name) and _is_printable(path) and not _UNLINKABLE.search(link):
+                        source = f"{found_by} of {link}" if found_by != "name" else ""
+                        description = "  ".join(filter(None, (source, path.rpartition("/")[0])))
+                        yield Suggestion(link + closing, len(text), label=name, description=description)
             case "tag":
                 for tag in best_matches(self._tags, text, MAX_COMPLETIONS):
                     yield Suggestion(tag, len(text), label=f"#{tag}")
@@ -107,26 +119,6 @@ class InputCompleter:
                 for path in best_matches(self._files, text.lstrip('"'), MAX_COMPLETIONS):
                     quoted = path if re.fullmatch(r"""[^\s"'<>|*?;,(){}\[\]`@\\“”‘’]+""", path) else f'"{path}"'
                     yield Suggestion(quoted, len(text), label=path)
-
-    def _notes(self, typed: str, closing: str, session: "ZkChatSession") -> Iterator[Suggestion]:
-        for name, path, link, kind in session.vault.complete(typed, MAX_COMPLETIONS):
-            if _is_printable(name) and _is_printable(path) and not _UNLINKABLE.search(link):
-                folder = path.rpartition("/")[0]
-                source = f"{kind} of {link}" if kind != "name" else ""
-                yield Suggestion(link + closing, len(typed), label=name, description="  ".join(filter(None, (source, folder))))
-
-    def _headings(self, link: str, closing: str, session: "ZkChatSession") -> Iterator[Suggestion]:
-        """The headings of the note before the first `#`, in order, or those that match the text after the last `#`."""
-        from zkchat_cli.vault.links.completion import best_matches
-
-        name, _, typed = link.partition("#")
-        heading = typed.rpartition("#")[2]
-        target = session.vault.resolve(name).target if name.strip() else None
-        found = session.vault.note(target).markup.headings if target else ()
-        headings = dict.fromkeys(each.text for each in found if each.text)
-        linkable = [text for text in headings if _is_printable(text) and not _UNLINKABLE.search(text)]
-        for text in best_matches(linkable, heading, MAX_COMPLETIONS):
-            yield Suggestion(text + closing, len(heading), label=text)
 
     def _scan(self, session: "ZkChatSession") -> None:
         """Look for new notes, and for files that can be imported, from the current folder and from the vault."""

@@ -16,25 +16,22 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 @slash_command("[N]", lambda session: [str(number) for number in session.references.numbers])
 def run(session: ZkChatSession, argument: str) -> Lines:
-    if argument:
-        return _excerpt_lines(session, argument)
-    last = last_answer(session)
-    named, citations = last.question.references if last.question else (), last.answer.citations
-    references = provenance.merge_references(named, last.answer.references)
-    limit = session.runtime.settings.references.max_displayed
-    lines = source_lines(citations, references, last.answer.uncited_statements or 0, limit)
-    paths = dict.fromkeys(path for path in (*(c.relative_path for c in citations), *(r.relative_path for r in named)) if path)
-    if deleted := [path for path in paths if not session.vault.has_file(path)]:
-        lines.append(styled_line(f"  deleted since: {', '.join(deleted)}", "yellow"))
-    return lines or [styled_line("The last answer has no sources.")]
-
-
-def _excerpt_lines(session: ZkChatSession, argument: str) -> Lines:
+    if not argument:
+        last = last_answer(session)
+        named, citations = last.question.references if last.question else (), last.answer.citations
+        references = provenance.merge_references(named, last.answer.references)
+        limit = session.runtime.settings.references.max_displayed
+        lines = source_lines(citations, references, last.answer.uncited_statements or 0, limit)
+        paths = dict.fromkeys(path for path in (*(c.relative_path for c in citations), *(r.relative_path for r in named)) if path)
+        if deleted := [path for path in paths if not session.vault.has_file(path)]:
+            lines.append(styled_line(f"  deleted since: {', '.join(deleted)}", "yellow"))
+        yield from lines or [styled_line("The last answer has no sources.")]
+        return
     chunk = numbered_chunk(session, argument)
     if chunk is None or chunk.number is None:
         valid = ", ".join(number_ranges(session.references.numbers))
         raise UsageError(f"unknown source {truncate(argument, 40)}", f"Valid numbers: {valid}" if valid else "Nothing has been found yet.")
-    citations = provenance.find_citations(chunk.number, session.history)
+    cited = provenance.find_citations(chunk.number, session.history)
     location = locate_in_note(session, chunk)
     path = chunk.relative_path
     name = StyledSpan(f"[{chunk.number}] {source_name(path, session.vault.link_name(path), chunk.heading)}", "bold")
@@ -42,8 +39,8 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> Lines:
     if location.change:
         yield styled_line(location.change, "yellow", indent=0)
     yield styled_line()
-    yield from chunk_lines(chunk, location.first, (each.citation for each in citations), location.note)
+    yield from chunk_lines(chunk, location.first, (each.citation for each in cited), location.note)
     if chunk.text.endswith(CUT_MARK):
         yield styled_line("The excerpt was cut here to fit the context window.", "dim")
     yield styled_line()
-    yield from citation_lines(citations, changed=bool(location.change))
+    yield from citation_lines(cited, changed=bool(location.change))

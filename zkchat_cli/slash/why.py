@@ -11,7 +11,6 @@ from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.exporters.base import DELIVERIES
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
-from zkchat_cli.references.provenance import NamedByUser, Provenance
 from zkchat_cli.slash.base import Lines, citation_lines, numbered_chunk, slash_command
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import format_arguments, truncate
@@ -29,7 +28,7 @@ def run(session: ZkChatSession, argument: str) -> Lines:
     if chunk is None and len(keys) > 1:
         raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
     key = chunk.relative_path if chunk else keys[0] if keys else session.vault.locate(argument)[0]
-    document = provenance.trace_documents(session.history).get(key, Provenance(key))
+    document = provenance.trace_documents(session.history).get(key, provenance.Provenance(key))
     try:
         prompt, problem = session.prompt(), ""
     except ZkchatError as e:
@@ -48,8 +47,20 @@ def run(session: ZkChatSession, argument: str) -> Lines:
     sent = sent_source_numbers(prompt) if prompt else set()
     dropped = {each.id for each in prompt.dropped} if prompt else set()
     for named in document.named:
-        missing = prompt is not None and named.message_id not in dropped and not sent.issuperset(named.reference.numbers)
-        yield from _named_lines(named, _NO_LONGER_SENT if missing else describe(named.message_id))
+        reference, turn = named.reference, named.turn
+        how = {"import": f"imported by {reference.wikilink} in turn {turn}", "memory": f"came from memory in turn {turn}"}.get(
+            reference.reference_type, f"you named it in turn {turn}: {reference.wikilink}"
+        )
+        if reference.relative_path is None:
+            near = f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
+            yield styled_line(f"  {how}, not found{near}", "yellow")
+            continue
+        yield styled_line(f"  {how}")
+        if delivery := DELIVERIES.get(reference.delivery):
+            yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
+        yield from (_chunk_line(chunk) for chunk in named.chunks[:MAX_EXCERPTS])
+        missing = prompt is not None and named.message_id not in dropped and not sent.issuperset(reference.numbers)
+        yield styled_line(f"      {_NO_LONGER_SENT if missing else describe(named.message_id)}", "dim", indent=6)
     for turn, reference in document.remembered:
         yield styled_line(f"  came from memory in turn {turn}{f': {text}' if (text := reference.context_snippet) else ''}", indent=4)
     for message_id, group in groupby(document.found, key=lambda each: each.message_id):  # by tool calls
@@ -62,22 +73,6 @@ def run(session: ZkChatSession, argument: str) -> Lines:
         yield styled_line(f"      {describe(message_id)}", "dim", indent=6)
     for line in citation_lines(document.cited, changed=deleted, numbered=True):
         yield StyledLine((StyledSpan("  "), *line.left), indent=4)
-
-
-def _named_lines(named: NamedByUser, in_prompt: str) -> Lines:
-    reference, turn = named.reference, named.turn
-    how = {"import": f"imported by {reference.wikilink} in turn {turn}", "memory": f"came from memory in turn {turn}"}.get(
-        reference.reference_type, f"you named it in turn {turn}: {reference.wikilink}"
-    )
-    if reference.relative_path is None:
-        near = f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
-        yield styled_line(f"  {how}, not found{near}", "yellow")
-        return
-    yield styled_line(f"  {how}")
-    if delivery := DELIVERIES.get(reference.delivery):
-        yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
-    yield from (_chunk_line(chunk) for chunk in named.chunks[:MAX_EXCERPTS])
-    yield styled_line(f"      {in_prompt}", "dim", indent=6)
 
 
 def _chunk_line(chunk: ContentChunk, more: str = "") -> StyledLine:

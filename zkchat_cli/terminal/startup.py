@@ -119,7 +119,15 @@ class BackgroundLoader:
             self._chat.measure()
             self._announce_index(opened)
         self._set_state("")
-        self._index(opened)
+        try:
+            report = vault.refresh(progress=self._show_progress)
+        except ZkchatError:
+            if not self.indexed.is_set():
+                raise  # without an index, an empty or unreadable vault ends the chat; with one, a message that needs it will report it
+        else:
+            opened.session.apply_scan(report)
+            if not self.indexed.is_set():
+                self._announce_index(opened, report.problems)
         self._set_state("")
         self._chat.measure()
         with suppress(ZkchatError):
@@ -135,18 +143,6 @@ class BackgroundLoader:
             opened.session.warm_up()
         self._check_stopped()
         vault.embed_in_background(self._chat.is_busy, opened.app.message_embedder())
-
-    def _index(self, opened: StartedSession) -> None:
-        """Build the index or update it. Without an index, an empty or unreadable vault ends the chat."""
-        try:
-            report = opened.app.vault.refresh(progress=self._show_progress)
-        except ZkchatError:
-            if not self.indexed.is_set():
-                raise
-            return  # a message that needs the vault will report it
-        opened.session.apply_scan(report)
-        if not self.indexed.is_set():
-            self._announce_index(opened, report.problems)
 
     def _show_progress(self, done: int, total: int) -> None:
         self._check_stopped()

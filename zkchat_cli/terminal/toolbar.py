@@ -34,7 +34,28 @@ class Toolbar(NamedTuple):
     show_tokens: bool = True
 
     def fragments(self, width: int) -> Fragments:
-        parts = self._parts(width)
+        # from left to right, each with its rank: the highest is left out first where there is no room
+        parts: list[tuple[int, Fragments]] = []
+        for rank, name in ((1, sanitize_name(self.state)), (3, sanitize_name(self.model)), (5, sanitize_name(self.vault))):
+            half, shortened = MAX_NAME // 2, name
+            while get_cwidth(shortened) > MAX_NAME:  # without its middle (`scripted/…plies.jsonl`)
+                half -= 1
+                shortened = f"{name[:half]}…{name[-half:]}"
+            parts += [(rank, [("", shortened)])] if name else []
+        if self.show_tokens and self.usage is not None:
+            cells = 14 if width >= 80 else 7 if width >= 60 else 4
+            limit, estimated = self.usage.effective_limit, self.typed > 0 and self.typed_estimated
+            bar = BudgetBar(self.usage.total_tokens + self.typed, limit, cells, self.usage.estimated or estimated)
+            parts.append((0, [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}")]))
+            if width >= FIGURES_FROM:
+                parts.append((6, [("", bar.figures)]))
+            if self.typed > SHOWN_SHARE * limit:
+                parts.append((4, [("", f"next message: {'~' if estimated else ''}{short_count(self.typed)}")]))
+            compaction = self.usage.compaction
+            if compaction.due:  # the bar shows what is sent, which was made to fit
+                parts.append((2, [("", f"compaction is due ({BudgetBar(compaction.tokens or 0, limit).percent})")]))
+            elif bar.share >= YELLOW_FROM and compaction.at is not None:
+                parts.append((7, [("", f"compacts at {BudgetBar(compaction.at, limit).percent}")]))
         while True:
             joined = [fragment for n, (_, part) in enumerate(parts) for fragment in (("", " │ " if n else " "), *part)]
             if len(parts) <= 1 or sum(get_cwidth(text) for _, text in joined) <= width:
@@ -47,32 +68,6 @@ class Toolbar(NamedTuple):
         if self.usage is None or (share := BudgetBar(self.usage.total_tokens, self.usage.effective_limit)).share < YELLOW_FROM:
             return ""
         return f"The context window is {share.percent} full{'; compaction is due' if self.usage.compaction.due else ''}."
-
-    def _parts(self, width: int) -> list[tuple[int, Fragments]]:
-        """The parts from left to right, each with its rank: the highest is left out first where there is no room."""
-        parts: list[tuple[int, Fragments]] = []
-        for rank, name in ((1, sanitize_name(self.state)), (3, sanitize_name(self.model)), (5, sanitize_name(self.vault))):
-            half, shortened = MAX_NAME // 2, name
-            while get_cwidth(shortened) > MAX_NAME:  # without its middle (`scripted/…plies.jsonl`)
-                half -= 1
-                shortened = f"{name[:half]}…{name[-half:]}"
-            parts += [(rank, [("", shortened)])] if name else []
-        if not self.show_tokens or self.usage is None:
-            return parts
-        cells = 14 if width >= 80 else 7 if width >= 60 else 4
-        limit, estimated = self.usage.effective_limit, self.typed > 0 and self.typed_estimated
-        bar = BudgetBar(self.usage.total_tokens + self.typed, limit, cells, self.usage.estimated or estimated)
-        parts.append((0, [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}")]))
-        if width >= FIGURES_FROM:
-            parts.append((6, [("", bar.figures)]))
-        if self.typed > SHOWN_SHARE * limit:
-            parts.append((4, [("", f"next message: {'~' if estimated else ''}{short_count(self.typed)}")]))
-        compaction = self.usage.compaction
-        if compaction.due:  # the bar shows what is sent, which was made to fit
-            parts.append((2, [("", f"compaction is due ({BudgetBar(compaction.tokens or 0, limit).percent})")]))
-        elif bar.share >= YELLOW_FROM and compaction.at is not None:
-            parts.append((7, [("", f"compacts at {BudgetBar(compaction.at, limit).percent}")]))
-        return parts
 
 
 def measure_line(session: "ZkChatSession", text: str) -> dict[str, Any]:
