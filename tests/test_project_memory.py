@@ -14,7 +14,8 @@ from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.events import Notice
 from zkchat_cli.memory.project import MemoryFiles, MemoryItem, load_folder_memory, load_root_memory
 from zkchat_cli.vault.vault import Vault
-from zkchat_cli.views.memory import level_effects
+from zkchat_cli.views.memory import level_lines
+from zkchat_cli.views.text import plain_text
 
 NAMES = MemorySettings().project_file
 
@@ -263,7 +264,8 @@ def test_each_level_has_its_switch(app: AppFixture, tmp_path: Path, key: str, le
     items = session.memory_items("What of [[Compost]]?")
     assert [item.kind for item in items] == left
     root = session.memory.project_items(1000, session.runtime.counter)
-    assert level_effects(session.memory, root, items)[key.partition(".")[2]] == f"off ({key} = false)"
+    shown = plain_text(level_lines(session.memory, root, items)).split("\n")
+    assert f"{key.partition('.')[2]:<8} off ({key} = false)" in shown
 
 
 def test_what_memory_gave_to_an_answer_is_stored_with_it(app: AppFixture, tmp_path: Path) -> None:

@@ -34,8 +34,6 @@ VAULT_KEYS = (
 """All keys that a vault's own file may set. Someone who shares a vault must not decide where other people's notes are sent, which file is
 read or which program is run, so no key with a path, an address, a command or a model is among them."""
 
-UNREADABLE = f"It must be a UTF-8 file of at most {MAX_SETTINGS_BYTES // 1000} kB that you may read."
-
 USER_TABLE = "mcp.servers"  # the setting whose keys the user chooses: one value, a table
 _TABLE_HINT = "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME] with command or url."
 
@@ -79,13 +77,11 @@ def load_config(
             if key not in VAULT_KEYS:
                 hint = f"Remove it, and set it in your own file {where.config_file}: zkchat config set {key} …"
                 raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
-    variables: list[
-        Entry
-    ] = []  # `ZKCHAT_CONTEXT__MAX_TOKENS` is `context.max_tokens`; names that could not be a setting are someone else's
+    variables: list[Entry] = []
     for name, text in env.items():
         if name in ("ZKCHAT_VAULT", "ZKCHAT_MODEL") and text:  # an empty variable is one that is not set
             variables.append((name, "vault.path" if name == "ZKCHAT_VAULT" else "model", text))
-        elif name.startswith("ZKCHAT_") and "__" in name:
+        elif name.startswith("ZKCHAT_") and "__" in name:  # ZKCHAT_CONTEXT__MAX_TOKENS is context.max_tokens
             variables.append((name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), text))
     layers += [[*agent], variables, [(COMMAND_LINE, key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
@@ -144,7 +140,8 @@ def read_toml(file: Path) -> list[Entry]:
     except tomllib.TOMLDecodeError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
     except (OSError, ValueError, RecursionError) as e:
-        raise ConfigError(f"{file} cannot be read: {reason(e)}", UNREADABLE) from e
+        hint = f"It must be a UTF-8 file of at most {MAX_SETTINGS_BYTES // 1000} kB that you may read."
+        raise ConfigError(f"{file} cannot be read: {reason(e)}", hint) from e
     return [(str(file), key, value) for key, value in table.items()]
 
 

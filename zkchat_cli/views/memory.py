@@ -42,10 +42,8 @@ def fact_update_text(fact: Fact, replaced: Fact | None) -> str:
     return text
 
 
-def level_effects(memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]) -> dict[str, str]:
+def level_lines(memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
     """For each level of memory, what of it is among the `items` for a prompt, or why nothing is; `root_items` are of the vault's root."""
-    if not memory.enabled:
-        return dict.fromkeys(("user", "project", "folder", "agent", "facts"), "off (context.memory_integration = false)")
     switches = memory.switches
     root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in root_items]
     folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in root_items]
@@ -58,16 +56,13 @@ def level_effects(memory: Memory, root_items: Sequence[MemoryItem], items: Seque
         tokens = sum(item.tokens for item in items if item.kind == level)
         return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
 
-    return {
-        "user": private_file("user", "off (memory.user = false)"),
-        "project": project if switches.project else "off (memory.project = false)",
-        "folder": folder if switches.project else "off (memory.project = false)",
-        "agent": private_file("agent", "no agent is in use" if switches.agent else "off (memory.agent = false)"),
-        "facts": f"{facts} relevant, of {len(memory.facts())} remembered"
-        + (f"; and {notes} of the notes that answers cited" if notes else ""),
-    }
-
-
-def level_lines(memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
-    for level, effect in level_effects(memory, root_items, items).items():
-        yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(effect, "dim")), indent=9)
+    cited = f"; and {notes} of the notes that answers cited" if notes else ""
+    for level, effect in (
+        ("user", private_file("user", "off (memory.user = false)")),
+        ("project", project if switches.project else "off (memory.project = false)"),
+        ("folder", folder if switches.project else "off (memory.project = false)"),
+        ("agent", private_file("agent", "no agent is in use" if switches.agent else "off (memory.agent = false)")),
+        ("facts", f"{facts} relevant, of {len(memory.facts())} remembered{cited}"),
+    ):
+        shown = effect if memory.enabled else "off (context.memory_integration = false)"
+        yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(shown, "dim")), indent=9)

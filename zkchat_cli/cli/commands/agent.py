@@ -23,7 +23,6 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's na
 def list_(ctx: CommandContext) -> None:
     """All agents, and the problems in their files."""
     from zkchat_cli.agents import loader
-    from zkchat_cli.agents.loader import Agent
     from zkchat_cli.app.settings import check_agent
     from zkchat_cli.views.text import styled_line
 
@@ -36,7 +35,7 @@ def list_(ctx: CommandContext) -> None:
             model = f" · {agent.values['model']}" if agent.values.get("model") else ""
             line = f"{'yours   ' if agent.file else 'built in'}{model}  {truncate(agent.description or agent.prompt, 100)}"
         except ConfigError as e:
-            agent, problem, line = Agent(name, {}, loader.agent_file(folder, name)), e.message, f"✗ {e.message}"
+            agent, problem, line = loader.Agent(name, {}, loader.agent_file(folder, name)), e.message, f"✗ {e.message}"
         rows.append({**_agent_document(agent), "problem": problem})
         lines.append(styled_line(f"{name:<{max(map(len, names))}}  {line}".rstrip(), "red" if problem else ""))
     ctx.print_result(rows, lines)
@@ -112,12 +111,11 @@ def config_(
 def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
     """As an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy or provider."""
     from zkchat_cli.agents import loader
-    from zkchat_cli.agents.loader import Agent
     from zkchat_cli.app.settings import check_agent, check_settings
     from zkchat_cli.config.loader import COMMAND_LINE
 
     values = loader.validate_profile(COMMAND_LINE, given)
-    check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
+    check_agent(loader.Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
     if values.get("model"):
         check_settings(replace(ctx.config.with_model(values["model"]), origins={"model": COMMAND_LINE}))
     return values

@@ -1,8 +1,6 @@
 """Memory: facts that outlast a conversation, and which of them go into the prompt."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +13,6 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
-    from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.memory.facts import StoredMemory
     from zkchat_cli.models import Fact
 
@@ -25,19 +22,13 @@ COMMAND = command_group("Memory: facts that outlast a conversation, and which of
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")]
 
 
-@contextmanager
-def _session_without_conversation(ctx: CommandContext) -> "Iterator[ZkChatSession]":
-    with ctx.open_app() as app:
-        yield app.session()
-
-
 @command(COMMAND, *options.NOTES, name="list")
 def list_(ctx: CommandContext) -> None:
     """All remembered facts, newest first."""
     from zkchat_cli.views.memory import fact_lines
 
-    with _session_without_conversation(ctx) as session:
-        remembered = session.memory.facts()
+    with ctx.open_app() as app:
+        remembered = app.session().memory.facts()
     ctx.print_result([_fact_document(fact) for fact in remembered], fact_lines(remembered), 'No facts yet. Add one: zkchat memory add "…"')
 
 
@@ -52,8 +43,8 @@ def add(
     from zkchat_cli.views.memory import fact_update_text
 
     fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
-    with _session_without_conversation(ctx) as session:
-        stored, replaced = session.memory.remember(fact, key=key)
+    with ctx.open_app() as app:
+        stored, replaced = app.session().memory.remember(fact, key=key)
     document = {**_fact_document(stored), "replaced": _fact_document(replaced) if replaced else None}
     ctx.print_result(document, fact_update_text(stored, replaced))
 
@@ -70,9 +61,9 @@ def import_(
     imports = find_imports(f'@"{path.removeprefix("@")}"')
     if not imports:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
-    with _session_without_conversation(ctx) as session:
+    with ctx.open_app() as app:
         try:
-            file = read_import(imports[0], ImportRoots(session.vault, Path.cwd()))
+            file = read_import(imports[0], ImportRoots(app.vault, Path.cwd()))
         except VaultError as e:
             e.hint = e.hint or "Name a file of your notes or of the current folder."
             raise
@@ -80,7 +71,8 @@ def import_(
         short_facts = [fact for fact in facts if len(fact) <= MAX_FACT]
         if not short_facts:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph is read as one fact.")
-        updates = [session.memory.remember(fact, source=file.relative_path) for fact in short_facts]
+        memory = app.session().memory
+        updates = [memory.remember(fact, source=file.relative_path) for fact in short_facts]
     if skipped := len(facts) - len(short_facts):
         ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters.")
     document = {"imported": [_fact_document(stored) for stored, _ in updates], "skipped": skipped}
@@ -92,7 +84,8 @@ def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEX
     """Search facts, often cited notes and memory files; best first."""
     from zkchat_cli.views.memory import memory_search_lines
 
-    with _session_without_conversation(ctx) as session:
+    with ctx.open_app() as app:
+        session = app.session()
         ranked = session.memory.search(text, session.runtime.budget.messages, session.runtime.counter)
     ctx.print_result([_ranked_document(each) for each in ranked], memory_search_lines(ranked), NO_MATCH)
 
@@ -125,11 +118,12 @@ def forget(
     """Delete a fact and the older ones it replaced."""
     from zkchat_cli.memory.facts import slugify
 
-    with _session_without_conversation(ctx) as session:
-        fact = session.memory.find_fact(key)
+    with ctx.open_app() as app:
+        memory = app.session().memory
+        fact = memory.find_fact(key)
         named = sanitize(f"{fact.key} ({fact.content})")
         confirm(f"Forget {named}?", f"forgetting {named}", yes=yes or fact.key in (key, slugify(key)))
-        session.memory.forget(fact.key)
+        memory.forget(fact.key)
     ctx.print_result(_fact_document(fact), f"Forgotten: {fact.content} ({fact.key})")
 
 
