@@ -72,7 +72,23 @@ def note_text(question: str, answer: ZkChatMessage, conversation: str, name: Cal
         quotation = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
         sources[f"- {link(citation)} {path}{where}{quotation}{base.quotation_doubt(citation)}"] = None
     source_list = "\n".join(["## Sources", "", *sources]) if sources else ""
-    return "\n\n".join(filter(None, (front_matter, _link_citations(answer, link).strip("\n"), source_list))) + "\n"
+    at: defaultdict[tuple[int, int] | int, list[Citation]] = defaultdict(list)
+    for citation in answer.citations:
+        at[citation.number].append(citation)
+        for span in citation.spans:
+            at[span].append(citation)
+    parts: list[str] = []  # of the answer, with links instead of citation marks; unknown numbers stay
+    for piece, mark in marks.split_at_marks(answer.content, marks.cited_marks(answer.content, answer.citations)):
+        cited = (at.get(mark.span) or [c for number in mark.numbers for c in at[number]]) if mark else []
+        if all(citation.relative_path is None for citation in cited):
+            parts.append(piece)
+            continue
+        links = dict.fromkeys(f"[{c.number}]" if c.relative_path is None else link(c) for c in cited)
+        if parts and parts[-1].endswith(("!", "[")):
+            parts.append(" ")  # `![[…]]` would embed the note
+        parts.append(", ".join(links))
+    text = base.close_code_block("".join(parts)).strip("\n")
+    return "\n\n".join(filter(None, (front_matter, text, source_list))) + "\n"
 
 
 def file_name(question: str, exists: Callable[[str], bool]) -> str:
@@ -83,23 +99,3 @@ def file_name(question: str, exists: Callable[[str], bool]) -> str:
     base = words[:1].upper() + words[1:] or "Answer"
     candidates = (f"{base}.md" if n == 1 else f"{base} {n}.md" for n in count(1))
     return next(candidate for candidate in candidates if not exists(candidate))
-
-
-def _link_citations(answer: ZkChatMessage, link: Callable[[Citation], str]) -> str:
-    """The answer with links instead of citation marks; unknown numbers stay. An open code block is closed."""
-    at: defaultdict[tuple[int, int] | int, list[Citation]] = defaultdict(list)
-    for citation in answer.citations:
-        at[citation.number].append(citation)
-        for span in citation.spans:
-            at[span].append(citation)
-    parts: list[str] = []
-    for piece, mark in marks.split_at_marks(answer.content, marks.cited_marks(answer.content, answer.citations)):
-        cited = (at.get(mark.span) or [c for number in mark.numbers for c in at[number]]) if mark else []
-        if all(citation.relative_path is None for citation in cited):
-            parts.append(piece)
-            continue
-        links = dict.fromkeys(f"[{c.number}]" if c.relative_path is None else link(c) for c in cited)
-        if parts and parts[-1].endswith(("!", "[")):
-            parts.append(" ")  # `![[…]]` would embed the note
-        parts.append(", ".join(links))
-    return base.close_code_block("".join(parts))

@@ -52,7 +52,7 @@ _FIRST, _LAST = 0x10F000, 0x10FFFD
 _FOLDED = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")  # the end of Unicode's private planes, where fonts have no characters
 
 
-class Pastes:
+class Pastes(Processor):
     """The long pastes of a chat, for its whole duration: the input history may contain any of them. Each is one character in the input
     line, shown as `[pasted 120 lines]` and sent in full, so that no key can leave half of it."""
 
@@ -82,6 +82,19 @@ class Pastes:
     def _text(self, character: str) -> str | None:
         number = ord(character) - _FIRST
         return self._texts[number] if 0 <= number < len(self._texts) else None
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        fragments = transformation_input.fragments
+        if transformation_input.document.text.isascii():
+            return Transformation(fragments)
+        shown: StyleAndTextTuples = []
+        offsets = [0]
+        for fragment in explode_text_fragments(fragments):
+            label = self.label(fragment[1]) if len(fragment[1]) == 1 else None
+            shown.append((f"{fragment[0]} class:pasted", label) if label is not None else fragment)
+            offsets.append(offsets[-1] + fragment_list_len([shown[-1]]))
+        last = len(offsets) - 1
+        return Transformation(shown, lambda source: offsets[min(source, last)], lambda display: bisect_right(offsets, display) - 1)
 
 
 class InputLine:
@@ -123,7 +136,7 @@ class InputLine:
             # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
             complete_while_typing=Condition(lambda: can_complete(self._session.default_buffer.document.text_before_cursor)),
             reserve_space_for_menu=MENU_LINES,
-            input_processors=[_FoldedPastes(pastes)],
+            input_processors=[pastes],
             bottom_toolbar=self._draw_toolbar,
             enable_suspend=True,
             tempfile_suffix=".md",
@@ -311,25 +324,6 @@ class ChatCompleter(Completer):
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
         for each in self._completer.suggest(document.text_before_cursor, document.text_after_cursor):
             yield Completion(each.text, -each.replaced, display=each.label or None, display_meta=each.description or None)
-
-
-class _FoldedPastes(Processor):
-    def __init__(self, pastes: Pastes) -> None:
-        self._pastes = pastes
-
-    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
-        fragments = transformation_input.fragments
-        if transformation_input.document.text.isascii():
-            return Transformation(fragments)
-        shown: StyleAndTextTuples = []
-        offsets = [0]
-        for fragment in explode_text_fragments(fragments):
-            label = self._pastes.label(fragment[1]) if len(fragment[1]) == 1 else None
-            shown.append((f"{fragment[0]} class:pasted", label) if label is not None else fragment)
-            offsets.append(offsets[-1] + fragment_list_len([shown[-1]]))
-
-        last = len(offsets) - 1
-        return Transformation(shown, lambda source: offsets[min(source, last)], lambda display: bisect_right(offsets, display) - 1)
 
 
 class VaultHistory(History):

@@ -232,7 +232,14 @@ class BlockRenderer:
         widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
         space = width - 3 * (len(columns) - 1)
         if sum(widths) > space and width < (MIN_COLUMN + 3) * len(columns):
-            return _records(lines, width)
+            head, *body = lines
+            records: list[Text] = []  # each row with the name of the column before each cell
+            for values in body:
+                records += [Text()] if records else []
+                for name, value in zip(head, values, strict=True):
+                    text = Text.assemble(name, ": " if name else "", value)
+                    records += [Text("  " if place else "") + row for place, row in enumerate(wrap(text, width - 2))]
+            return records or [row for name in head for row in wrap(name, width)]
         for place, column in enumerate(sorted(range(len(columns)), key=lambda column: widths[column])):
             widths[column] = min(widths[column], space // (len(columns) - place))
             space -= widths[column]
@@ -253,18 +260,6 @@ class BlockRenderer:
 def _inline_tokens(node: SyntaxTreeNode) -> list[Token]:
     inline = node.children[0].token
     return (inline.children if inline else None) or []
-
-
-def _records(lines: Sequence[Sequence[Text]], width: int) -> list[Text]:
-    """Each row of a table with the name of the column before each cell."""
-    head, *body = lines
-    rows: list[Text] = []
-    for cells in body:
-        rows += [Text()] if rows else []
-        for name, cell in zip(head, cells, strict=True):
-            text = Text.assemble(name, ": " if name else "", cell)
-            rows += [Text("  " if place else "") + row for place, row in enumerate(wrap(text, width - 2))]
-    return rows or [row for name in head for row in wrap(name, width)]
 
 
 def _highlight(code: str, language: str, console: Console) -> Text:
