@@ -50,10 +50,8 @@ class Compactor:
         self, runtime: Runtime, request: CompactionRequest, timer: PhaseTimer | None = None
     ) -> Generator[events.Event, None, Compaction]:
         """Compact the conversation and store that, unless it is a preview; the mode is "none" when nothing is gained. Raises StoreError."""
-        return self._prepare_run(runtime, request, timer or PhaseTimer(self.services.clock)).run()
-
-    def _prepare_run(self, runtime: Runtime, request: CompactionRequest, timer: PhaseTimer) -> "_CompactionRun":
-        return _CompactionRun(self.services, self.state, self.prompts, runtime, request, timer)
+        timer = timer or PhaseTimer(self.services.clock)
+        return _CompactionRun(self.services, self.state, self.prompts, runtime, request, timer).run()
 
     def run_if_enabled(self, turn: TurnInProgress, reason: str, *, ask: bool = True) -> Iterator[events.Event]:
         """Compact automatically, if the settings allow it and the store can be written. A problem is reported, and the turn continues."""
@@ -73,7 +71,8 @@ class Compactor:
         if not turn.shortened or not turn.runtime.settings.context.auto_summarize or not turn.runtime.strategy.summarizes:
             return
         reason = "tool results filled the window"
-        done = self._prepare_run(turn.runtime, CompactionRequest(reason), turn.timer).mask(tuple(turn.shortened))
+        run = _CompactionRun(self.services, self.state, self.prompts, turn.runtime, CompactionRequest(reason), turn.timer)
+        done = run.mask(tuple(turn.shortened))
         if done is None:
             return
         # not after the newest message: /compact may do more at once
@@ -121,8 +120,11 @@ class _CompactionRun:
         if fold is not None:
             done = yield from self._fold(fold, masking)
         assert done is not None
-        if masking is not None or fold is not None:
-            done = self._with_sent_tokens(done)
+        if request.current and done.mode != "none":
+            sent = done.with_summary_of(self._previous)
+            inputs = self._inputs._replace(history=self.prompts.masked_turns(self.runtime, sent), compaction=sent)
+            with suppress(PromptTooLarge):  # the figure of the next call's prompt, with what recall adds
+                done = done.model_copy(update={"tokens_after": self.prompts.assemble(self.runtime, inputs).usage.total_tokens})
         if done.mode != "none" and not done.preview:
             with self.timer("store"):
                 self.state.add_compaction(done)
@@ -167,16 +169,8 @@ class _CompactionRun:
 
     @cached_property
     def _inputs(self) -> PromptInputs:
-        """The other inputs of a prompt, looked up once for all compactions that are compared."""
-        return self.prompts.inputs(self.runtime, (), self._previous)
-
-    @cached_property
-    def _inputs_of_turn(self) -> PromptInputs:
-        """The same with the turn in progress."""
-        request = self.request
-        if not request.current:
-            return self._inputs
-        return self.prompts.inputs(self.runtime, request.current, self._previous, offer_tools=request.offer_tools)
+        """The other inputs of a prompt, with the turn in progress, looked up once for all compactions that are compared."""
+        return self.prompts.inputs(self.runtime, self.request.current, self._previous, offer_tools=self.request.offer_tools)
 
     def _count_covered(self, history: TurnHistory) -> int:
         return history.count_covered(self._previous) if self._previous_summary else 0
@@ -187,29 +181,12 @@ class _CompactionRun:
         after = self.prompts.uncompacted_tokens(self.runtime, compaction.with_summary_of(self._previous), self._inputs)
         return compaction.model_copy(update={"tokens_after": after}) if after < compaction.tokens_before else None
 
-    def _with_sent_tokens(self, done: Compaction) -> Compaction:
-        """In a turn, the figures of the prompt that is then sent: with the turn's messages and what recall adds."""
-        if not self.request.current or done.mode == "none":
-            return done
-        sent = done.with_summary_of(self._previous)
-        inputs = self._inputs_of_turn._replace(history=self.prompts.masked_turns(self.runtime, sent), compaction=sent)
-        with suppress(PromptTooLarge):
-            after = self.prompts.assemble(self.runtime, inputs).usage.total_tokens  # the next call's prompt
-            before = self.prompts.uncompacted_tokens(self.runtime, self._previous, self._inputs_of_turn)
-            return done.model_copy(update={"tokens_before": before, "tokens_after": after})
-        return done
-
-    @cached_property
-    def _bare_cost(self) -> ContextUsage:
-        """The prompt without any history, and without the turn in progress."""
-        return self.prompts.fixed_cost(self.runtime, self._inputs)
-
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
         """The prompt without any history, with the turn in progress if that fits."""
         with suppress(PromptTooLarge):
-            return self.prompts.fixed_cost(self.runtime, self._inputs_of_turn)
-        return self._bare_cost
+            return self.prompts.fixed_cost(self.runtime, self._inputs)
+        return self.prompts.fixed_cost(self.runtime, self._inputs._replace(current=(), contextual_memory=()))
 
     # masking
 
@@ -243,7 +220,7 @@ class _CompactionRun:
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
-        history = compaction.tokens_after - self._bare_cost.total_tokens
+        history = compaction.tokens_after - self._fixed_cost.total_tokens
         return history <= policy.MASKED_HISTORY_SHARE * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
     # folding
