@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import summarize_problems
@@ -83,10 +84,11 @@ class BackgroundLoader:
         sys.setswitchinterval(self._switch_interval)
 
     def _run(self) -> None:
+        STOP.set(self._stopped)
         try:
-            self._check_stopped()
+            raise_if_stopped()
             self.opened = self._start_session()
-            self._check_stopped()
+            raise_if_stopped()
             self._prepare(self.opened)
             pause = SCAN_INTERVAL
             while not self._stopped.wait(pause):
@@ -95,7 +97,7 @@ class BackgroundLoader:
                     with suppress(Exception):  # the message itself will report it
                         session.look_ahead()
                 pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
-        except _StoppedError:
+        except KeyboardInterrupt:  # the user has left the chat
             pass
         except BaseException as e:  # noqa: BLE001  the prompt's thread raises it again
             self.failure = e
@@ -141,11 +143,11 @@ class BackgroundLoader:
 
         with suppress(ZkchatError):  # the question itself will report it
             opened.session.warm_up()
-        self._check_stopped()
+        raise_if_stopped()
         vault.embed_in_background(self._chat.is_busy, opened.app.message_embedder())
 
     def _show_progress(self, done: int, total: int) -> None:
-        self._check_stopped()
+        raise_if_stopped()
         self.state = f"indexing {done}/{total}"
         if time.monotonic() > self._notify_at:
             self._notify_at = time.monotonic() + PROGRESS_INTERVAL
@@ -179,11 +181,3 @@ class BackgroundLoader:
     def _set_state(self, state: str) -> None:
         self.state = state
         self._chat.notify()
-
-    def _check_stopped(self) -> None:
-        if self._stopped.is_set():
-            raise _StoppedError
-
-
-class _StoppedError(Exception):
-    """The user has left the chat."""
