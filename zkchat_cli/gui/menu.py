@@ -11,8 +11,7 @@ from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.gui.widgets import YES, StyledBrowser, fixed_font, lines_html
 from zkchat_cli.models import Compaction
-from zkchat_cli.slash.context import usage_lines
-from zkchat_cli.views.prompts import prompt_text
+from zkchat_cli.views.prompts import pinned_turns, prompt_text, usage_lines
 from zkchat_cli.views.text import StyledLine, styled_line
 from zkchat_cli.views.turn_steps import describe_compaction
 
@@ -80,7 +79,7 @@ def show_context(window: "ChatWindow") -> None:
 
     def explain(session: ZkChatSession) -> tuple[Sequence[StyledLine], str]:
         prompt = sent or session.prompt(message)
-        return usage_lines(session, prompt), prompt_text(prompt)
+        return usage_lines(prompt, pinned=pinned_turns(session.history)), prompt_text(prompt)
 
     (window.look_up if sent is not None else window.run)(explain, lambda found: ContextDialog(window, *found))
 

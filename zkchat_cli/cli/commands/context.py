@@ -88,14 +88,13 @@ def diff(
 @command(COMMAND, *options.PROMPT)
 def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """Tokens per component against the budgets, and how to reduce the largest."""
-    from zkchat_cli.slash.context import usage_lines
-    from zkchat_cli.views.prompts import WIDTH
+    from zkchat_cli.views import prompts
     from zkchat_cli.views.text import IN_SHELL
 
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
-        columns = shutil.get_terminal_size((WIDTH, 24)).columns
-        ctx.print_result(prompt.usage, usage_lines(session, prompt, columns, IN_SHELL))
+        columns = shutil.get_terminal_size((prompts.WIDTH, 24)).columns
+        ctx.print_result(prompt.usage, prompts.usage_lines(prompt, columns, prompts.pinned_turns(session.history), IN_SHELL))
 
 
 @command(COMMAND, *options.NOTES)

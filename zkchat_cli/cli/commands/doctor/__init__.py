@@ -1,7 +1,6 @@
 """Check settings, vault, index, store and models, with the next step for each problem."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -9,9 +8,6 @@ from zkchat_cli import __version__
 from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.numbers import plural
-
-if TYPE_CHECKING:
-    from zkchat_cli.views.text import StyledLine
 
 COMMAND = command_group()
 NAME_WIDTH = 10  # length of the longest name of a check
@@ -28,6 +24,7 @@ def doctor(
     --repair says what was lost, and keeps the damaged file under a name with the date.
     """
     from zkchat_cli.cli.commands.doctor.checks import run_checks
+    from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
     repaired = _repair_store(ctx) if repair else None
     found = run_checks(ctx.startup_options())
@@ -36,22 +33,18 @@ def doctor(
     error = ZkchatError(f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each.")
     if failed:
         error.reported, error.code = True, failed[0]["code"]
+    lines = []
+    for check in found:
+        mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
+        lines.append(styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style))
+        if check["next_step"]:
+            arrow = StyledSpan(f"{'':<{NAME_WIDTH + 3}}→ ", "yellow", spoken="  next step: ")
+            lines.append(StyledLine((arrow, StyledSpan(check["next_step"], "yellow"))))
     document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired}
-    ctx.print_result(document | {"error": error.to_json() if failed else None}, _check_lines(found))
+    ctx.print_result(document | {"error": error.to_json() if failed else None}, lines)
     if failed:
         ctx.screen.warn(error.message)
         raise error
-
-
-def _check_lines(found: list[dict[str, Any]]) -> "Iterator[StyledLine]":
-    from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
-
-    for check in found:
-        mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
-        yield styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style)
-        if check["next_step"]:
-            arrow = StyledSpan(f"{'':<{NAME_WIDTH + 3}}→ ", "yellow", spoken="  next step: ")
-            yield StyledLine((arrow, StyledSpan(check["next_step"], "yellow")))
 
 
 def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
