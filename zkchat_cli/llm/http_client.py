@@ -11,7 +11,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -78,7 +78,6 @@ SETTINGS = {
 """The settings that are sent to a server, and how its message names them when it rejects their value."""
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError)
 """What reading an answer or an event of another form raises; Anthropic's SDK raises RuntimeError for events in another order."""
-QUOTA = "insufficient_quota"
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 _CONTEXT_LIMIT = re.compile(
     r"(?:(?:context (?:length|size|window)|tokens allowed|maximum prompt length)(?:(?!\bby\b|n_keep)\D){0,40}|n_ctx\W{1,3}|<= ?"
@@ -135,7 +134,6 @@ class Endpoint:
     """For the user: which key it has."""
     is_configured: bool = False
     """Whether the user has set something for it: an address, a key."""
-    sleep: Callable[[float], None] = time.sleep
     _client: "httpx.Client | None" = field(default=None, init=False)
 
     @property
@@ -234,7 +232,7 @@ class Endpoint:
                 return self.error("auth", f"{problem}{code}{quoted if status == 403 else ''}", self.check_key)
             case 404:
                 return self.error("unknown_model", f"knows no such model or address (404){quoted}", self.check)
-            case 402 | 429 if status == 402 or QUOTA in text:
+            case 402 | 429 if status == 402 or "insufficient_quota" in text:
                 return self.error("quota", f"says that the account's quota is used up{code}{quoted}", "Check its plan and billing.")
             case 429:
                 seconds = retry_after or 0
@@ -269,7 +267,7 @@ class Endpoint:
             try:
                 status, answer = self._exchange(url, limits, body)
                 if limits.retry and (status == 429 or status >= 500):
-                    self.sleep(limits.retry)
+                    time.sleep(limits.retry)
                     status, answer = self._exchange(url, limits, body)
                 answered.set_result((status, answer))
             except BaseException as e:  # noqa: BLE001  the caller gets it

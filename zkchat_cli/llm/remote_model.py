@@ -34,7 +34,6 @@ MAX_WINDOW = 1_048_576
 CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
 _LIMITED: dict[type, str] = {base.TextPart: "the answer", base.ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
-_Queued = Delta | HiddenPart | None
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 _log = logging.getLogger(__name__)
 
@@ -151,10 +150,8 @@ class RemoteModel(Model):
             self._prepared = True
             try:
                 found = self.find_window()
-            except ProviderError as e:  # the first call reports it
-                self._prepared = e.kind not in ("connection", "server")  # the next turn asks a server again that is only starting
-                return
-            except UNREADABLE:
+            except (ProviderError, *UNREADABLE) as e:  # the first call reports it; the next turn asks a server again that is only starting
+                self._prepared = not (isinstance(e, ProviderError) and e.kind in ("connection", "server"))
                 return
             if found is not None and found.tokens > MAX_WINDOW:
                 found = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more")
@@ -243,7 +240,7 @@ def stream_in_thread(
     """
     import asyncio  # 30 ms, which only a call of a server has to pay
 
-    deltas: queue.SimpleQueue[_Queued] = queue.SimpleQueue()
+    deltas: queue.SimpleQueue[Delta | HiddenPart | None] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
     task = loop.create_task(call(deltas.put))
 

@@ -123,10 +123,6 @@ class RankedQuote(NamedTuple):
     def section(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((self.excerpt.title, *self.passage.headings[-1:])))
 
-    @property
-    def section_key(self) -> tuple[object, ...]:
-        return (self.order[0], *self.section)
-
 
 class RankedPassages(NamedTuple):
     """All passages, and those that are about the question, best first.
@@ -174,12 +170,11 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         inside, above = _share(c.words, rarity), _share(c.above - c.words, rarity)
         coverage = max(coverage, inside + above if inside else 0.0)
         lexical.append(inside + ABOVE_WEIGHT * above)
-    cosines = _cosines(question.text, candidates, lexical, similarities) if similarities and candidates else None
-    by_passage, by_section = cosines or ({}, {})
+    by_passage, by_section = _cosines(question.text, candidates, lexical, similarities) if similarities and candidates else ({}, {})
     ranked: list[RankedQuote] = []
     for i, c in enumerate(candidates):
         similar, heading = by_passage.get(i, 0.0), by_section.get(c.section, 0.0)
-        matching = heading if cosines is not None else _share(_stems(c.section[-1], languages), rarity)
+        matching = heading if by_passage else _share(_stems(c.section[-1], languages), rarity)
         opening = OPENING_WEIGHT * max(0.0, matching - MIN_HEADING) ** 2 if c.passage.position == 0 and c.passage.kind != "row" else 0.0
         by_meaning = similar + HEADING_WEIGHT * heading + opening
         value = (WORDS_WEIGHT * lexical[i] + by_meaning + c.rank_worth) * c.quality
@@ -201,15 +196,13 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
 
 def _cosines(
     question: str, candidates: Sequence[RankedQuote], lexical: Sequence[float], similarities: Similarities
-) -> tuple[dict[int, float], dict[tuple[str, ...], float]] | None:
-    """How similar the likeliest candidates (by index) and their sections are to the question in meaning; None if the model cannot tell."""
+) -> tuple[dict[int, float], dict[tuple[str, ...], float]]:
+    """How similar the likeliest candidates (by index) and their sections are to the question in meaning; empty if the model cannot tell."""
     likeliness = [(WORDS_WEIGHT * words + c.rank_worth) * c.quality for c, words in zip(candidates, lexical, strict=True)]
     compared = sorted(sorted(range(len(candidates)), key=likeliness.__getitem__, reverse=True)[:MAX_BY_MEANING])
     sections = list(dict.fromkeys(candidates[i].section for i in compared))
-    cosines = similarities.similarities(question, [*(candidates[i].text for i in compared), *map(" › ".join, sections)])
-    if cosines is None:
-        return None
-    return dict(zip(compared, cosines, strict=False)), dict(zip(sections, cosines[len(compared) :], strict=True))
+    cosines = similarities.similarities(question, [*(candidates[i].text for i in compared), *map(" › ".join, sections)]) or []
+    return dict(zip(compared, cosines, strict=False)), dict(zip(sections, cosines[len(compared) :], strict=False))
 
 
 def _find_forms(word: str, vocabulary: Mapping[str, int], languages: tuple[str, ...]) -> tuple[str, ...]:
@@ -254,12 +247,13 @@ def select_sections(ranked: RankedPassages) -> list[list[RankedQuote]]:
     best = [quote for quote in ranked.all if quote.passage.kind != "code"] or ranked.all
     if not best:
         return []
-    opening = min((quote for quote in best if quote.section_key == best[0].section_key), key=lambda q: q.order)
+    first = best[0].order[0], best[0].section
+    opening = min((quote for quote in best if (quote.order[0], quote.section) == first), key=lambda q: q.order)
     if opening.passage.kind != "prose" or opening.is_question or not passages.ends_as_sentence(opening.text):
         opening = best[0]
     sections: dict[tuple[object, ...], list[RankedQuote]] = {}
     for quote in add_code(select_quotes(best, first=[opening]), ranked.all):
-        sections.setdefault(quote.section_key, []).append(quote)
+        sections.setdefault((quote.order[0], quote.section), []).append(quote)
     return [sorted(quotes, key=lambda q: q.order) for quotes in sections.values()]
 
 
