@@ -10,7 +10,7 @@ from contextlib import suppress
 from zkchat_cli.errors import VaultError
 from zkchat_cli.references.provenance import Exchange
 from zkchat_cli.text.words import content_stems
-from zkchat_cli.vault.search.related import RANK_CONSTANT, RelatedNote
+from zkchat_cli.vault.search.fusion import RANK_CONSTANT, RelatedNote
 from zkchat_cli.vault.vault import Vault
 
 MAX_NOTES = 5

@@ -16,7 +16,7 @@ def find_backlinks(vault: Vault, relative_path: Note, offset: Annotated[int, f"l
     after = max(0, offset) + MOST
     note = f"{len(rows) - after} more: ask again with offset={after}." if after < len(rows) else ""
     data = {"path": path, "backlinks": len(rows)}
-    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), data, note if shown else "No other note links to it.")
+    return ToolOutput(vault.link_lines(shown), data, note if shown else "No other note links to it.")
 
 
 TOOL = declare_tool(find_backlinks)

@@ -15,7 +15,7 @@ def find_forward_links(vault: Vault, relative_path: Note) -> ToolOutput:
     note = f"{len(rows) - MOST} more: read {path} from start_line={shown[-1].line}." if len(rows) > MOST else ""
     links = [{"link": truncate(row.raw, MAX_SHOWN), "line": row.line, "path": row.target} for row in shown]
     data = {"path": path, "count": len(rows), "links": links}
-    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), data, note if rows else "It links to nothing.")
+    return ToolOutput(vault.link_lines(shown), data, note if rows else "It links to nothing.")
 
 
 TOOL = declare_tool(find_forward_links)

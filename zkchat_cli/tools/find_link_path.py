@@ -11,7 +11,7 @@ def find_link_path(vault: Vault, source: Note, target: Note) -> ToolOutput:
     if found is None:
         data = {"source": start, "target": end, "path": None}
         return ToolOutput(data=data, note="No path of links connects them.", outcome="not connected by links")
-    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(found.links))), {"path": list(found.notes)})
+    return ToolOutput(vault.link_lines(found.links), {"path": list(found.notes)})
 
 
 TOOL = declare_tool(find_link_path)

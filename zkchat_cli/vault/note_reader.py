@@ -88,8 +88,8 @@ class NoteReader:
             return found
         raise sections.missing_section(relative_path, "block" if "^" in anchor else "heading", anchor, note.markup)
 
-    def link_lines(self, rows: Iterable[LinkRow]) -> list[ContentChunk]:
-        """The line of each link, word for word, as a chunk to cite; the index's snippet if the link is gone. Each note is read once."""
+    def link_lines(self, rows: Iterable[LinkRow]) -> tuple[ContentChunk, ...]:
+        """The lines of the links, word for word, as chunks to cite; the index's snippet if a link is gone. Each note is read once."""
 
         @cache
         def read(path: str) -> "ParsedNote | None":
@@ -98,12 +98,12 @@ class NoteReader:
             except VaultError:  # deleted or locked since it was indexed
                 return None
 
-        found: list[ContentChunk] = []
+        found: dict[ContentChunk, None] = {}  # without the repeats of a line with several links
         for row in rows:
             note = read(row.source)
+            title, heading, text = note.title if note else row.source, None, row.context_snippet
             line = (note.text if note else "").split("\n")[row.line - 1 : row.line]
             if note and line and row.raw in line[0] and len(line[0]) <= LONGEST_LINE:
-                found.append(make_chunk(row.source, note.title, note.heading_at(row.line), row.line, row.line, line[0]))
-            else:
-                found.append(make_chunk(row.source, note.title if note else row.source, None, row.line, row.line, row.context_snippet))
-        return found
+                heading, text = note.heading_at(row.line), line[0]
+            found[make_chunk(row.source, title, heading, row.line, row.line, text)] = None
+        return tuple(found)

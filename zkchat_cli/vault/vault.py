@@ -32,8 +32,8 @@ from zkchat_cli.vault.links.resolver import resolve
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
-from zkchat_cli.vault.search import fusion, related
-from zkchat_cli.vault.search.related import RelatedNote
+from zkchat_cli.vault.search import fusion
+from zkchat_cli.vault.search.fusion import RelatedNote
 from zkchat_cli.vault.search.semantic import EmbeddingJob, EmbeddingThread, SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
 
@@ -242,16 +242,16 @@ class Vault:
     def _resolve(self, written: Sequence[WrittenLink], source: str | None) -> list[LinkResolution]:
         """The links with their targets, without those that mean no note; broken ones with the notes that they may mean."""
         found = self._ask(lambda index: [(link, resolve(link, source, index.names)) for link in written])
+        near = self._suggest_notes(link.text for link, resolved in found if resolved.status == "broken")
         links: list[LinkResolution] = []
         for link, resolved in found:
+            if resolved.status == "broken":
+                resolved = resolved._replace(candidates=near.get(link.text, ()))
             if resolved.status is not None:
                 fields = link._asdict() | resolved._asdict()
                 del fields["place"]
                 links.append(LinkResolution(**fields))
-        if not (names := [link.text for link in links if link.status == "broken"]):
-            return links
-        near = self._suggest_notes(names)
-        return [link.model_copy(update={"candidates": near[link.text]}) if near.get(link.text) else link for link in links]
+        return links
 
     def _suggest_notes(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The paths that names of missing notes may mean: those of a similar name. With search by meaning those of much the same name, else
@@ -263,6 +263,8 @@ class Vault:
             return self._ask(lambda index: {name: [path for _, path in suggest(index, name, MOST_SUGGESTIONS, least)] for name in names})
 
         wanted = list(islice(dict.fromkeys(names), MOST_SUGGESTED))
+        if not wanted:
+            return {}
         near = by_name(wanted, name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY)
         unknown = [name for name in wanted if self.semantic and not near[name] and not is_attachment(name)]
         phrases = [name for name in unknown if any(map(str.isalpha, name))]  # the note of a day is like no other by its meaning
@@ -363,11 +365,10 @@ class Vault:
     def related_notes(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
         """The notes most related to a note by links and words, best first. Raises VaultError if there is no such note."""
         note = self._reader.parse(relative_path)
-        keywords = related.extract_keywords(note)
+        keywords = fusion.extract_keywords(note)
         by_links = self.notes_related_by_links(note.relative_path)
-        by_words = related.best_chunks(self.search(" ".join(keywords), MOST_COMPARED))
-        by_words.pop(note.relative_path, None)
-        return list(islice(related.fuse_rankings(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
+        by_words = (chunk for chunk in self.search(" ".join(keywords), MOST_COMPARED) if chunk.relative_path != note.relative_path)
+        return list(islice(fusion.related_notes(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
 
     def notes_related_by_links(self, relative_path: str) -> list[graph.LinkRelation]:
         return self._ask(lambda index: graph.related_by_links(index, relative_path, MOST_COMPARED))
@@ -377,9 +378,8 @@ class Vault:
         from zkchat_cli.vault.search.query import as_words, parse_query
 
         words = as_words(question)
-        terms = parse_query(words).words
-        best = related.best_chunks(self.search(words, limit * MOST_CHUNKS_OF_A_NOTE)).values()
-        return [RelatedNote(chunk, related.reasons(None, related.shared_words(terms, chunk))) for chunk in best][: max(limit, 0)]
+        by_words = self.search(words, limit * MOST_CHUNKS_OF_A_NOTE)
+        return list(islice(fusion.related_notes(parse_query(words).words, (), by_words, self._reader.first_chunk), max(limit, 0)))
 
     def _require_file(self, relative_path: str) -> None:
         if not self._ask(lambda index: index.has_file(relative_path)):

@@ -94,6 +94,8 @@ INDEXES = (
 )
 """Created after the notes are inserted: sorting half a million rows once is faster than keeping them sorted."""
 
+SIZES = ("notes", "chunks", "links", "broken_links", "tokens")
+"""Stored totals, because counting a million rows takes longer than a search. `tokens` are estimated, of all chunks."""
 MAX_SNIPPET = 200  # characters of the line around a link
 MOST_WRITTEN = 20  # notes that a person may write in one minute
 _FTS_TABLES = ("words", "note_words", "name_pairs")
@@ -108,22 +110,6 @@ class LinkRow(NamedTuple):
     raw: str
     line: int
     context_snippet: str
-
-
-class IndexChanges(NamedTuple):
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-
-
-class IndexSizes(NamedTuple):
-    """Stored totals, because counting a million rows takes longer than a search. `tokens` are estimated, of all chunks."""
-
-    notes: int = 0
-    chunks: int = 0
-    links: int = 0
-    broken_links: int = 0
-    tokens: int = 0
 
 
 class IndexDatabase:
@@ -157,7 +143,7 @@ class IndexDatabase:
         for statement in _SCHEMA.split(";\n"):
             self.rows(statement)
         self.rows(f"PRAGMA user_version = {VERSION}")
-        meta = {"unicode": unicodedata.unidata_version, **dict.fromkeys(IndexSizes._fields, "0")}
+        meta = {"unicode": unicodedata.unidata_version, **dict.fromkeys(SIZES, "0")}
         self.connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         for table in _FTS_TABLES:
             self.rows(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", _HASH_BYTES)
@@ -219,9 +205,9 @@ class IndexDatabase:
     def names(self, key: str) -> list[LinkName]:
         return [LinkName(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
 
-    def sizes(self) -> IndexSizes:
+    def sizes(self) -> dict[str, int]:
         found = dict(self.rows("SELECT key, value FROM meta"))
-        return IndexSizes(*(int(found[name]) for name in IndexSizes._fields))
+        return {name: int(found[name]) for name in SIZES}
 
     def languages(self) -> tuple[str, ...]:
         """The languages that the notes are written in, each with its stems in the vocabulary."""

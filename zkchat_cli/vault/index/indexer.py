@@ -24,7 +24,7 @@ from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.chunking import estimate_size
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
-from zkchat_cli.vault.index.database import INDEXES, IndexChanges, IndexDatabase, IndexSizes, Progress
+from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Progress
 from zkchat_cli.vault.links.name_suggestions import character_pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
 from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, link_key, note_name
@@ -53,8 +53,9 @@ def is_current(index: IndexDatabase, files: VaultFiles) -> bool:
     )
 
 
-def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool) -> IndexChanges:
-    """Index the files that are new or changed, or `anew` all; a note that is deleted meanwhile counts as removed."""
+def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool) -> tuple[int, int, int]:
+    """Index the files that are new or changed, or `anew` all. Returns the numbers of notes added, changed and removed; a note that is
+    deleted meanwhile counts as removed."""
     with index.transaction() as connection:
         if anew:
             index.create_tables()
@@ -91,9 +92,9 @@ class _IndexUpdate:
         """Notes with a link that is new, deleted or resolved again, so that they may be found by other words."""
         self.pending_notes: set[int] = set()  # notes whose links must be resolved or whose names must be written to `note_words`
         self.chunk_rows: list[tuple[int, int, str | None, str, int, int, str, int]] = []
-        self.growth = Counter[str]()  # the changes of the `IndexSizes`
+        self.growth = Counter[str]()  # the changes of the `SIZES`
 
-    def run(self, root: Path, progress: Progress | None) -> IndexChanges:
+    def run(self, root: Path, progress: Progress | None) -> tuple[int, int, int]:
         # notes that are new, may have changed, or could not be read last time, oldest change first
         listed = ((stamp, path, self.known.get(path)) for path, stamp in self.files.stamps.items())
         candidates = sorted((stamp, path) for stamp, path, old in listed if not old or not old[2] or old[1] != stamp)
@@ -132,9 +133,9 @@ class _IndexUpdate:
         self._update_anchors()
         self._write_note_words()
         self.growth["notes"] = added - len(gone)
-        growth = [(self.growth[name], name) for name in IndexSizes._fields]
+        growth = [(number, name) for name, number in self.growth.items()]
         self.connection.executemany("UPDATE meta SET value = value + ? WHERE key = ?", growth)
-        return IndexChanges(added, changed, len(gone))
+        return added, changed, len(gone)
 
     def _insert_content(self, note_id: int | None, path: str, raw: bytes, digest: bytes | None, unread: str | None) -> None:
         """Insert everything that can be known without other notes; for `note_id` None as a new note."""

@@ -16,7 +16,7 @@ from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.models import IndexReport
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import VaultFiles
-from zkchat_cli.vault.index.database import IndexChanges, IndexDatabase, Progress
+from zkchat_cli.vault.index.database import IndexDatabase, Progress
 from zkchat_cli.vault.index.sqlite import damage_error, delete_database, is_intact, write_checksum
 
 T = TypeVar("T")
@@ -70,16 +70,16 @@ class IndexManager:
         with self._lock:
             files = filesystem.scan_paths(self.root, only, self._ignore) if only is not None and not full else None
             changes = self._run(lambda index: self._update(index, files, progress, full=full))
-            return self.report(round(time.perf_counter() - begin, 4), **changes._asdict())
+            return self.report(*changes, round(time.perf_counter() - begin, 4))
 
-    def report(self, seconds: float = 0.0, **changes: int) -> IndexReport:
+    def report(self, added: int = 0, changed: int = 0, removed: int = 0, seconds: float = 0.0) -> IndexReport:
         """What the index holds, and why it was rebuilt since the last report, if it was."""
 
         def describe(index: IndexDatabase) -> IndexReport:
-            sizes, problems = index.sizes()._asdict(), index.problems()
+            sizes, problems = index.sizes(), index.problems()
             del sizes["tokens"]
             rebuilt, self._rebuilt = self._rebuilt, None
-            return IndexReport(**sizes, **changes, seconds=seconds, problems=problems, rebuilt=rebuilt)
+            return IndexReport(**sizes, added=added, changed=changed, removed=removed, seconds=seconds, problems=problems, rebuilt=rebuilt)
 
         return self.ask(describe)
 
@@ -126,8 +126,10 @@ class IndexManager:
             self._index = IndexDatabase(self.file, in_memory=True)
             return work(self._index)
 
-    def _update(self, index: IndexDatabase, files: VaultFiles | None, progress: Progress | None, *, full: bool = False) -> IndexChanges:
-        """Index these files; all files of the vault for None, or if the index must be built anew."""
+    def _update(
+        self, index: IndexDatabase, files: VaultFiles | None, progress: Progress | None, *, full: bool = False
+    ) -> tuple[int, int, int]:
+        """Index these files; all files of the vault for None, or if the index must be built anew. Returns what `indexer.refresh` does."""
         from zkchat_cli.vault.index import indexer  # parses notes: 6 ms, and the budget bar comes first
 
         anew = full or not index.is_usable
@@ -142,7 +144,7 @@ class IndexManager:
                 )
             self._has_seen_notes = True
             if not anew and indexer.is_current(index, files):
-                return IndexChanges()
+                return 0, 0, 0
         if not index.is_usable and index.version:
             self._rebuilt = "it was made by another version of zkchat or Python"
         return indexer.refresh(index, self.root, files, progress, anew=anew)

@@ -75,16 +75,17 @@ class _Search:
         """`exact` are words that have no other forms."""
         self.index, self.pool = index, pool
         sizes = index.sizes()
+        chunks = max(sizes["chunks"], 1)
         without_forms = [term for term in query.words if is_cjk(term) or term in STOPWORDS or term in exact]
         self.known = find_forms(index, [term for term in query.words if term not in without_forms])
         self.rows: dict[int, RankingCandidate] = {}
         self.query = query._replace(words=(*self.known, *without_forms))
         frequency = {term: forms.chunks for term, forms in self.known.items()}
         others = (term for term in self.query.terms if term not in frequency)
-        frequency |= {term: sizes.chunks if term in STOPWORDS else self._count("words", fts_word(term)) for term in others}
+        frequency |= {term: sizes["chunks"] if term in STOPWORDS else self._count("words", fts_word(term)) for term in others}
         frequency |= {c: self._count("words", fts_word(c), MOST_RANKED + 1) for c in self.query.characters}
-        tokens, per_note = sizes.tokens / max(sizes.chunks, 1), sizes.chunks / max(sizes.notes, 1)
-        self.corpus = Corpus(max(sizes.chunks, 1), max(tokens, 1), per_note, frequency, self.known)
+        tokens, per_note = sizes["tokens"] / chunks, sizes["chunks"] / max(sizes["notes"], 1)
+        self.corpus = Corpus(chunks, max(tokens, 1), per_note, frequency, self.known)
         self.is_filtered = query.is_filtered
         """Then the ids of the notes that the filters allow are in `temp.allowed`. A tag means tags nested in it, too."""
         self.excluded = " OR ".join(fts_phrase(phrase) for phrase in query.without)
