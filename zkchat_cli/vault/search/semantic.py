@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
@@ -94,40 +95,42 @@ class SemanticSearch:
         """What has been computed; a missing chunk counts for as many windows as the others have on average. Loads no model and contacts no
         server."""
         provider = model = ""
-        try:
+        windows = expected = 0
+        complete = False
+        with self.failures_reported():
             provider, _, model = self._embedder.id.partition("/")
             wanted = set(self._ask(lambda index: index.chunk_keys()))
             missing = self._store.missing_keys(list(wanted))
             windows = self._store.count_windows()
             done = len(wanted) - len(missing)
-            expected = round(len(missing) * windows / done) if windows and done else len(missing)
-        except (ProviderError, VaultError) as e:
-            self._fail(e)
-            return SemanticStatus(provider=provider, model=model, windows=0, embedded=0, complete=False)
-        return SemanticStatus(provider=provider, model=model, windows=windows + expected, embedded=windows, complete=not missing)
+            expected = windows + (round(len(missing) * windows / done) if windows and done else len(missing))
+            complete = not missing
+        return SemanticStatus(provider=provider, model=model, windows=expected, embedded=windows, complete=complete)
 
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know, or after a failure."""
-        vector = None if self._attempt(lambda: self._store.is_empty) in (True, None) else self.embed_query(query)
-        if vector is None:
-            return None
-        nearest = self._attempt(lambda: self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST))
-        sample = self._attempt(lambda: self._store.sample_cosines(vector))
-        if not nearest or not sample:
-            return None
+        match = None
+        with self.failures_reported():
+            vector = None if self._store.is_empty else self.embed_query(query)
+            nearest = {} if vector is None else self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
+            if vector is not None and nearest and (sample := self._store.sample_cosines(vector)):
+                match = SemanticMatch(nearest, partial(self._cosines, vector), fmean(sample), pstdev(sample))
+        return match
 
-        def cosines_of_others(keys: Sequence[int]) -> Mapping[int, float]:
-            return self._attempt(lambda: self._store.cosines(vector, keys)) or {}
-
-        return SemanticMatch(nearest, cosines_of_others, fmean(sample), pstdev(sample))
+    def _cosines(self, vector: "Vector", keys: Sequence[int]) -> Mapping[int, float]:
+        found: dict[int, float] = {}
+        with self.failures_reported():
+            found |= self._store.cosines(vector, keys)
+        return found
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """The cosine of each text with the query; None without a model, for a script or texts in a language it does not know, or after a
         failure."""
-        vector = self.embed_query(query) if texts and self._knows("\n".join(texts)) else None
-        if vector is None:
-            return None
-        return self._attempt(lambda: [float(each @ vector) for each in self._vectors(texts)])
+        cosines = None
+        with self.failures_reported():
+            if texts and self._knows("\n".join(texts)) and (vector := self.embed_query(query)) is not None:
+                cosines = [float(each @ vector) for each in self._vectors(texts)]
+        return cosines
 
     def stored_similarities(self, query: str, packed: Mapping[K, bytes]) -> dict[K, float] | None:
         """The cosine of the query with the best of each text's packed vectors, without texts that have none; None if `embed_query` gives
@@ -150,13 +153,12 @@ class SemanticSearch:
             return None
         query = query[:LONGEST_QUERY].strip()
         if query not in self._queries:
-            vectors = self._attempt(lambda: compute_vectors(self._embedder, [query], "query"))
-            if vectors is None:
-                return None
-            if len(self._queries) >= MOST_QUERIES:
-                self._queries.clear()
-            [self._queries[query]] = vectors
-        return self._queries[query]
+            with self.failures_reported():
+                [vector] = compute_vectors(self._embedder, [query], "query")
+                if len(self._queries) >= MOST_QUERIES:
+                    self._queries.clear()
+                self._queries[query] = vector
+        return self._queries.get(query)
 
     def embed_texts(self, texts: Sequence[Sequence[str]]) -> "list[list[Vector]]":
         """The vectors of the parts of each text; none for a text in a language that the model does not know. Raises ProviderError."""
@@ -164,26 +166,16 @@ class SemanticSearch:
         vectors = iter(self._vectors([part for parts in known for part in parts]))
         return [[next(vectors) for _ in parts] for parts in known]
 
-    def _attempt(self, work: Callable[[], T]) -> T | None:
-        try:
-            return work()
-        except (ProviderError, VaultError) as e:
-            self._fail(e)
-            return None
-
     @contextmanager
     def failures_reported(self) -> Iterator[None]:
         """Report a failure in the block as a warning, and pause."""
         try:
             yield
         except (ProviderError, VaultError) as e:
-            self._fail(e)
-
-    def _fail(self, e: ZkchatError) -> None:
-        self._retry_after = self._clock() + RETRY_SECONDS
-        if e.message not in self._reported:
-            self._reported.add(e.message)
-            self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))
+            self._retry_after = self._clock() + RETRY_SECONDS
+            if e.message not in self._reported:
+                self._reported.add(e.message)
+                self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))
 
     @contextmanager
     def only_writer(self) -> Iterator[bool]:
@@ -194,7 +186,8 @@ class SemanticSearch:
     def compute_missing(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing. Each
         claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning."""
-        try:
+        complete = False
+        with self.failures_reported():
             while True:
                 wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
                 missing = self._store.missing_keys(wanted)
@@ -203,7 +196,8 @@ class SemanticSearch:
                 if not missing:
                     self._store.prune(set(wanted))
                     self._retry_after = float("-inf")
-                    return True
+                    complete = True
+                    break
                 stamp = self.index_stamp()
                 while missing and self.index_stamp() == stamp:
                     if stopped():
@@ -212,9 +206,7 @@ class SemanticSearch:
                         time.sleep(WAIT_SECONDS)
                     elif progress and missing:
                         progress(len(wanted) - len(missing), len(wanted))
-        except (ProviderError, VaultError) as e:
-            self._fail(e)
-            return False
+        return complete
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
         """Compute the vectors that these chunks lack, in their order, if the query can be compared with them; whether any was computed. All
