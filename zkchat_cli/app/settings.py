@@ -44,16 +44,6 @@ class StartupOptions(NamedTuple):
     unsafe: bool = False  # whether the model may propose changes of notes
     store_later: bool = False  # whether to keep conversations in memory when the store cannot be written, instead of stopping
 
-    @property
-    def flags(self) -> dict[str, object]:
-        named = {
-            "vault.path": str(self.vault) if self.vault is not None else None,
-            "model": self.model,
-            "context.strategy": self.strategy,
-            "context.max_tokens": self.max_context,
-        }
-        return {**{key: value for key, value in named.items() if value is not None}, **self.overrides}
-
 
 def open_agent(name: str, where: AppPaths) -> Agent:
     """The user's agent of that name, or the built-in one, checked down to the names of tools and strategies."""
@@ -76,8 +66,16 @@ def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, ag
     if options.config_file is not None and not options.config_file.is_file():
         raise ConfigError(f"there is no settings file {options.config_file}", "--config names an existing TOML file.")
 
+    named = {
+        "vault.path": str(options.vault) if options.vault is not None else None,
+        "model": options.model,
+        "context.strategy": options.strategy,
+        "context.max_tokens": options.max_context,
+    }
+    flags = {**{key: value for key, value in named.items() if value is not None}, **options.overrides}
+
     def load(vault: Path | None) -> LoadedConfig:
-        layers = options.flags, env, where, vault, agent.settings_layer if agent is not None else ()
+        layers = flags, env, where, vault, agent.settings_layer if agent is not None else ()
         try:
             return replace(loader.load_config(*layers), cwd=cwd)
         except ConfigError:  # a provider's table is set, or a key is wrong: the error then names the nearest of all settings
