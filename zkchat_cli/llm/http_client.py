@@ -201,18 +201,19 @@ class Endpoint:
     def error_from_stream(self, event: object) -> ProviderError | None:
         """The error that a server reports in JSON after it answered 200; None if `event` reports none."""
         error = find_error(event)
-        if error is None:
-            return None
-        statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in _codes(error))
-        return self._reported_error(next((status for status in statuses if 400 <= status < 600), 0), error)
+        return None if error is None else self._reported_error(0, error)
 
     def error_from_response(self, status: int, body: bytes, retry_after: float | None = None) -> ProviderError:
         return self._reported_error(status, _parse_error(body.decode("utf-8", "replace").strip()), retry_after)
 
     def _reported_error(self, status: int, error: object, retry_after: float | None = None) -> ProviderError:
-        """The error for what a server reports with an HTTP status, or 0 if that is unknown."""
+        """The error for what a server reports with an HTTP status, or 0 if at most its code tells that."""
         message = _message(error)
-        text = " ".join([message, *_codes(error)])
+        codes = [str(error.get(key)) for key in ("code", "type")] if isinstance(error, Mapping) else []
+        if not status:
+            statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in codes)
+            status = next((each for each in statuses if 400 <= each < 600), 0)
+        text = " ".join([message, *codes])
         if "Unexpected endpoint" in message:  # LM Studio's answer to a wrong path, with status 200
             status = 404
         code = f" ({status})" if status else ""
@@ -376,10 +377,6 @@ def _message(error: object) -> str:
         said = "; ".join(f"{'.'.join(map(str, each.get('loc') or ()))}: {each.get('msg')}" for each in said if isinstance(each, Mapping))
     quoted = metadata.get("raw") if isinstance(metadata, Mapping) else None  # OpenRouter quotes the server that it has asked
     return f"{said}: {_message(_parse_error(quoted))}" if isinstance(quoted, str) and quoted else str(said or "")
-
-
-def _codes(error: object) -> list[str]:
-    return [str(error.get("code")), str(error.get("type"))] if isinstance(error, Mapping) else []
 
 
 def parse_context_limit(message: str) -> int | None:
