@@ -173,7 +173,9 @@ class Screen:
         self.out.flush()
 
     def json(self, document: "BaseModel | Any") -> None:
-        self.out.write(json_text(document) + "\n")
+        """A document as JSON, with escapes for the characters that `sanitize` would replace."""
+        text = json.dumps(document, ensure_ascii=False, default=lambda v: v.model_dump(mode="json") if hasattr(v, "model_dump") else str(v))
+        self.out.write(text.translate({ord(c): f"\\u{ord(c):04x}" for c in set(text) if sanitize(c) != c}) + "\n")
         self.out.flush()
 
     def warn(self, message: str, hint: str = "") -> None:
@@ -225,14 +227,6 @@ class Screen:
             if drawn and not self.accessible:
                 out.write(f"\r{' ' * len(drawn)}\r")
                 out.flush()
-
-
-def json_text(document: "BaseModel | Any", indent: int | None = None) -> str:
-    """A document as JSON, with escapes for the characters that `sanitize` would replace."""
-    text = json.dumps(
-        document, ensure_ascii=False, indent=indent, default=lambda v: v.model_dump(mode="json") if hasattr(v, "model_dump") else str(v)
-    )
-    return text.translate({ord(c): f"\\u{ord(c):04x}" for c in set(text) if sanitize(c) != c})
 
 
 def note_opener(root: Path) -> Callable[[str], str | None]:
