@@ -10,9 +10,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from prompt_toolkit.completion import CompleteEvent, Completer
-from prompt_toolkit.document import Document
-
+from zkchat_cli.completion import InputCompleter
 from zkchat_cli.terminal.input_line import VaultHistory
 from zkchat_cli.terminal.job_control import terminal_mode
 from zkchat_cli.terminal.toolbar import Toolbar
@@ -34,7 +32,7 @@ class PlainInputLine:
 
     text = ""
 
-    def __init__(self, prompt: str, completer: Completer, history: VaultHistory) -> None:
+    def __init__(self, prompt: str, completer: InputCompleter, history: VaultHistory) -> None:
         self._prompt = prompt
         self._completer, self._history = completer, history
         self._matches: list[str] = []
@@ -71,8 +69,7 @@ class PlainInputLine:
 
     def _complete(self, line: str, number: int) -> str | None:
         if number == 0:
-            found = self._completer.get_completions(Document(line), CompleteEvent(completion_requested=True))
-            self._matches = [line[: len(line) + each.start_position] + each.text for each in found]
+            self._matches = [line[: len(line) - each.replaced] + each.text for each in self._completer.suggest(line)]
         return self._matches[number] if number < len(self._matches) else None
 
     def use_vi_keys(self) -> None:

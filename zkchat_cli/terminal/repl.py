@@ -47,7 +47,7 @@ class Repl:
         self._typed_at = float("-inf")
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
-        completer = ChatCompleter(InputCompleter(self.current, lambda: self._background.indexed.is_set()))
+        completer = InputCompleter(self.current, lambda: self._background.indexed.is_set())
         self._prompt: InputLine | PlainInputLine
         self._only_adds_lines = screen.accessible or is_dumb_terminal()
         if self._only_adds_lines:
@@ -57,7 +57,7 @@ class Repl:
         else:
             self._prompt = InputLine(
                 screen.color,
-                completer,
+                ChatCompleter(completer),
                 self._history,
                 pastes,
                 placeholder_style="#{:02x}{:02x}{:02x}".format(*rgb(screen.palette["dim"])) if screen.palette else "ansibrightblack",
