@@ -7,12 +7,12 @@ value; the only markup that comes from a note or a model is that of `render_mark
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -52,20 +52,14 @@ _NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")
 """A placeholder is a number between these, which the page cannot contain otherwise."""
 
 
-class StatusLabel(NamedTuple):
-    """How the page shows a citation's status: not by color alone."""
-
-    sign: str
-    description: str
-
-
-STATUSES: dict[CitationVerdict, StatusLabel] = {
-    "cited": StatusLabel("•", "cited without a quotation"),
-    "verified": StatusLabel("✓", "verified: the source contains the quoted words"),
-    "cut": StatusLabel("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
-    "misquoted": StatusLabel("✗", "misquoted: the source does not contain the quoted words"),
-    "missing": StatusLabel("?", f"missing: {base.NO_SOURCE}"),
+STATUSES: Mapping[CitationVerdict, tuple[str, str]] = {
+    "cited": ("•", "cited without a quotation"),
+    "verified": ("✓", "verified: the source contains the quoted words"),
+    "cut": ("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
+    "misquoted": ("✗", "misquoted: the source does not contain the quoted words"),
+    "missing": ("?", f"missing: {base.NO_SOURCE}"),
 }
+"""How the page shows a citation's status, not by color alone: a sign, and what it means."""
 
 
 def export(archive: ConversationArchive) -> str:
@@ -73,7 +67,9 @@ def export(archive: ConversationArchive) -> str:
     compaction = base.current_summary(archive, messages)
     chunks = (chunk for message in reversed(archive.messages) for chunk in reversed(message.chunks))
     # the excerpts of all branches; of two with one number, which only an import can have, the first
-    builder = _TurnBuilder(messages, {chunk.number: chunk for chunk in chunks if chunk.number is not None})
+    by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
+    numbers = count(1)
+    turns = [_template_turn(turn, by_number, numbers) for turn in split_into_exchanges(messages)]
     style = _read_file("style.css")
     usage = sum_usage(message.usage for message in messages)
     about = "~" if usage.estimated else ""
@@ -88,20 +84,20 @@ def export(archive: ConversationArchive) -> str:
             title=base.conversation_title(archive),
             models=base.model_names(messages),
             tokens=f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out" if usage.prompt_tokens else "",
-            turns=[builder.turn(turn) for turn in split_into_exchanges(messages)],
-            questions=builder.questions,
+            turns=turns,
+            questions=[article for turn in turns for article in turn.articles if article.message.role == "user"],
             compaction=compaction,
             summary=compaction and render_markdown(compaction.summary or ""),
         )
     )
     page.enable_buffering(PIECES)
-    return "".join(map(replace_unsafe_characters, page))
+    return "".join(map(_replace_unsafe, page))
 
 
 def turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
     """One turn without its sources, as the page has it: its marks link to `#source-NUMBER.M-N`, where N is the source of message M."""
-    turn = _TurnBuilder(messages, {}, f"{number}.").turn(messages)
-    return replace_unsafe_characters(_templates().get_template("turns.html.j2").module.turn_html(turn, brief=True))  # type: ignore[attr-defined]
+    turn = _template_turn(messages, {}, count(1), f"{number}.")
+    return _replace_unsafe(_templates().get_template("turns.html.j2").module.turn_html(turn, brief=True))  # type: ignore[attr-defined]
 
 
 @cache
@@ -111,46 +107,35 @@ def colors(*, dark: bool) -> Mapping[str, str]:
     return dict(re.findall("--([a-z-]+): (#[0-9a-f]{6})", night if dark else light))
 
 
-def replace_unsafe_characters(text: str) -> str:
+def _replace_unsafe(text: str) -> str:
     """Show characters that act or are not allowed in HTML as U+FFFD."""
     return _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-class _TurnBuilder:
-    """Makes the values of the template's turns. `chunks`: the conversation's by number; `prefix`: of the messages' numbers in ids."""
+def _template_turn(
+    messages: Sequence[ZkChatMessage], chunks: Mapping[int, ContentChunk], numbers: Iterator[int], prefix: str = ""
+) -> SimpleNamespace:
+    """A turn as the template takes it: each message with its tool calls and their results; of an unexpected result only that.
 
-    def __init__(self, messages: Sequence[ZkChatMessage], chunks: Mapping[int, ContentChunk], prefix: str = "") -> None:
-        self._results, self._chunks, self._prefix = base.tool_results(messages), chunks, prefix
-        self._count = 0
-        self.questions: list[SimpleNamespace] = []
-
-    def turn(self, messages: Sequence[ZkChatMessage]) -> SimpleNamespace:
-        called = {id(self._results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
-        return SimpleNamespace(
-            articles=[self._article(message) for message in messages if message.role != "tool" or id(message) not in called],
-            uncited=base.uncited_references(messages),
-            uncited_statements=sum(message.uncited_statements or 0 for message in messages),
-        )
-
-    def _article(self, message: ZkChatMessage) -> SimpleNamespace:
-        """A message on the page, and its tool calls with their results; of an unexpected result only that."""
+    `chunks`: the conversation's by number; `numbers`: for the messages; `prefix`: of these numbers in the ids of sources.
+    """
+    results = base.tool_results(messages)
+    called = {id(results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
+    articles = []
+    for message in messages:
         if message.role == "tool":
-            return SimpleNamespace(message=message)
-        self._count += 1
-        sources = _SourceList(f"{self._prefix}{self._count}", message.citations)
+            if id(message) not in called:
+                articles.append(SimpleNamespace(message=message))
+            continue
+        number = next(numbers)
+        sources = _SourceList(f"{prefix}{number}", message.citations)
         html = Markup()
         if message.content.strip():
             html = render_markdown(message.content, cited_marks(message.content, message.citations), sources.link)
-        article = SimpleNamespace(
-            number=self._count,
-            message=message,
-            html=html,
-            calls=[(call, self._results.get((message.id, call.id))) for call in message.tool_calls],
-            sources=sources.entries(self._chunks),
-        )
-        if message.role == "user":
-            self.questions.append(article)
-        return article
+        calls = [(call, results.get((message.id, call.id))) for call in message.tool_calls]
+        articles.append(SimpleNamespace(number=number, message=message, html=html, calls=calls, sources=sources.entries(chunks)))
+    uncited_statements = sum(message.uncited_statements or 0 for message in messages)
+    return SimpleNamespace(articles=articles, uncited=base.uncited_references(messages), uncited_statements=uncited_statements)
 
 
 class _SourceList:
@@ -275,21 +260,8 @@ def _templates() -> "Environment":
 
     folder = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=folder, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    environment.globals.update(
-        speakers=base.SPEAKERS,
-        status_notes=base.STATUS_NOTES,
-        statuses=STATUSES,
-        source_title=source_title,
-        describe_arguments=base.describe_arguments,
-        describe_result=base.describe_result,
-        unsupported=base.UNSUPPORTED,
-        describe_uncited=base.describe_uncited,
-        describe_reference=base.describe_reference,
-        compaction_figures=base.compaction_figures,
-        format_location=base.format_location,
-        truncate=truncate,
-        truncate_to_minute=truncate_to_minute,
-    )
+    environment.globals |= {"base": base, "statuses": STATUSES, "source_title": source_title}
+    environment.globals |= {"truncate": truncate, "truncate_to_minute": truncate_to_minute}
     return environment
 
 
