@@ -237,7 +237,8 @@ def test_a_conversation_never_depends_on_another_one(app: AppFixture) -> None:
     other = compact_session(other, make_compaction("They looked.", other.history[-1].id, id="other"))
     document = json.loads(export(app.store, ask_questions(app, *LOOKS[:2]).conversation.id))
     document["prompts"]["messages"][0] |= {"source_ids": ["other"], "content": "They looked."}
-    document["prompts"]["messages"][1] |= {"source_ids": [other.history[0].id], "content": other.history[0].content}
+    longest = max(other.history, key=lambda message: len(message.content))  # only long texts are stored by reference
+    document["prompts"]["messages"][1] |= {"source_ids": [longest.id], "content": longest.content}
     document["compactions"] = [
         make_compaction("Mine.", document["messages"][-1]["id"], masked=(other.history[2].id,)).model_dump(mode="json")
     ]

@@ -158,9 +158,10 @@ class _PieceWriter:
             return int(found[0])
         if isinstance(piece, PromptMessage) and len(piece.content) > rows.MIN_COMPRESSED:
             ids = [replace_surrogates(id_) for id_ in piece.source_ids]
-            query = "SELECT id, content FROM message WHERE id IN (SELECT value FROM json_each(?))"
+            query = """SELECT id, content FROM message WHERE id IN (SELECT value FROM json_each(?))
+                AND +conversation_id = (SELECT id FROM conversation WHERE seq = ?)"""
             # without their checksums, which take as long as all the rest: a damaged text is not in the piece
-            self._texts.update(self._db.execute(query, (json.dumps([*{*ids} - self._texts.keys()]),)))
+            self._texts.update(self._db.execute(query, (json.dumps([*{*ids} - self._texts.keys()]), self._conversation)))
             parts, quoted = [piece.content], []
             for number, id_ in enumerate(ids):
                 source = self._texts[id_]
