@@ -5,10 +5,11 @@ Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`,
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
@@ -20,8 +21,7 @@ MOST_WORDS = 48  # words of a query that are searched; more words of a pasted pa
 _MOST_FILTERS = 8
 _LONGEST = 20_000
 _OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
-
-T = TypeVar("T")
+_FIELDS = {"tag": "tags", "path": "paths", "-tag": "without_tags", "-path": "without_paths"}  # of a `SearchQuery`, by the operator
 
 
 class WordForms(NamedTuple):
@@ -87,47 +87,36 @@ def parse_query(text: str, today: date | None = None) -> SearchQuery:
 
 
 def _parse(text: str, today: date) -> SearchQuery:
+    text = text[:_LONGEST]
     period: Period | None = None
-    phrases: list[tuple[str, ...]] = []
-    without: list[tuple[str, ...]] = []
-    filters: dict[str, list[str]] = {"tag": [], "path": [], "-tag": [], "-path": []}
+    found: dict[str, list[Any]] = defaultdict(list)
 
     def collect(operator: re.Match[str]) -> str:
+        nonlocal period
         name, quoted, bare, phrase = operator.groups()
         if phrase is not None:
-            phrases.append(tuple(words.terms(phrase)))
+            found["phrases"].append(tuple(words.terms(phrase))[:MOST_WORDS])
             return f" {phrase} "
-        nonlocal period
-        value = quoted if quoted is not None else bare
-        if name and name.lower() in ("after", "before", "on"):
-            days = read_date(name.lower(), value, today)
+        name, value = (name or "").lower(), bare if quoted is None else quoted
+        if not name:
+            found["without"].append(tuple(words.terms(value))[:MOST_WORDS])
+        elif name in _FIELDS:
+            found[_FIELDS[name]].append(words.fold(value.strip(' "').lstrip("#/").rstrip("/")))
+        else:
+            days = read_date(name, value, today)
             with suppress(OverflowError):  # after the last possible day
-                if name.lower() == "after":
+                if name == "after":
                     days = Period(first=days.last + timedelta(days=1))
-                elif name.lower() == "before":
+                elif name == "before":
                     days = Period(last=days.first - timedelta(days=1))
             period = (period or Period()).intersect(days)
-        elif name:
-            filters[name.lower()].append(words.fold(value.strip(' "').lstrip("#/").rstrip("/")))
-        else:
-            without.append(tuple(words.terms(value)))
         return " "
 
-    rest = _OPERATOR.sub(collect, text[:_LONGEST])
-    stripped = _OPERATOR.sub(" ", text[:_LONGEST])
-    searched = [] if period and is_all_stopwords(stripped) else words.content_terms(stripped)
-    return SearchQuery(
-        tuple(dict.fromkeys(searched))[:MOST_WORDS],
-        _unique(p[:MOST_WORDS] for p in phrases),
-        _unique(p[:MOST_WORDS] for p in without),
-        _unique(filters["tag"]),
-        _unique(filters["path"]),
-        tuple(words.terms(rest))[: 4 * MOST_WORDS],
-        _unique(filters["-tag"]),
-        _unique(filters["-path"]),
-        " ".join(stripped.split()),
-        period,
-    )
+    order = tuple(words.terms(_OPERATOR.sub(collect, text)))[: 4 * MOST_WORDS]
+    stripped = _OPERATOR.sub(" ", text)
+    searched = () if period and is_all_stopwords(stripped) else tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS]
+    operators: dict[str, Any] = {field: tuple(dict.fromkeys(filter(None, values)))[:_MOST_FILTERS] for field, values in found.items()}
+    return SearchQuery(words=searched, order=order, text=" ".join(stripped.split()), period=period, **operators)
 
 
 def read_date(name: str, value: str, today: date) -> Period:
@@ -135,10 +124,6 @@ def read_date(name: str, value: str, today: date) -> Period:
     if (days := parse_period(value, today)) is None:
         raise UsageError(f"{name}: {truncate(value, 40)} is no date", 'Give one as 2024-05-01, 2024-05, yesterday or "last week".')
     return days
-
-
-def _unique(values: Iterable[T]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(value for value in values if value))[:_MOST_FILTERS]
 
 
 def fts_phrase(phrase: Sequence[str]) -> str:
