@@ -7,7 +7,7 @@ A failure is a result too: a mistake of the model comes back to it as a short er
 import logging
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from zkchat_cli import events
@@ -126,10 +126,6 @@ class ToolExecutor:
             results.append(ToolResult(content, numbered, run))
         return tuple(results)
 
-    def is_external(self, name: str) -> bool:
-        """Whether a tool belongs to another program."""
-        return any(tool.name == name and tool.scope == "server" for tool in self.tools)
-
     def _find_tool(self, call: ToolCall) -> Tool:
         """Raises ToolArgumentError also for arguments that could not be read."""
         name = call.name
@@ -190,8 +186,6 @@ class ToolCallRunner:
     state: ConversationState
     prompts: PromptBuilder
     turn: TurnInProgress
-    outcomes: list[ToolOutcome] = field(default_factory=list)
-    """Outcomes of the current reply's calls so far."""
 
     def run(self, calls: tuple[ToolCall, ...]) -> Generator[events.Event, None, int]:
         """Run the calls of one reply; returns the tokens that are left for more. Calls and results enter the turn together, so that neither
@@ -204,19 +198,19 @@ class ToolCallRunner:
         limit = runtime.budget.effective_limit - fixed
         reply = counter.count(turn.text) + count_call_tokens(calls, counter) + MESSAGE_OVERHEAD * (1 + len(calls))
         executor = self._executor()
-        self.outcomes = []
+        outcomes: list[ToolOutcome] = []
         try:
             for call in calls:
-                yield from self._run_call(call, executor)
+                yield from self._run_call(call, executor, outcomes)
         except BaseException:
-            if any(outcome.changed for outcome in self.outcomes):  # the log must tell that, whatever stopped the turn
-                stopped = [refuse_call(call, "not done: the turn was stopped") for call in calls[len(self.outcomes) :]]
-                self._add_to_turn(calls, executor.results([*self.outcomes, *stopped], self._room(limit - reply) // 2))
+            if any(outcome.changed for outcome in outcomes):  # the log must tell that, whatever stopped the turn
+                stopped = [refuse_call(call, "not done: the turn was stopped") for call in calls[len(outcomes) :]]
+                self._add_to_turn(calls, executor.results([*outcomes, *stopped], self._room(limit - reply) // 2))
             raise
         with turn.timer("tools"):
-            wanted = min(executor.count_tokens(self.outcomes), int(NEW_RESULTS_SHARE * limit))
+            wanted = min(executor.count_tokens(outcomes), int(NEW_RESULTS_SHARE * limit))
             self.shorten_results(earlier, limit - reply, 2 * wanted)
-            results = executor.results(self.outcomes, self._room(limit - reply) // 2)
+            results = executor.results(outcomes, self._room(limit - reply) // 2)
         self._add_to_turn(calls, results)
         for call, result in zip(calls, results, strict=True):
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
@@ -247,11 +241,12 @@ class ToolCallRunner:
         memory = self.prompts.memory(runtime)
         return ToolExecutor(runtime.tools, services.vault, self.state.references, runtime.counter, services.clock, memory)
 
-    def _run_call(self, call: ToolCall, executor: ToolExecutor) -> Iterator[events.Event]:
-        """Run a call: one of another program's tool only if the user allows it. A change of notes is shown, and made if he approves it."""
+    def _run_call(self, call: ToolCall, executor: ToolExecutor, outcomes: list[ToolOutcome]) -> Iterator[events.Event]:
+        """Run a call and add its outcome: one of another program's tool only if the user allows it. A change of notes is shown, and made
+        if he approves it."""
         yield events.ToolCallStarted(call)
         refused: ToolOutcome | None = None
-        if executor.is_external(call.name):
+        if any(tool.name == call.name and tool.scope == "server" for tool in executor.tools):
             decision = self.services.approve_call(call)  # the user's time, not the tools'
             if decision == UNASKED_CALL:
                 hint = "In a chat, the answer `always` allows it from then on."
@@ -268,7 +263,7 @@ class ToolCallRunner:
                 outcome = executor.apply_decision(outcome, approval)
             if outcome.changed:
                 self.prompts.forget_summaries()
-        self.outcomes.append(outcome)
+        outcomes.append(outcome)
         if proposed is not None:
             yield events.ChangeDecided(call, outcome.ok, "done" if outcome.ok else str(outcome.finding.data["error"]))
         yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())

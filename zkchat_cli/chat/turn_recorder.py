@@ -72,7 +72,12 @@ class TurnRecorder:
             while self._pending_turns:
                 turn = self._pending_turns[0]
                 if not turn.answer or turn.answer[-1].id not in stored:  # one that was stopped while it was stored may be there after all
-                    self._store_turn(turn)
+                    self._state.store_conversation()
+                    self._store_question(turn.user)
+                    self._store.commit(
+                        self._state.conversation.id, turn.user, turn.answer, updated_at=self._now(), title=default_title(turn.user.content),
+                        sent=turn.sent, calibrations=turn.calibrations, facts_used=turn.facts,
+                    )  # fmt: skip
                 self._pending_turns.pop(0)
 
         self._store_again_if_deleted(store)
@@ -102,15 +107,6 @@ class TurnRecorder:
         head = self._store.add(self._state.conversation.id, question.model_copy(update={"status": "pending"}))
         self._pending_questions.discard(question.id)
         return head
-
-    def _store_turn(self, turn: CompletedTurn) -> None:
-        title, now, id_ = default_title(turn.user.content), self._now(), self._state.conversation.id
-        self._state.store_conversation()
-        self._store_question(turn.user)
-        self._store.commit(
-            id_, turn.user, turn.answer, updated_at=now, title=title,
-            sent=turn.sent, calibrations=turn.calibrations, facts_used=turn.facts,
-        )  # fmt: skip
 
     def report_problem(self, problem: StoreError) -> list[Notice]:
         """Tell the user once, until the problem is another one or over. The hint names the cause, whatever it was that failed."""
