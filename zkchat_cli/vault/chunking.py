@@ -93,11 +93,10 @@ def _merge_sections(sections: Iterable[_Section]) -> list[_Section]:
     return merged
 
 
-def _split_section(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+def _split_section(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
     """The line ranges of a section, each as long as possible; a tiny last one is joined with the one before."""
     if section.size <= MAX_TOKENS:
-        yield section.start, section.end
-        return
+        return [(section.start, section.end)]
     pieces: list[tuple[int, int, int]] = []
     start, size = section.start, 0
     for first, last in _paragraphs(section, lines, code):
@@ -113,9 +112,7 @@ def _split_section(section: _Section, lines: list[str], sizes: list[int], code: 
             size += more
     if pieces and size < MIN_TOKENS and pieces[-1][2] <= MAX_LINE_TOKENS:
         start = pieces.pop()[0]
-    pieces.append((start, section.end, size))
-    for first, last, _ in pieces:
-        yield first, last
+    return [*((first, last) for first, last, _ in pieces), (start, section.end)]
 
 
 def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:

@@ -314,9 +314,9 @@ class Vault:
         near = self._suggest_notes(link.text for link in links)
         found: list[BrokenLink] = []
         for link in links:  # a link to an attachment never means a note, and no link means the note that it is in
-            paths = [path for path in near.get(link.text, ()) if path != link.row.source]
-            possible = (path for path in paths if not (is_attachment(link.text) and path.endswith(NOTE_SUFFIXES)))
-            found.append(link._replace(candidates=tuple(possible)))
+            excluded = NOTE_SUFFIXES if is_attachment(link.text) else ()
+            paths = (path for path in near.get(link.text, ()) if path != link.row.source and not path.endswith(excluded))
+            found.append(link._replace(candidates=tuple(paths)))
         return found
 
     def locate(self, text: str) -> tuple[str, str | None]:
