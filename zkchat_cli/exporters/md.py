@@ -4,7 +4,7 @@ It is for reading, so it leaves out tool results and other branches; `json` has 
 exceptions: its numbers become footnotes, and a code block that it left open is closed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
@@ -22,8 +22,25 @@ def export(archive: ConversationArchive) -> str:
     talk, model = archive.conversation, base.model_names(messages) or None
     front_matter = {"conversation": talk.id, "date": talk.created_at, "vault": talk.vault, "model": model}
     parts = [base.front_matter(front_matter), f"# {base.conversation_title(archive)}"]
-    for previous, message in zip([None, *messages], messages, strict=False):
-        parts += _message_parts(message, previous, results, cited)
+    follows_call = False  # tool calls and the answer after them share one heading
+    for message in messages:
+        if message.role == "tool":
+            if message.tool_run is None:  # an imported result, which its call does not describe
+                parts.append(f"- `{message.tool_name or 'tool'}`: {truncate(message.content, 120)}")
+            follows_call = True
+            continue
+        if not (message.role == "assistant" and follows_call):
+            parts.append(f"## {base.SPEAKERS[message.role]}")
+        follows_call = bool(message.tool_calls)
+        if message.content.strip():
+            parts.append(_with_footnotes(message, cited))
+        lines = []
+        for call in message.tool_calls:
+            result = base.describe_result(results.get((message.id, call.id)))
+            lines.append(f"- `{call.name}` {base.describe_arguments(call)}".rstrip() + (f": {result}" if result else ""))
+        parts.append("\n".join(lines))
+        if message.status in base.STATUS_NOTES:
+            parts.append(f"*{base.STATUS_NOTES[message.status]}*")
         if message.role == "user":  # the documents that it names, and how each was delivered
             parts.append(_reference_list(message.references, name))
     named = {reference.relative_path for message in messages if message.role == "user" for reference in message.references}
@@ -34,30 +51,6 @@ def export(archive: ConversationArchive) -> str:
         parts.append("\n".join(f"> {line}".rstrip() for line in (summary.summary or "").splitlines()))
     parts.append("\n".join(_footnote(number, cited[number], name) for number in sorted(cited)))
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _message_parts(
-    message: ZkChatMessage,
-    previous: ZkChatMessage | None,
-    results: Mapping[tuple[str, str], ZkChatMessage],
-    cited: dict[int, list[Citation]],
-) -> Iterator[str]:
-    """A message under its speaker's heading; tool calls and the answer after them share one heading."""
-    if message.role == "tool":
-        if message.tool_run is None:  # an imported result, which its call does not describe
-            yield f"- `{message.tool_name or 'tool'}`: {truncate(message.content, 120)}"
-        return
-    if not (message.role == "assistant" and previous is not None and (previous.role == "tool" or previous.tool_calls)):
-        yield f"## {base.SPEAKERS[message.role]}"
-    if message.content.strip():
-        yield _with_footnotes(message, cited)
-    lines = []
-    for call in message.tool_calls:
-        result = base.describe_result(results.get((message.id, call.id)))
-        lines.append(f"- `{call.name}` {base.describe_arguments(call)}".rstrip() + (f": {result}" if result else ""))
-    yield "\n".join(lines)
-    if message.status in base.STATUS_NOTES:
-        yield f"*{base.STATUS_NOTES[message.status]}*"
 
 
 def _reference_list(references: Sequence[DocumentReference], name: Callable[[str], str]) -> str:

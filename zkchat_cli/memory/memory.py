@@ -116,7 +116,8 @@ class Memory:
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
     ) -> tuple[project.MemoryItem, ...]:
-        """The memory for this turn only: of the active notes' folders, then what is relevant to the question."""
+        """The memory for this turn only: of the active notes' folders, then what is relevant to the question, which is chosen once in a turn,
+        so that its prompts begin alike."""
         if not self.enabled:
             return ()
         fixed, folders = self.fixed_items(budget, counter), tuple[project.MemoryItem, ...]()
@@ -124,21 +125,18 @@ class Memory:
             notes = project.find_active_notes(current, recent)
             folders = project.load_folder_memory(self._files, self._file_names, notes, int(FOLDER_SHARE * budget), counter, fixed)
         question = next((m.prompt_text for m in current if m.role == "user"), "")
-        return (*folders, *self._relevant_items(question, int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders)), counter))
-
-    def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[project.MemoryItem, ...]:
-        """Chosen once in a turn, so that its prompts begin alike."""
-        inputs = (question, budget, counter)
+        left = int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders))
+        inputs = (question, left, counter)
         chosen = self._chosen  # another thread, which looks ahead, may set it meanwhile
         if chosen is None or chosen[0] != inputs or not self._in_turn:
             try:
-                self._chosen = chosen = inputs, choose_for_prompt(self.rank(question), budget, counter)
+                self._chosen = chosen = inputs, choose_for_prompt(self.rank(question), left, counter)
             except StoreError as e:
                 self.notify(e.message, e.hint)
-                return ()
+                return folders
             except VaultError:  # the turn has reported it
-                return ()
-        return chosen[1]
+                return folders
+        return (*folders, *chosen[1])
 
     def begin_turn(self, conversation_id: str, message_id: str) -> None:
         """Facts remembered from now on come from this message."""
