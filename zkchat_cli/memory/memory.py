@@ -116,8 +116,10 @@ class Memory:
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
     ) -> tuple[project.MemoryItem, ...]:
-        """The memory for this turn only: of the active notes' folders, then what is relevant to the question, which is chosen once in a turn,
-        so that its prompts begin alike."""
+        """The memory for this turn only: of the active notes' folders, then what is relevant to the question.
+
+        The latter is chosen once in a turn, so that its prompts begin alike.
+        """
         if not self.enabled:
             return ()
         fixed, folders = self.fixed_items(budget, counter), tuple[project.MemoryItem, ...]()
