@@ -11,7 +11,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -134,6 +134,7 @@ class Endpoint:
     """For the user: which key it has."""
     is_configured: bool = False
     """Whether the user has set something for it: an address, a key."""
+    sleep: Callable[[float], None] = time.sleep
     _client: "httpx.Client | None" = field(default=None, init=False)
 
     @property
@@ -268,7 +269,7 @@ class Endpoint:
             try:
                 status, answer = self._exchange(url, limits, body)
                 if limits.retry and (status == 429 or status >= 500):
-                    time.sleep(limits.retry)
+                    self.sleep(limits.retry)
                     status, answer = self._exchange(url, limits, body)
                 answered.set_result((status, answer))
             except BaseException as e:  # noqa: BLE001  the caller gets it
