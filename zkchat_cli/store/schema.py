@@ -117,7 +117,7 @@ SCHEMA = f"""
     ) STRICT;
     CREATE UNIQUE INDEX fact_current ON fact (vault, key) WHERE ended_at IS NULL;
 
-    -- which message used which note, so that a question about a note does not read every conversation; see note_usage
+    -- which message used which note, so that a question about a note does not read every conversation
     CREATE TABLE mention (
         message_seq INTEGER NOT NULL REFERENCES message (seq) ON DELETE CASCADE,
         relative_path TEXT NOT NULL,
