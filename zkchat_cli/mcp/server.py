@@ -100,8 +100,8 @@ class NoteServer(MCPServer[Any]):
                 note = await anyio.to_thread.run_sync(self._notes.read_note, path)
             except ZkchatError as e:
                 raise ResourceNotFoundError(on_one_line(e.message, e.hint)) from None
-            rest = f"\n\n[{note.relative_path} has {note.lines} lines. {note.more} The tool is read_note.]" if note.more else ""
-            return note.text + rest
+            rest = f"\n\n[{note['relative_path']} has {note['lines']} lines. {note['more']} The tool is read_note.]" if note["more"] else ""
+            return f"{note['text']}{rest}"
 
         async def complete(
             ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument, _: CompletionContext | None

@@ -23,7 +23,6 @@ COMMAND = command_group(
 
 `search -` and `resolve -` read one item per line from standard input, and print one JSON line each with --json."""
 )
-RESULT_KEYS = {"relative_path", "title", "heading", "start_line", "end_line", "score", "score_words", "score_meaning", "text"}
 
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path, name or title of a note.")]
 
@@ -76,7 +75,7 @@ def search(
         for line in _input_lines(query):
             found = notes.search(line, limit)
             ctx.print_warnings(notes)
-            documents = [chunk.model_dump(mode="json", include=RESULT_KEYS) for chunk in found]
+            documents = [chunk.model_dump(mode="json", exclude={"id", "number"}) for chunk in found]
             document = {"query": line, "results": documents} if query == "-" else documents
             ctx.print_result(document, _result_lines(notes, line, found), "Nothing found. Try fewer or other words.")
         ctx.embed_for_a_moment(notes)
