@@ -153,7 +153,7 @@ def test_retry_after_is_counted_down(server: ModelServer) -> None:
     assert (answer.text, answer.waits, len(server.asked)) == ("Hello", [2.0, 1.0], 2)
     assert time.monotonic() - start >= 2
     reasons = {delta.reason for delta in answer.deltas if isinstance(delta, Waiting)}
-    assert all(reason.endswith(" accepts no more calls for now (429)") for reason in reasons)
+    assert all(reason.endswith(" accepts no more calls for now (429): slow down") for reason in reasons)
 
 
 @ALL

@@ -97,6 +97,7 @@ class ProviderError(ZkchatError):
     """A model call failed. `kind` is the machine-readable cause; the caller keeps partial text."""
 
     code = "provider"
+    retry_after: float | None = None  # seconds that the server asks to wait before another call
 
     def __init__(self, kind: ProviderErrorKind, message: str, hint: str = "") -> None:
         super().__init__(message, hint)

@@ -205,7 +205,9 @@ class Endpoint:
         return None if error is None else self._reported_error(0, error)
 
     def error_from_response(self, status: int, body: bytes, retry_after: float | None = None) -> ProviderError:
-        return self._reported_error(status, _parse_error(body.decode("utf-8", "replace").strip()), retry_after)
+        error = self._reported_error(status, _parse_error(body.decode("utf-8", "replace").strip()), retry_after)
+        error.retry_after = retry_after
+        return error
 
     def _reported_error(self, status: int, error: object, retry_after: float | None = None) -> ProviderError:
         """The error for what a server reports with an HTTP status, or 0 if at most its code tells that."""

@@ -1,23 +1,17 @@
-"""The streams of all model servers, with mojentic's recovery. Importing this file imports mojentic, which takes a second.
+"""One call of a model server. Importing this file imports mojentic, which takes a second.
 
-mojentic decides whether a call is made again, and when. Each attempt is made here: mojentic's own decoder rejects an answer for any
-deviation from OpenAI's format, a `ChatReader` understands what servers send.
-
-This is the only file that depends on something mojentic does not document: `recover_stream` takes the class of its engine as
-`_engine_type`, and the engine makes each attempt in `exchange_stream`. pyproject.toml pins the version with which that was tested.
+mojentic's policy decides when a failed call is made again. The answer is read here: mojentic's own decoder rejects any deviation from
+OpenAI's format, a `ChatReader` understands what servers send.
 """
 
 import json
 import logging
 import os
-from contextlib import aclosing
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import Waiting
 from zkchat_cli.llm.base import Emit
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, MAX_RETRY_AFTER, UNCOMPRESSED, check_document, check_response, open_client
@@ -42,10 +36,7 @@ except Exception:  # noqa: BLE001
     finally:
         os.environ.update(hidden)
 
-from mojentic.llm.gateways.models import LLMGatewayResponse  # noqa: E402  after the handler
-from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery  # noqa: E402
-from mojentic.llm.recovery import LifecycleEvent, RecoveryCall, RecoveryPolicy, parse_retry_after  # noqa: E402
-from mojentic.llm.recovery_stream import recover_stream  # noqa: E402
+from mojentic.llm.recovery import Failure, Identity, RecoveryPolicy, RetryAfter, parse_retry_after  # noqa: E402  after the handler
 
 if TYPE_CHECKING:
     from zkchat_cli.llm.remote_model import RemoteModel
@@ -58,105 +49,75 @@ PASSING = frozenset({"server", "rate_limit", "cut"})
 """Kinds of errors after which another attempt may succeed."""
 
 
-class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untyped
-    """mojentic's engine, with attempts of our own."""
-
-    def __init__(self, model: "RemoteModel", client: httpx.AsyncClient, emit: Emit, *args: Any) -> None:
-        super().__init__(*args)
-        self._model, self._client, self._emit = model, client, emit
-
-    async def exchange_stream(self, client: httpx.AsyncClient, url: str, body: bytes, headers: Any, attempt: Any, decode: Any) -> Any:  # noqa: ARG002
-        """One attempt. Raises RemoteProtocolError if there is to be another, and ProviderError if not."""
-        server = self._model.server
-        attempt.sent, reader = True, self._model.reader(server)
-        try:
-            async with self._client.stream("POST", url, content=body, headers=headers) as response:
-                check_response(response, server)
-                if not response.is_success:
-                    raise await self._error(response, attempt)
-                await self._read(response, reader)
-            for delta in reader.end():
-                self._emit(delta)
-            return LLMGatewayResponse()
-        except httpx.ConnectTimeout as e:
-            raise server.error("timeout", "did not accept the connection in time", server.check) from e
-        except (httpx.ConnectError, httpx.ProxyError) as e:
-            raise server.unreachable(e) from e
-        except (ProviderError, httpx.TransportError) as e:
-            error = e if isinstance(e, ProviderError) else server.cut_off(e, started=reader.started)
-            if reader.started or error.kind not in PASSING:
-                raise error from e
-            raise httpx.RemoteProtocolError(error.message) from error
-
-    async def _error(self, response: httpx.Response, attempt: Any) -> ProviderError:
-        attempt.status = response.status_code
-        attempt.retry_after = parse_retry_after(response.headers.get("retry-after"), self.policy.wall())
-        said = bytearray()
-        async for piece in response.aiter_raw():
-            said += piece
-            if len(said) >= MAX_BODY:
-                break
-        delay = bounded_seconds(attempt.retry_after.delay, MAX_RETRY_AFTER)
-        error = self._model.server.error_from_response(attempt.status, bytes(said[:MAX_BODY]), delay)
-        better = self._model.check() if error.kind == "unknown_model" else None  # names the models that the server has
-        return better if better is not None and better.kind == "unknown_model" else error
-
-    async def _read(self, response: httpx.Response, reader: ChatReader) -> None:
-        """Emit what comes until the last event, or until the server leaves after its finish reason.
-
-        The last line may have no end. Indented JSON, of a server that does not stream, is one line. Raises ProviderError for a line that is
-        too long.
-        """
-        is_json, pending = response.headers.get("content-type", "").startswith("application/json"), bytearray()
-
-        def emit(line: bytes) -> None:
-            for delta in reader.read_line(line):
-                self._emit(delta)
-
-        try:
-            async for received in response.aiter_raw():
-                pending += received
-                if b"\n" in received and not (is_json and pending.startswith((b"{\n", b"{\r\n"))):
-                    *lines, rest = bytes(pending).split(b"\n")
-                    pending = bytearray(rest)
-                    for line in lines:
-                        check_document(line, reader.endpoint, MAX_LINE)
-                        emit(line + b"\n")
-                        if reader.ended:
-                            return
-                check_document(pending, reader.endpoint, MAX_LINE)
-            emit(bytes(pending))
-        except httpx.TransportError:
-            if not reader.finish:
-                raise
+def retry_delay(error: ProviderError, attempt: int, first_delay: float) -> float | None:
+    """Seconds to wait before the call that failed is made again; None if it is not."""
+    if error.kind not in PASSING or attempt >= MAX_ATTEMPTS:
+        return None
+    identity = Identity(logical_request_id="", attempt_id=None, wire_attempt=attempt)
+    wanted = RetryAfter(state="seconds", delay=error.retry_after)
+    failure = Failure(operation="streaming", category="http", reason=error.kind, identity=identity, retry_after=wanted)
+    delay: float | None = RecoveryPolicy(base_delay=first_delay, delay_ceiling=MAX_DELAY, jitter=lambda ceiling: ceiling).delay(failure)
+    return delay
 
 
-async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) -> None:
+async def stream_chat(model: "RemoteModel", body: dict[str, Any], reader: ChatReader, emit: Emit) -> None:
     """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
-
-    def observe(event: LifecycleEvent) -> None:
-        if event.transition == "delay_scheduled" and event.failure is not None:
-            said = {None: "closed the connection", 429: "accepts no more calls for now (429)"}
-            status = event.failure.http_status
-            emit(Waiting(event.delay or 0.0, f"{model.server.name} {said.get(status) or f'failed ({status})'}"))
-
-    policy = RecoveryPolicy(
-        max_attempts=MAX_ATTEMPTS, base_delay=model.first_delay, delay_ceiling=MAX_DELAY, jitter=lambda ceiling: ceiling, observer=observe
-    )
+    server = model.server
+    url, content = server.address.rstrip("/") + model.path, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    headers = {"Content-Type": "application/json", **UNCOMPRESSED, **server.headers}
     timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)  # stream_in_thread has the other timeouts
-    async with open_client(model.server, httpx.AsyncClient, timeout=timeout) as client:
-        events = recover_stream(
-            model.server.address.rstrip("/") + model.path,
-            json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
-            {"Content-Type": "application/json", **UNCOMPRESSED, **model.server.headers},
-            timeout,
-            None,
-            policy,
-            RecoveryCall(),
-            _engine_type=partial(_Engine, model, client, emit),
-        )
-        async with aclosing(events) as stream:
-            async for event in stream:
-                if event.kind == "failed":
-                    cause = event.error.inspect_cause()
-                    raise cause.__cause__ or cause
+    try:
+        async with (
+            open_client(server, httpx.AsyncClient, timeout=timeout) as client,
+            client.stream("POST", url, content=content, headers=headers) as response,
+        ):
+            check_response(response, server)
+            if not response.is_success:
+                raise await _read_error(response, model)
+            await _read_answer(response, reader, emit)
+        for delta in reader.end():
+            emit(delta)
+    except (httpx.ConnectTimeout, httpx.ConnectError, httpx.ProxyError) as e:
+        raise server.unreachable(e) from e
+    except httpx.TransportError as e:
+        raise server.cut_off(e, started=reader.started) from e
+
+
+async def _read_error(response: httpx.Response, model: "RemoteModel") -> ProviderError:
+    said = bytearray()
+    async for piece in response.aiter_raw():
+        said += piece
+        if len(said) >= MAX_BODY:
+            break
+    delay = bounded_seconds(parse_retry_after(response.headers.get("retry-after"), RecoveryPolicy().wall()).delay, MAX_RETRY_AFTER)
+    error = model.server.error_from_response(response.status_code, bytes(said[:MAX_BODY]), delay)
+    better = model.check() if error.kind == "unknown_model" else None  # names the models that the server has
+    return better if better is not None and better.kind == "unknown_model" else error
+
+
+async def _read_answer(response: httpx.Response, reader: ChatReader, emit: Emit) -> None:
+    """Emit what comes until the last event, or until the server leaves after its finish reason.
+
+    The last line may have no end. Indented JSON, of a server that does not stream, is one line. Raises ProviderError for a line that is
+    too long.
+    """
+    is_json = response.headers.get("content-type", "").startswith("application/json")
+    indented, pending = (b"{\n", b"{\r\n") if is_json else (), bytearray()
+    try:
+        async for received in response.aiter_raw():
+            pending += received
+            check_document(pending, reader.endpoint, MAX_LINE)
+            if b"\n" not in received or pending.startswith(indented):
+                continue
+            *lines, rest = bytes(pending).split(b"\n")
+            pending = bytearray(rest)
+            for line in lines:
+                for delta in reader.read_line(line + b"\n"):
+                    emit(delta)
+                if reader.ended:
+                    return
+        for delta in reader.read_line(bytes(pending)):
+            emit(delta)
+    except httpx.TransportError:
+        if not reader.finish:
+            raise

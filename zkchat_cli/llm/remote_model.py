@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -178,40 +178,50 @@ class RemoteModel(Model):
             return None
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        """If the model refuses something that it can do without, the call is made again without it."""
+        """The call is made again without what the model refuses but can do without, and after faults that may pass."""
         if error := self.config_error():
             yield base.StreamFailed(error)
             return
+        reader: ChatReader
 
         async def call(emit: Emit) -> None:
             from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
 
-            await stream_chat(self, self.body(request), emit)
+            await stream_chat(self, self.body(request), reader, emit)
 
         names = {base.wire_name(tool.name): tool.name for tool in request.tools}
         limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
-        reported: Refusal | None = None
+        notice, hint, attempt = "", "", 1
         while True:
-            refusal = None
+            reader = self.reader(self.server)
             with closing(stream_in_thread(call, self.server, *limits)) as deltas:
                 for delta in deltas:
                     match delta:
                         case base.ToolCallsPart(calls):
                             named = (each.model_copy(update={"name": names.get(each.name, each.name)}) for each in calls)
                             delta = base.ToolCallsPart(tuple(named))
-                        case base.StreamFailed(error) if error.kind == "bad_request":
-                            found = (each for each in self.refusals if each not in self.refused and each.wording.search(error.message))
-                            if refusal := next(found, None):
-                                break
-                        case base.StreamFailed(error) if error.kind == "no_tools":
-                            self.calls_tools = False
-                        case base.StreamFinished(notice="") if reported is not None:
-                            delta = delta._replace(notice=reported.notice, hint=reported.hint)
+                        case base.StreamFinished(notice=""):
+                            delta = delta._replace(notice=notice, hint=hint)
+                        case base.StreamFailed(error):
+                            break
                     yield delta
-            if refusal is None:
+                else:
+                    return
+            if error.kind == "no_tools":
+                self.calls_tools = False
+            found = (each for each in self.refusals if each not in self.refused and each.wording.search(error.message))
+            if error.kind == "bad_request" and (refusal := next(found, None)):
+                self.refused.append(refusal)
+                notice, hint = (refusal.notice, refusal.hint) if refusal.notice else (notice, hint)
+                continue
+            from zkchat_cli.llm.mojentic_adapter import retry_delay  # the call has loaded it
+
+            delay = None if reader.started else retry_delay(error, attempt, self.first_delay)
+            if delay is None:
+                yield base.StreamFailed(error)
                 return
-            self.refused.append(refusal)
-            reported = refusal if refusal.notice else reported
+            yield from _count_down(delay, error.message)
+            attempt += 1
 
     def check(self) -> ProviderError | None:
         if error := self.config_error():
@@ -224,6 +234,14 @@ class RemoteModel(Model):
         if not listed or self.find_listed(listed):
             return None
         return self.server.unknown_model(self.model, [model.name for model in listed])
+
+
+def _count_down(seconds: float, reason: str) -> Iterator[Waiting]:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        yield Waiting(left, reason)
+        raise_if_stopped()
+        time.sleep(min(1.0, left))
 
 
 def stream_in_thread(
@@ -274,12 +292,6 @@ def stream_in_thread(
                     continue
                 delta = base.StreamFailed(endpoint.answer_timeout(seconds, started=started))
             match delta:
-                case Waiting(left, reason):  # repeated each second with the seconds that are left
-                    until = time.monotonic() + left
-                    while left > 0:
-                        yield Waiting(left, reason)
-                        time.sleep(min(1.0, left))
-                        left = until - time.monotonic() if deltas.empty() else 0.0
                 case HiddenPart(size):
                     rooms[HiddenPart] -= size
                 case base.TextPart(text) | base.ReasoningPart(text):
@@ -297,7 +309,7 @@ def stream_in_thread(
                 notice = f"{too_long} became longer than {max_bytes:,} bytes and was cut there"
                 yield base.StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
                 return
-            started = started or not isinstance(delta, Waiting | HiddenPart)
+            started = started or not isinstance(delta, HiddenPart)
             seconds = stall_timeout if started else timeout
             deadline = time.monotonic() + seconds
     finally:
