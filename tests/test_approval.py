@@ -7,8 +7,7 @@ import pytest
 from zkchat_cli.terminal.approval import DECLINED_ALL, STOPPED, ApprovalPrompt, show_diff
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
-from zkchat_cli.vault.approval import ALLOWED, DECLINED
-from zkchat_cli.vault.edit.transaction import Change, FileChange
+from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, Change, FileChange
 
 
 def change(text: str, before: str = "") -> Change:

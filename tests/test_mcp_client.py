@@ -20,7 +20,7 @@ from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.approval import ask_about_call
 from zkchat_cli.tools.base import Tool, ToolArgumentError
-from zkchat_cli.vault.approval import Decision
+from zkchat_cli.vault.edit.transaction import Decision
 
 SERVER = str(Path(__file__).with_name("tool_server.py"))
 

@@ -11,9 +11,8 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ChangeProposed, Event
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ToolCall
-from zkchat_cli.vault import approval
-from zkchat_cli.vault.approval import ALLOWED, Decision
-from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.vault.edit import transaction
+from zkchat_cli.vault.edit.transaction import ALLOWED, Change, Decision
 
 WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.scope == "notes")
 
@@ -34,7 +33,7 @@ def test_without_approval_nothing_is_changed(app: AppFixture, vault: Path) -> No
     session = app.session(DeltaModel([tool_reply(change_call("create_note", path="New", content="x")), reply("No.")]), tools=WRITING)
     report_of(session.send("Write it."))
     assert not (vault / "New.md").exists()
-    assert approval.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
+    assert transaction.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
 
 
 def test_the_next_tool_sees_the_change(app: AppFixture) -> None:

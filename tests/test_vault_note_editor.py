@@ -184,7 +184,7 @@ def test_a_change_that_fails_in_the_middle_is_undone(
     vault = notes(A="[[Old]]", B="[[Old]]", Old=old)
     before = everything(vault)
     change = vault.editor.rename("Old.md", "F/New.md")
-    for owner, stage in ((transaction, "_write_scratch"), (transaction, "_replace_file"), (Path, "replace")):
+    for owner, stage in ((transaction, "_change_file"), (Path, "replace")):
         real, done = getattr(owner, stage), iter(range(100))
 
         def carry_out(*arguments: object, real: Callable[..., object] = real, done: Iterator[int] = done) -> object:

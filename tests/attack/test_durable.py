@@ -28,7 +28,7 @@ from zkchat_cli.models import Conversation, Fact, SentPrompt
 from zkchat_cli.store import repair
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
-from zkchat_cli.vault.edit.transaction import FileStep, content_hash
+from zkchat_cli.vault.edit.transaction import content_hash
 from zkchat_cli.vault.index import sqlite
 from zkchat_cli.vault.vault import Vault
 
@@ -491,8 +491,7 @@ def test_what_somebody_wrote_after_the_kill_stays(tmp_path: Path) -> None:
     write_notes(root, {".zkchat-a.tmp": "theirs"})
     with closing(Vault.open(root, tmp_path / "cache")) as vault:
         journal = vault.editor.journal
-    step = FileStep(str(root / ".zkchat-a.tmp"), str(root / "A.md"), str(root / "A.md"), content_hash(b"before"))
-    journal.write_text(f"{json.dumps([step])}\ncommitted\n")
+    journal.write_text(json.dumps([(str(root / "A.md"), str(root / "A.md"), content_hash(b"before"), "after")]))
     Vault.open(root, tmp_path / "cache").close()
     assert {file.name: file.read_text() for file in root.iterdir()} == {"A.md": "mine"}
 

@@ -26,8 +26,7 @@ from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
 from zkchat_cli.models import ToolCall
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
-from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
 from zkchat_cli.views.text import plain_text
 from zkchat_cli.views.turn_steps import call_question
 

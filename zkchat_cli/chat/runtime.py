@@ -26,7 +26,7 @@ from zkchat_cli.models import Calibration, Retrieval, Role, ToolCall, ZkChatMess
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.vault.approval import UNASKED, UNASKED_CALL, Approve, Decision
+from zkchat_cli.vault.edit.transaction import UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 

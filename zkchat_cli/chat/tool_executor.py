@@ -28,7 +28,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
-from zkchat_cli.vault.approval import UNASKED_CALL, Decision, mark_memory_file
+from zkchat_cli.vault.edit.transaction import UNASKED_CALL, Decision, mark_memory_file
 from zkchat_cli.vault.vault import Vault
 
 MIN_TOOL_TOKENS = 300

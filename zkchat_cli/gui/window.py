@@ -34,8 +34,7 @@ from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, NoteT
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision, decline
-from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision, decline
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, short_count, styled_line, summarize_problems
 from zkchat_cli.views.turn_steps import call_question, diff_lines, tool_line

@@ -42,8 +42,7 @@ from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, ToolArgumentError
-from zkchat_cli.vault.approval import DECLINED, mark_memory_file
-from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.vault.edit.transaction import DECLINED, Change, mark_memory_file
 from zkchat_cli.vault.vault import Vault
 
 INSTRUCTIONS = (

@@ -11,8 +11,7 @@ from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.job_control import termios
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Approve, Decision, approve_notes, decline
-from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Approve, Change, Decision, approve_notes, decline
 from zkchat_cli.views.turn_steps import call_question, diff_lines
 
 STOPPED = "\x03"  # the answer to a question that Ctrl-C ended

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # these import the session's modules, which are loaded after 
     from zkchat_cli.events import Event
     from zkchat_cli.terminal.approval import Confirmation
     from zkchat_cli.terminal.plain_input import PlainInputLine
-    from zkchat_cli.vault.approval import Approve
+    from zkchat_cli.vault.edit.transaction import Approve
 
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1  # seconds before a waiting line shows what it waits for, and between updates
 BUSY_SECONDS = 1.0  # seconds after a key during which no vectors are computed

@@ -22,7 +22,7 @@ from zkchat_cli.views.text import summarize_problems
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.repl import Repl
-    from zkchat_cli.vault.approval import Approve
+    from zkchat_cli.vault.edit.transaction import Approve
 
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
 """A question that the demo notes answer, and commands to check the answer with."""

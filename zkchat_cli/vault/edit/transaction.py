@@ -1,18 +1,15 @@
 """Changing files of the vault: all of a change or nothing, and never over somebody else's edit.
 
-New texts are first written to scratch files, where a full disk does no harm; then files are renamed, which is atomic. If one of these steps
-fails or Ctrl-C is pressed, the steps before it are undone.
+Each file is replaced or moved in one step. If one of these steps fails or Ctrl-C is pressed, the steps before it are undone. If the process
+is killed, the next zkchat that opens the vault makes the rest of the change: it is in the journal, a file beside the index.
 
-If the process is killed, the journal has what is left to do. It is a file beside the index: a line with the steps, written before the first
-scratch file, and a second line once all new texts are in scratch files. The next zkchat that opens the vault then makes the rest of the
-steps; without that line it removes the scratch files.
+Who approves a change is a function passed in: a screen that asks, or an answer given in advance.
 """
 
 import codecs
 import difflib
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -21,12 +18,11 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
-from zkchat_cli.fileio import atomic_write, read_file, scratch_file
-from zkchat_cli.text.words import normalize_line_ends
+from zkchat_cli.fileio import SCRATCH_PREFIX, atomic_write, read_file
+from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
 TRASH = ".trash"  # Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them
-_COMMITTED = "committed"
 MAX_JOURNAL = 100_000_000
 
 
@@ -81,16 +77,6 @@ class Change(NamedTuple):
         return tuple(dict.fromkeys(path for f in self.files for path in (f.path, f.new_path) if path is not None))
 
 
-class FileStep(NamedTuple):
-    """One file: its new text in a scratch file (none if the text stays), its old path (none if it is new), its new path, and the hash of
-    the text that it had."""
-
-    scratch: Path | None
-    source: Path | None
-    target: Path
-    before: str
-
-
 def content_hash(raw: bytes) -> str:
     return blake2b(raw, digest_size=16).hexdigest()
 
@@ -98,21 +84,14 @@ def content_hash(raw: bytes) -> str:
 def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
     """Raises VaultError, and then nothing has changed: a file is not as it was read, a path is taken, or the disk refuses."""
     finish_interrupted(journal)
+    paths = [(resolve_path(root, each.path) if each.path is not None else None, resolve_path(root, each.new_path)) for each in files]
     try:
-        steps: list[FileStep] = []
-        for each in files:
-            source = resolve_path(root, each.path) if each.path is not None else None
-            target = resolve_path(root, each.new_path)
+        for each, (source, _) in zip(files, paths, strict=True):
             _require_unchanged(each, source)
-            scratch = None if source and each.before == each.after else scratch_file(source or target)
-            steps.append(FileStep(scratch, source, target, content_hash(each.before)))
-        with record_steps(journal, steps) as commit, ExitStack() as undo:
-            for each, step in zip(files, steps, strict=True):
-                _write_scratch(each, step, undo)
-            commit()
-            for each, step in zip(files, steps, strict=True):
-                _require_unchanged(each, step.source)
-                _replace_file(each, step, undo)
+        with _record_steps(journal, files, paths), ExitStack() as undo:
+            for each, (source, target) in zip(files, paths, strict=True):
+                _require_unchanged(each, source)
+                _change_file(each, source, target, undo)
             undo.pop_all()
     except OSError as e:
         names = ", ".join(printable(each.new_path) for each in files[:3])
@@ -133,32 +112,19 @@ def path_taken(path: str) -> VaultError:
     return VaultError(f"{printable(path)} exists already", "Choose another name; existing notes are never overwritten.")
 
 
-def _write_scratch(change: FileChange, step: FileStep, undo: ExitStack) -> None:
-    for folder in reversed([folder for folder in step.target.parents if not folder.exists()]):
+def _change_file(change: FileChange, source: Path | None, target: Path, undo: ExitStack) -> None:
+    for folder in reversed([folder for folder in target.parents if not folder.exists()]):
         folder.mkdir()
         undo.callback(_remove_folder, folder)
-    if step.scratch is None:
-        return
-    undo.callback(step.scratch.unlink, missing_ok=True)
-    with step.scratch.open("xb") as out:
-        out.write(change.after)
-        out.flush()
-        os.fsync(out.fileno())
-    if step.source is not None:
-        shutil.copymode(step.source, step.scratch)
-
-
-def _replace_file(change: FileChange, step: FileStep, undo: ExitStack) -> None:
-    source, target = step.source, step.target
     if not target.exists():
         target.touch(exist_ok=False)  # reserves the name: fails if somebody else just took it
         undo.callback(target.unlink, missing_ok=True)
     elif source is None or not source.samefile(target):  # two spellings of a name may mean one file
         raise path_taken(change.new_path)
-    if step.scratch is not None:
+    if change.before != change.after or source is None:
         if source is not None:
             undo.callback(atomic_write, source, change.before)
-        step.scratch.replace(source or target)
+        atomic_write(source or target, change.after)
     if source is not None and source != target:
         undo.callback(_move_back, target, source)  # known before the move: Ctrl-C may come while it is made
         source.replace(target)
@@ -189,52 +155,47 @@ def _remove_folder(folder: Path) -> None:
 
 
 @contextmanager
-def record_steps(journal: Path, steps: Sequence[FileStep]) -> Iterator[Callable[[], None]]:
-    """Keep the steps in the journal until they are made or undone. Call the function when all scratch files are written. Raises VaultError
-    while another process makes a change. Where no journal can be written there is none."""
+def _record_steps(journal: Path, files: Sequence[FileChange], paths: Sequence[tuple[Path | None, Path]]) -> Iterator[None]:
+    """Keep the change in the journal until it is made or undone. Raises VaultError while another process makes one. Where no journal can be
+    written there is none."""
     try:
         opened = open(journal, "x+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115 - closed below
     except FileExistsError as e:
         raise VaultError("another zkchat is changing notes of this vault", "Nothing was changed. Try again when it is done.") from e
     except OSError:
-        yield lambda: None
+        yield
         return
+    steps = [(*each, content_hash(change.before), change.after.decode()) for change, each in zip(files, paths, strict=True)]
     with opened:
         try:
             with suppress(OSError):  # a full disk, but not that of the notes
                 _lock(opened)
-                _write_line(opened, json.dumps(steps, default=str))
-            yield partial(_write_line, opened, _COMMITTED)
+                opened.write(json.dumps(steps, default=str).encode())
+                opened.flush()
+                os.fsync(opened.fileno())
+            yield
         finally:
             journal.unlink(missing_ok=True)
 
 
 def finish_interrupted(journal: Path) -> None:
-    """Make or undo the rest of a change whose process was killed. A note that somebody has edited since stays as it is."""
+    """Make the rest of a change whose process was killed. A note that somebody has edited since stays as it is."""
     with suppress(OSError), journal.open("r+b") as opened:
         if not _lock(opened):  # its process is alive
             return
-        with suppress(ValueError, TypeError):  # half of a line
-            steps, committed, *_ = (*opened.read(MAX_JOURNAL).decode().split("\n"), "")
-            for new_text, old, new, before in json.loads(steps or "[]"):
-                scratch, file, target = Path(new_text or os.devnull), Path(old or new), Path(new)
-                if new_text and scratch.exists():
-                    now = read_file(file, LARGEST_NOTE) if file.exists() else b""
-                    if committed == _COMMITTED and content_hash(now) == before:
-                        scratch.replace(file)
-                    else:
-                        scratch.unlink()
+        with suppress(ValueError, TypeError):  # a part of a journal: no note was changed yet
+            for old, new, before, after in json.loads(opened.read(MAX_JOURNAL)):
+                file, target = Path(old or new), Path(new)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                for scratch in file.parent.glob(f"{SCRATCH_PREFIX}*.tmp"):
+                    scratch.unlink()
+                if content_hash(read_file(file, LARGEST_NOTE) if file.exists() else b"") == before:
+                    atomic_write(file, after)
                 # an empty target is a reserved name; two spellings of a name may mean one file
                 is_free = not target.exists() or not target.stat().st_size or (file.exists() and file.samefile(target))
-                if committed == _COMMITTED and file != target and file.exists() and is_free:
+                if file != target and file.exists() and is_free:
                     file.replace(target)
         journal.unlink()
-
-
-def _write_line(opened: BinaryIO, line: str) -> None:
-    opened.write(f"{line}\n".encode())
-    opened.flush()
-    os.fsync(opened.fileno())
 
 
 def _lock(opened: BinaryIO) -> bool:
@@ -247,3 +208,42 @@ def _lock(opened: BinaryIO) -> bool:
         except BlockingIOError:
             return False
     return True
+
+
+class Decision(NamedTuple):
+    """Whether a change may be made; `reason` tells the user and the model why not."""
+
+    allowed: bool
+    reason: str = ""
+    always: bool = False  # whether the user wants no more questions about the same tool
+
+
+Approve = Callable[[Change], Decision]
+
+ALLOWED = Decision(True)
+DECLINED = Decision(False, "declined by the user: nothing was changed")
+DECLINED_CALL = Decision(False, "declined by the user: it was not called")
+UNASKED_CALL = Decision(False, "refused: nobody can be asked here; in a chat, the user could allow it")
+UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
+
+
+def decline(declined: Decision, text: str) -> Decision:
+    """`DECLINED` or `DECLINED_CALL` with what the user says about it, so that the model gets it."""
+    return declined._replace(reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
+
+
+def approve_notes(change: Change) -> Decision:
+    """`--yes` where nobody can be asked: approves every change except those of memory, which instructs later conversations."""
+    if change.memory_file is None:
+        return ALLOWED
+    return Decision(
+        False, f"refused: {change.memory_file} is memory, and --yes does not cover memory: approve it in a chat. Nothing was changed"
+    )
+
+
+def mark_memory_file(change: Change, memory_file: str | None) -> Change:
+    """The change with a warning that it edits memory, if it does."""
+    if memory_file is None:
+        return change
+    warning = f"{memory_file} is memory: later conversations follow what it says."
+    return change._replace(note=f"{change.note} {warning}".strip(), memory_file=memory_file)
