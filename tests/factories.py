@@ -18,7 +18,7 @@ from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.recall import RecallIndex, recall_passages
-from zkchat_cli.context.turns import LoadableExchange, Turn, TurnHistory, make_turns
+from zkchat_cli.context.turns import Turn, TurnHistory, make_turns
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
@@ -273,7 +273,7 @@ def exchanges(*pairs: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage
 
 
 def make_history(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> TurnHistory:
-    return make_turns(map(LoadableExchange, split_into_exchanges(messages)), counter)
+    return make_turns(split_into_exchanges(messages), counter)
 
 
 def split_into_turns(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> tuple[Turn, ...]:

@@ -258,26 +258,6 @@ def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(app: AppFix
     assert [content for _, _, content in stored_log(session)] == ["Is it so?", "Yes.", "And again?", "Again."]
 
 
-# coming back
-
-
-def test_a_long_chat_reads_turns_that_it_no_longer_sends_from_the_store(app: AppFixture) -> None:
-    app.max_context = 4000
-    session = app.session(DeltaModel([tool_reply(find_call("filters tasks")), *[reply("It is so [1]. " * 60)] * 40]))
-    for number in range(24):
-        report_of(session.send(f"What about filter {number}?"))
-    unloaded = [not exchange.is_loaded for exchange in session.history.exchanges]
-    assert sum(unloaded) > 4 and unloaded == sorted(unloaded, reverse=True)
-    id_ = session.conversation.id
-    assert tuple(session.history) == app.store.history(id_)
-    first = session.references.chunk(1)
-    assert first is not None and first == app.reopen(session).references.chunk(1)
-    app.store.delete(id_)  # by another program
-    assert (session.history[0].status, session.references.chunk(1)) == ("damaged", None)
-    report_of(session.send("And now?"))
-    assert session.history[-1].content.startswith("It is so")
-
-
 # the vault changes or goes
 
 

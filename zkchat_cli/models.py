@@ -6,7 +6,7 @@ paths are relative to the vault with `/`. Models that one question does not need
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -265,16 +265,6 @@ class ZkChatMessage(Value):
             return self.content
         before, _, after = self.content.partition(self.addressed)
         return before + after.lstrip(" \t\n,:")
-
-
-class SpokenMessage(NamedTuple):
-    """What recall and summaries need of a message to find and quote it."""
-
-    id: str
-    role: str
-    content: str
-    timestamp: str
-    links: tuple[str, ...] = ()  # to the documents that it references; without memory, which comes with every prompt
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

@@ -7,7 +7,7 @@ from itertools import count
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli.context.turns import LoadableExchange, Turn, make_turns
+from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize
@@ -42,7 +42,7 @@ def figures(ground: Ground) -> Iterator[Row]:
             date = f"2025-{1 + len(turns) // 28 % 12:02d}-{1 + len(turns) % 28:02d}"
             pair = zip(("user", "assistant"), texts, strict=True)
             said = [ZkChatMessage(id=f"{next(ids)}", role=role, content=text, timestamp=date) for role, text in pair]
-            turns += make_turns([LoadableExchange(said)], counter).turns
+            turns += make_turns([said], counter).turns
         return tuple(turns)
 
     talks = [told() for _ in ground.times(20)]

@@ -23,7 +23,7 @@ from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models import ToolCall, split_into_exchanges
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
@@ -265,7 +265,7 @@ class NoteAgent:
                         self._send(session, updates.thought_chunk(f"{on_one_line(message, hint)}\n"))
                     case events.TurnCompleted(report):
                         reason = {"length": "max_tokens", "content_filter": "refusal"}.get(report.finish_reason, reason)
-                        for stored in session.history.exchanges[-1].messages:
+                        for stored in [*split_into_exchanges(session.history)][-1]:
                             if (update := updates.tool_locations(stored, session.vault.root)) is not None:
                                 self._send(session, update)
                         if sources := updates.sources_text(report):

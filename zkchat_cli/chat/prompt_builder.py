@@ -141,7 +141,7 @@ class PromptBuilder:
         """The memory that goes into the prompt with the messages of this turn alone."""
         if not current:
             return ()
-        recent = [message for exchange in self._state.history.exchanges[-TURNS_FOR_FOLDERS:] for message in exchange.messages]
+        recent = [message for exchange in self._state.exchanges[-TURNS_FOR_FOLDERS:] for message in exchange]
         return self.memory(runtime).contextual_items(current, recent, runtime.budget.messages, runtime.counter)
 
     def forget_summaries(self) -> None:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.turns import LoadableExchange
 from zkchat_cli.errors import VaultError
 from zkchat_cli.llm.base import Model
-from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode
+from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import rank_chunks
 from zkchat_cli.tools.base import Tool
 
@@ -55,7 +54,7 @@ def choose_retrieval(
 class Retriever:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._vault, self._state = services.vault, state
-        self._judged: dict[str, tuple[int, LoadableExchange | None, int, str | None]] = {}
+        self._judged: dict[str, tuple[int, tuple[ZkChatMessage, ...] | None, int, str | None]] = {}
         """By model: how many exchanges were judged, the last of them, the answers without a call, and the verdict if that is known."""
 
     def warm_up(self) -> None:
@@ -70,14 +69,13 @@ class Retriever:
 
     def _tool_problem(self, runtime: Runtime) -> str:
         """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or nothing shows it."""
-        name, exchanges = runtime.model.name, self._state.history.exchanges
+        name, exchanges = runtime.model.name, self._state.exchanges
         count, last, without, problem = self._judged.get(name, (0, None, 0, None))
         if exchanges[count - 1 : count] != (last,):  # another branch, or nothing was judged yet
             count, without, problem = 0, 0, None
         while problem is None and count < len(exchanges):
-            last = exchanges[count]
+            messages = last = exchanges[count]
             count += 1
-            messages = last.messages
             question, answer = messages[0], messages[-1]
             if question.retrieval != "tools" or answer.model != name:
                 continue

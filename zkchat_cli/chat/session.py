@@ -19,7 +19,6 @@ from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.context.compaction_policy import CompactionRequest
-from zkchat_cli.context.turns import MessageHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory
@@ -248,7 +247,7 @@ class ZkChatSession:
         return self._state.conversation
 
     @property
-    def history(self) -> MessageHistory:
+    def history(self) -> tuple[ZkChatMessage, ...]:
         """The messages of the branch in use, oldest first."""
         return self._state.history
 

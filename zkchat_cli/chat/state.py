@@ -8,10 +8,9 @@ import gc
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 
 from zkchat_cli.chat.runtime import SessionServices
-from zkchat_cli.context.turns import LoadableExchange, MessageHistory, TurnHistory, make_turns
+from zkchat_cli.context.turns import TurnHistory, make_turns
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import (
     Compaction,
@@ -26,10 +25,6 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter
 
-NEVER_UNLOADED = 16
-"""The newest turns, which commands and memory read."""
-MOST_UNLOADED_AT_ONCE = 16
-"""After a long conversation was opened, there are thousands, and freeing their messages takes 0.1 ms each."""
 MANY_OBJECTS = 50_000
 """So many new objects at once mean that a long conversation is being opened."""
 
@@ -41,16 +36,15 @@ class ConversationState:
         self.conversation = conversation or Conversation(
             id=services.new_id(), vault=str(services.vault.root), created_at=services.now(), updated_at=services.now()
         )
-        self._history = MessageHistory()
-        self._exchange_of: dict[str, LoadableExchange] = {}
-        """By the ids of its messages."""
+        self.history: tuple[ZkChatMessage, ...] = ()
+        """The messages of the branch in use, oldest first."""
+        self.exchanges: tuple[tuple[ZkChatMessage, ...], ...] = ()
+        """The same, each question with its answers."""
+        self._messages: dict[str, ZkChatMessage] = {}
         self._turns = TurnHistory()
         """The turns of the history, or the first ones of them, as the counter used last counts."""
         self._turns_counter: TokenCounter | None = None
         self._turns_lock = threading.RLock()
-        self._read_messages = partial(self._store.messages, self.conversation.id)
-        self._unloaded = 0
-        """How many turns, from the first, have their messages in the store only."""
         self.undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
         self._last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
@@ -65,16 +59,11 @@ class ConversationState:
             branch = branch_to(log, head)
             if branch and branch[-1].status == "pending":  # its turn was never stored, because the process was killed
                 branch = (*branch[:-1], branch[-1].model_copy(update={"status": "unfinished"}))
-            self._replace_history(map(LoadableExchange, split_into_exchanges(branch)))
+            self._replace_history(branch)
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
-            self.references = ReferenceManager.from_log(log, self.find_message)
+            self.references = ReferenceManager.from_log(log)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
-
-    @property
-    def history(self) -> MessageHistory:
-        """The messages of the branch in use, oldest first."""
-        return self._history
 
     @property
     def head(self) -> str | None:
@@ -98,17 +87,14 @@ class ConversationState:
         return self._store.log(self.conversation.id) if self.is_stored else ()
 
     def find_message(self, message_id: str) -> ZkChatMessage | None:
-        """The message of this branch with that id, if it can be read."""
-        if exchange := self._exchange_of.get(message_id):
-            with suppress(StoreError):
-                return exchange.messages[exchange.ids.index(message_id)]
-        return None
+        """The message of this branch with that id."""
+        return self._messages.get(message_id)
 
     def append(self, turn: Sequence[ZkChatMessage]) -> None:
         """Add a finished turn to the branch."""
-        exchange = LoadableExchange(turn)
-        self._exchange_of |= dict.fromkeys(exchange.ids, exchange)
-        self._history = MessageHistory((exchange,), self._history)
+        self._messages |= {message.id: message for message in turn}
+        self.history = (*self.history, *turn)
+        self.exchanges = (*self.exchanges, tuple(turn))
 
     def checkout(self, head: str | None) -> None:
         """Continue from another message of the log (None: from the beginning), here and in the store. Raises StoreError."""
@@ -131,8 +117,8 @@ class ConversationState:
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next question. Raises StoreError."""
         log, left = self.log(), self.head
-        self.references = ReferenceManager.from_log(log, self.find_message)
-        self._replace_history(map(LoadableExchange, split_into_exchanges(branch_to(log, head))))
+        self.references = ReferenceManager.from_log(log)
+        self._replace_history(branch_to(log, head))
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
@@ -140,40 +126,23 @@ class ConversationState:
         changed = [message.model_copy(update={"updated_at": self._services.now()}) for message in changed]
         self._store.mark(self.conversation.id, changed)
         instead = {message.id: message for message in changed}
-        self._replace_history(
-            each if instead.keys().isdisjoint(each.ids) else LoadableExchange(instead.get(message.id, message) for message in each.messages)
-            for each in self._history.exchanges
-        )
+        self._replace_history(instead.get(message.id, message) for message in self.history)
 
-    def _replace_history(self, exchanges: Iterable[LoadableExchange]) -> None:
+    def _replace_history(self, messages: Iterable[ZkChatMessage]) -> None:
         with self._turns_lock:
-            self._history = MessageHistory(exchanges)
-            self._exchange_of = {id_: exchange for exchange in self._history.exchanges for id_ in exchange.ids}
-            self._turns, self._turns_counter, self._unloaded = TurnHistory(), None, 0
+            self.history = tuple(messages)
+            self.exchanges = tuple(map(tuple, split_into_exchanges(self.history)))
+            self._messages = {message.id: message for message in self.history}
+            self._turns, self._turns_counter = TurnHistory(), None
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
         """The branch cut into turns, as `counter` counts them; cached, since rendering them is what a long conversation costs."""
         with self._turns_lock, _long_lived_allocation():
             if self._turns_counter is not counter:
                 self._turns, self._turns_counter = TurnHistory(), counter
-            if new := self._history.exchanges[len(self._turns.turns) + len(self._turns.failed) :]:
+            if new := self.exchanges[len(self._turns.turns) + len(self._turns.failed) :]:
                 self._turns = make_turns(new, counter, self._turns)
             return self._turns
-
-    def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
-        """Leave the messages of turns before the newest ones, which take so many tokens, to the store."""
-        if not self.is_stored or len(self._history.exchanges) == 1:  # `zkchat ask` ends with one, and rendering takes 10 ms
-            return
-        turns = self.turns(counter).turns
-        first = len(turns)
-        while first and tokens > 0:
-            first -= 1
-            tokens -= turns[first].tokens
-        end = min(first, len(turns) - NEVER_UNLOADED, self._unloaded + MOST_UNLOADED_AT_ONCE)
-        for turn in turns[self._unloaded : max(end, 0)]:
-            self.references.leave_to_store(turn.messages)
-            turn.unload(self._read_messages)
-            self._unloaded += 1
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh in every turn, some give none."""
@@ -212,7 +181,7 @@ class ConversationState:
     def _branch_compactions(self) -> Iterator[Compaction]:
         """The compactions of this branch, newest first."""
         for compaction in reversed(self.compactions):
-            if compaction.mode != "none" and compaction.last_id in self._exchange_of:
+            if compaction.mode != "none" and compaction.last_id in self._messages:
                 yield compaction
 
     def add_compaction(self, compaction: Compaction) -> None:

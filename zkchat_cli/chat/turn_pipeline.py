@@ -99,8 +99,6 @@ class TurnPipeline:
             verified = self._verify(turn)
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
-            if self.recorder.problem is None:
-                self.state.unload_old_turns(turn.runtime.counter, turn.runtime.budget.effective_limit)
         yield from notices
         yield from self.compactor.keep_shortened(turn)
         assert turn.prompt is not None

@@ -18,7 +18,7 @@ from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import SpokenMessage
+from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
@@ -73,7 +73,7 @@ _INTRODUCTION = "Said earlier in this conversation; quoted because it may help w
 class RecallPassage(NamedTuple):
     """Part `part` of `parts` of a message in turn `turn` (both from 0); `text` is verbatim except for soft line breaks."""
 
-    message: SpokenMessage
+    message: ZkChatMessage
     text: str
     turn: int
     part: int = 0
@@ -94,7 +94,7 @@ class RecallPassage(NamedTuple):
         return self.message.id == other.message.id and self.part + 1 == other.part
 
 
-def split_into_passages(message: SpokenMessage, turn: int, counter: TokenCounter) -> Iterator[RecallPassage]:
+def split_into_passages(message: ZkChatMessage, turn: int, counter: TokenCounter) -> Iterator[RecallPassage]:
     texts = split_message(message.content) if message.content.strip() else []
     for part, text in enumerate(texts):
         passage = RecallPassage(message, text, turn, part, len(texts))
@@ -205,7 +205,7 @@ class RecallIndex:
         position = len(self._turn_ids)
         self._last_scores = None
         self._turn_ids.append(turn.id)
-        spoken = turn.exchange.spoken
+        spoken = turn.spoken
         language = detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken))
         self._turn_languages.append(language)
         if language is not None:

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QTextCursor
 
-from zkchat_cli.context.turns import LoadableExchange
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html import render_markdown
 from zkchat_cli.gui.widgets import StyledBrowser
 from zkchat_cli.markdown.scanner import BlockScanner
+from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.views.sources import ReferenceRow, reference_rows
 
 PAGE = 24  # turns in the document
@@ -39,10 +39,10 @@ class TranscriptPage(NamedTuple):
         return self.first + len(self.turns) - 1
 
 
-def render_page(exchanges: Sequence[LoadableExchange], first: int | None = None) -> TranscriptPage:
+def render_page(exchanges: Sequence[Sequence[ZkChatMessage]], first: int | None = None) -> TranscriptPage:
     """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a worker's thread."""
     start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
-    shown = enumerate((exchange.messages for exchange in exchanges[start : start + PAGE]), start + 1)
+    shown = enumerate(exchanges[start : start + PAGE], start + 1)
     return TranscriptPage(start + 1, [(_for_qt(html.turn_html(turn, n)), reference_rows(turn)) for n, turn in shown], len(exchanges))
 
 

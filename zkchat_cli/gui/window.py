@@ -21,7 +21,6 @@ from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
-from zkchat_cli.context.turns import LoadableExchange
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import menu
 from zkchat_cli.gui.input_box import InputBox
@@ -29,7 +28,7 @@ from zkchat_cli.gui.transcript import PAGE, TranscriptPage, TranscriptView, rend
 from zkchat_cli.gui.widgets import MORE, NO, YES, BudgetButton, QuestionPanel, ReferencePanel, ResultPanel, lines_html
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
-from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall, split_into_exchanges
+from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
@@ -53,7 +52,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.app: App | None = None
         self.session: ZkChatSession | None = None
         self.answering = False
-        self._exchanges: Sequence[LoadableExchange] = ()
+        self._exchanges: Sequence[Sequence[ZkChatMessage]] = ()
         self._end = TranscriptPage(1, (), 0)
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
@@ -165,8 +164,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
         def read_end(session: ZkChatSession) -> TranscriptPage:
             with closing(session.store.reopen()) as store:  # the session's own connection is busy with reading all of it
-                exchanges = map(LoadableExchange, split_into_exchanges(store.latest(conversation_id, READ_FIRST)))
-                return render_page(list(exchanges)[-PAGE:])
+                return render_page([*split_into_exchanges(store.latest(conversation_id, READ_FIRST))][-PAGE:])
 
         self.run(lambda session: session.open_conversation(conversation_id), self.switch_to)
         self.look_up(read_end, lambda page: self.transcript.show_page(page) if self._work.busy else None)
@@ -174,12 +172,12 @@ class ChatWindow(QtWidgets.QMainWindow):
     def switch_to(self, session: ZkChatSession | None) -> None:
         """Show another session, or with None this one as it is now."""
 
-        def read(session: ZkChatSession) -> tuple[Sequence[LoadableExchange], TranscriptPage, str, str]:
-            exchanges, conversation = session.history.exchanges, session.conversation
+        def read(session: ZkChatSession) -> tuple[Sequence[Sequence[ZkChatMessage]], TranscriptPage, str, str]:
+            exchanges, conversation = [*split_into_exchanges(session.history)], session.conversation
             title = conversation.title or (session.store.conversation(conversation.id).title if session.is_stored else None)
             return exchanges, render_page(exchanges), title or "New conversation", session.runtime.speaker_label
 
-        def show(exchanges: Sequence[LoadableExchange], page: TranscriptPage, title: str, speaker: str) -> None:
+        def show(exchanges: Sequence[Sequence[ZkChatMessage]], page: TranscriptPage, title: str, speaker: str) -> None:
             self._exchanges, self._end = exchanges, page
             self.setWindowTitle(f"{title} — zkchat")
             self.speaker.setText(truncate(speaker, 40))

@@ -1,16 +1,14 @@
 """One numbering of all chunks of a conversation, across tools, rounds and turns.
 
 The model cites `[n]`, so n must mean the same chunk for the whole conversation. The same chunk keeps its number, and a chunk whose text
-changed gets a new one. The numbers are stored with the messages, so that resuming, compaction and undo keep them. Of a chunk in a message
-that is only in the store, its number and that message are known: 10,000 chunks with their texts would take 20 MB.
+changed gets a new one. The numbers are stored with the messages, so that resuming, compaction and undo keep them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from zkchat_cli.models import ContentChunk, ZkChatMessage
 from zkchat_cli.references.chunk_format import MAX_NUMBER
 
-FindMessage = Callable[[str], ZkChatMessage | None]
 _MAX_COUNTED = MAX_NUMBER // 10
 """Larger numbers come only from imports; numbering never continues from one."""
 
@@ -18,19 +16,17 @@ _MAX_COUNTED = MAX_NUMBER // 10
 class ReferenceManager:
     """Numbers chunks, and finds them by number."""
 
-    def __init__(self, find_message: FindMessage = lambda _: None) -> None:
-        """`find_message` reads a message from the store by its id."""
-        self._find_message = find_message
-        self._chunks: dict[int, ContentChunk | str] = {}
-        """The chunks by number, each with the score of the first call that found it; or the id of the message that has the chunk."""
+    def __init__(self) -> None:
+        self._chunks: dict[int, ContentChunk] = {}
+        """The chunks by number, each with the score of the first call that found it."""
         self._numbers: dict[int, int] = {}
         """The numbers by the hashes of the chunks' identities."""
         self._highest = 0
 
     @classmethod
-    def from_log(cls, log: Iterable[ZkChatMessage], find_message: FindMessage = lambda _: None) -> "ReferenceManager":
+    def from_log(cls, log: Iterable[ZkChatMessage]) -> "ReferenceManager":
         """The manager of a stored conversation. It knows the chunks of all branches, so that no number is used twice."""
-        manager = cls(find_message)
+        manager = cls()
         for message in log:
             if message.role == "user" or message.tool_call_id is not None:
                 manager._add(message.chunks)
@@ -38,7 +34,7 @@ class ReferenceManager:
 
     def copy(self) -> "ReferenceManager":
         """An independent copy, to see which numbers chunks would get, or to return to it."""
-        other = ReferenceManager(self._find_message)
+        other = ReferenceManager()
         other._chunks, other._numbers, other._highest = {**self._chunks}, {**self._numbers}, self._highest
         return other
 
@@ -49,19 +45,7 @@ class ReferenceManager:
         return numbered
 
     def chunk(self, number: int) -> ContentChunk | None:
-        """The chunk with this number; None if no call has it, or its message is gone from the store."""
-        chunk = self._chunks.get(number)
-        if isinstance(chunk, str):
-            message = self._find_message(chunk)
-            return next((each for each in message.chunks if each.number == number), None) if message is not None else None
-        return chunk
-
-    def leave_to_store(self, messages: Iterable[ZkChatMessage]) -> None:
-        """Forget the chunks of messages that can be read from the store."""
-        for message in messages:
-            for chunk in message.chunks:
-                if chunk.number is not None and isinstance(self._chunks.get(chunk.number), ContentChunk):
-                    self._chunks[chunk.number] = message.id
+        return self._chunks.get(number)
 
     @property
     def numbers(self) -> tuple[int, ...]:

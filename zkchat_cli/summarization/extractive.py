@@ -139,7 +139,7 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
 
 def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
     """The messages with their speakers: the names in front of an imported log's messages ("Ada: …"), or else the roles."""
-    spoken = [(turn, message) for turn in turns for message in turn.exchange.spoken]
+    spoken = [(turn, message) for turn in turns for message in turn.spoken]
     named = Counter(message.role for _, message in spoken if _SPEAKER.match(message.content))
     total = Counter(message.role for _, message in spoken)
     made = []
@@ -148,7 +148,9 @@ def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
         sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
         speaker = prefix["name"] if prefix else message.role
         date = " ".join(message.timestamp[:10].split())
-        made.append(SpeakerMessage(turn.id, message.role, speaker, date, sentences, message.id in turn.fixed_ids, message.links))
+        # without memory, which comes with every prompt
+        links = tuple(r.wikilink for r in message.references if r.relative_path and r.reference_type != "memory")
+        made.append(SpeakerMessage(turn.id, message.role, speaker, date, sentences, message.id in turn.fixed_ids, links))
     return made
 
 
