@@ -10,7 +10,7 @@ import pytest
 from conftest import Program
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.importers.agent_logs import read_claude_code, read_codex
+from zkchat_cli.importers.conversation_file import read_claude_code, read_codex
 from zkchat_cli.models import ConversationArchive, ZkChatMessage
 
 NOW = "2026-03-01T12:00:00+00:00"
@@ -94,14 +94,6 @@ def test_a_session_of_claude_code_becomes_a_conversation() -> None:
     assert (called.usage.prompt_tokens, called.usage.cached_tokens) == (903, 900)
     assert archive.conversation.title == "Heat pump stops"
     assert archive.conversation.head_id == archive.messages[-1].id
-
-
-def test_records_that_are_no_message_are_kept() -> None:
-    messages = read_claude(CLAUDE).messages
-    assert [record["type"] for record in messages[0].other_records] == ["file-history-snapshot"]
-    assert [record["uuid"] for record in messages[3].other_records] == ["u6"]
-    [event] = read_codex(lines(CODEX), "r.jsonl", vault="/notes", now=NOW).messages[-1].other_records
-    assert event["payload"] == {"type": "moon_phase", "value": 0.4}
 
 
 def test_calls_at_once_and_subagents_keep_their_order() -> None:

@@ -113,7 +113,7 @@ def test_tool_calls_are_read_in_both_forms() -> None:
     assert asked.tool_calls[:3] == (
         ToolCall(id="x", name="find", arguments={"query": "a"}),
         ToolCall(id="y", name="find", arguments={"query": "b"}),
-        ToolCall(id="z", name="find", arguments={"arguments": "{half"}),
+        ToolCall(id="z", name="find", malformed="{half"),
     )
     assert asked.tool_calls[3] == ToolCall(id="list", name="list")
     assert (told.tool_call_id, told.tool_name) == ("x", "find")
@@ -149,7 +149,7 @@ def test_every_session_of_a_chat_sessions_file_is_read() -> None:
         *(([{"role": "user", "timestamp": time}], "[0].timestamp: it must be a") for time in ("1:56 pm on 8 May", "12", True, 1e20)),
         *(([{"role": "user", "token_count": number}], "[0].token_count: it must be ") for number in ("12", True, -1, 1e300, 1.5)),
         ({"a": {"messages": [], "last_updated": "3"}}, 'a.last_updated: it must be a time such as 2025-05-08T12:00:00Z (found "3")'),
-        ([{"role": "user", "tool_calls": [{"id": 3, "name": "a"}]}], "[0].tool_calls[0].id: "),
+        ([{"role": "user", "tool_calls": [{"id": "a", "name": 3}]}], "[0].tool_calls[0].name: "),
     ],
 )
 def test_a_wrong_file_is_refused_and_the_error_names_the_place(data: object, message: str) -> None:

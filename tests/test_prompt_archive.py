@@ -219,7 +219,7 @@ def set_value(*path: str | int, to: Any) -> Callable[[Document], None]:
     [
         (set_value("messages", 1, "mood", to="good"), "prompts.messages[1].mood: this key is unknown"),
         (set_value("calls", 0, "messages", to=[-1]), "prompts.calls[0].messages[0]: it must be greater"),
-        (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0].messages has an index without an entry"),
+        (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0] has an index without an entry"),
         (set_value("calls", 1, "tools", to=[0, 10**30]), "prompts.calls[1].tools[1]: it must be less"),
     ],
 )

@@ -249,8 +249,6 @@ class ZkChatMessage(Value):
     learning_points: tuple[str, ...] = ()  # what the user stated, decided or corrected in this message, in their words
     task: TaskFigures | None = None  # of the turn that ends with this answer, if it called tools
     updated_at: str | None = None  # when its fields last changed after it was stored (a status, a pin); its words never do
-    other_records: tuple[dict[str, Any], ...] = ()
-    """Entries that followed in the log of another program and are not messages; kept as they were."""
     addressed: str | None = None  # the `@name` in `content` that mentions the agent, for this message only
 
     @property

@@ -1,35 +1,45 @@
-"""A file's bytes as conversations: our own lossless export, lists of messages, the request of a model call, and zk-chat's
-`chat_sessions.json`.
+"""A file's bytes as conversations: our own lossless export, lists of messages, the request of a model call, zk-chat's
+`chat_sessions.json`, and the logs of coding agents, one JSON record on each line.
 
 Reading is pure: a file with one wrong entry is refused before anything is stored, and the error names the entry by its key path. Our own
 export is read strictly, because a field that is ignored would be lost. In other programs' messages unknown fields are ignored, and missing
-ones are filled in.
+ones are filled in. Ids of an agent's messages are made from the program, its session and the record, so that a log that has grown is
+imported again without doubles.
 """
 
+import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
+from pathlib import PurePath
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
 from zkchat_cli.chat.turn_recorder import default_title
 from zkchat_cli.context.turns import is_prompt_context
-from zkchat_cli.errors import UsageError, value_problem
-from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, ToolCall, ZkChatMessage
+from zkchat_cli.errors import UsageError, reason, value_problem
+from zkchat_cli.llm.base import parse_tool_call
+from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.text.truncate import truncate
 
 _VERSION = ConversationArchive.model_fields["version"].default
+_NOTHING_IMPORTED = "Nothing of this file was imported."
 _EXPECTED = 'Expected: a JSON export of zkchat, a list of {"role", "content"} or a chat_sessions.json. Nothing was imported.'
+_INSTRUCTIONS = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "# AGENTS.md instructions")
+"""How a user's message begins that Codex wrote."""
+_CODEX_TEXT = ("input_text", "output_text", "text")
+
+Record = dict[str, Any]
 T = TypeVar("T")
 
 
 def _text(content: Any) -> Any:
     """The texts of a list of parts; empty for a message that only calls tools."""
     if isinstance(content, list):
-        return "\n".join(part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+        return "\n".join(_texts(content))
     return "" if content is None else content
 
 
@@ -42,17 +52,15 @@ def _reference(reference: Any) -> Any:
 
 def _tool_call(call: Any) -> Any:
     """A call as zk-chat writes it, or as OpenAI does: inside `function`, with the arguments as text."""
-    function = call.get("function", call) if isinstance(call, dict) else call
-    if not isinstance(function, dict):
-        return function
-    arguments = function.get("arguments") or {}
-    if isinstance(arguments, str):
-        with suppress(RecursionError, ValueError):
-            arguments = json.loads(arguments)
-    if not isinstance(arguments, dict):
-        arguments = {"arguments": arguments}  # malformed JSON of a model is kept as it is
-    name = function.get("name")
-    return {"id": call.get("tool_call_id") or call.get("id") or name, "name": name, "arguments": arguments}
+    function = call.get("function", call) if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(name := function.get("name"), str):
+        return call
+    return _parse_call(call.get("tool_call_id") or call.get("id") or name, name, function.get("arguments"))
+
+
+def _parse_call(id_: object, name: object, arguments: object) -> ToolCall:
+    """A tool call; arguments that are no JSON object are kept as `malformed`."""
+    return parse_tool_call(str(id_), str(name), arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False))
 
 
 def _iso_time(time: Any, info: ValidationInfo) -> str:
@@ -135,9 +143,9 @@ def _session(messages: list[Any], zone: tzinfo | None) -> ImportedSession:
     kept = []
     for message in messages:
         content = message.get("content") if isinstance(message, dict) and message.get("role") in ("system", "user") else None
-        if isinstance(content, list) and content:
-            parts = [p for p in content if not (isinstance(p, dict) and isinstance(p.get("text"), str) and is_prompt_context(p["text"]))]
-            kept += [{**message, "content": parts}] if parts else []
+        if isinstance(content, list):
+            content = [part for part in content if not any(map(is_prompt_context, _texts([part])))]
+            kept += [{**message, "content": content}] if content else []
         elif not (isinstance(content, str) and is_prompt_context(content)):
             kept.append(message)
     return ImportedSession(messages=_validate(list[ImportedMessage], kept, zone))
@@ -162,13 +170,16 @@ def _archive(session: ImportedSession, vault: str, new_id: Callable[[], str], no
         values = {"id": new_id(), "parent_id": parent_id, "timestamp": time, **each.model_dump(exclude_none=True)}
         messages.append(ZkChatMessage.model_validate(values))
         parent_id, time = messages[-1].id, messages[-1].timestamp
+    created_at = session.created_at or (messages[0].timestamp if messages else now)
+    return _make_archive(new_id(), vault, messages, created_at, session.last_updated or time, parent_id)
+
+
+def _make_archive(
+    id_: str, vault: str, messages: Sequence[ZkChatMessage], created_at: str, updated_at: str, head_id: str | None, title: str = ""
+) -> ConversationArchive:
+    title = title or next((message.content for message in messages if message.role == "user"), "")
     conversation = Conversation(
-        id=new_id(),
-        vault=vault,
-        title=default_title(next((message.content for message in messages if message.role == "user"), "")) or None,
-        created_at=session.created_at or (messages[0].timestamp if messages else now),
-        updated_at=session.last_updated or time,
-        head_id=parent_id,
+        id=id_, vault=vault, title=default_title(title) or None, created_at=created_at, updated_at=updated_at, head_id=head_id
     )
     return ConversationArchive(conversation=conversation, messages=tuple(messages))
 
@@ -181,15 +192,171 @@ def _read_own_export(document: dict[str, Any]) -> ConversationArchive:
             "Export it again with this version of zkchat, or update zkchat. Nothing was imported.",
         )
     archive = _validate(ConversationArchive, document)
-    problems = []
-    if prompts := archive.prompts:  # the store's tables refuse wrong ids, but not wrong indexes
-        for number, call in enumerate(prompts.calls):
-            for name, indexes, entries in (("messages", call.messages, prompts.messages), ("tools", call.tools, prompts.tools)):
-                if max(indexes, default=-1) >= len(entries):
-                    problems.append(f"prompts.calls[{number}].{name} has an index without an entry")
     times = [archive.conversation.created_at, archive.conversation.updated_at]
     times += [each.timestamp for each in archive.messages] + [each.created_at for each in archive.compactions]
-    problems += [f"{time!r} is no time such as 2025-05-08T12:00:00Z" for time in times if _parse_time(time) is None]
+    problems = [f"{time!r} is no time such as 2025-05-08T12:00:00Z" for time in times if _parse_time(time) is None]
+    if prompts := archive.prompts:  # the store's tables refuse wrong ids, but not wrong indexes
+        for number, call in enumerate(prompts.calls):
+            if max(call.messages, default=-1) >= len(prompts.messages) or max(call.tools, default=-1) >= len(prompts.tools):
+                problems.append(f"prompts.calls[{number}] has an index without an entry")
     if problems:
         raise UsageError(f"The export is inconsistent: {problems[0]}", "Export it again. Nothing was imported.")
     return archive
+
+
+def read_claude_code(data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive:
+    """A session of Claude Code, `~/.claude/projects/PROJECT/SESSION.jsonl`; what its subagents said is a branch of its own.
+
+    Every record has a `uuid` and the `parentUuid` of the one before; results of tools come back as messages of the user. Raises UsageError.
+    """
+    records = _read_records(data)
+    session_id = next((record["sessionId"] for record in records if isinstance(record.get("sessionId"), str)), PurePath(name).stem)
+    session = _SessionBuilder("claude-code", session_id, vault, now)
+    last_of: dict[str, str | None] = {}  # the message that each record belongs to or follows, by the record's `uuid`
+    for record in records:
+        type_, message, time, uuid = (record.get(name) for name in ("type", "message", "timestamp", "uuid"))
+        if type_ == "summary":
+            session.title = str(record.get("summary") or "")
+        parents = [record.get("parentUuid"), record.get("logicalParentUuid")]
+        known = [last_of[parent] for parent in parents if isinstance(parent, str) and parent in last_of]
+        last = known[0] if known else None if record.get("isSidechain") else session.head_id
+        if isinstance(message, dict) and type_ == "assistant":
+            last = _add_claude_answer(session, record, message, last)
+        elif isinstance(message, dict) and type_ == "user" and not record.get("isMeta") and not record.get("isCompactSummary"):
+            content = message.get("content")
+            for result in _blocks_of(content, "tool_result"):
+                call_id, text = str(result.get("tool_use_id")), _content_text(result.get("content"), "text")
+                last = session.add(f"{uuid} {call_id}", "tool", text, time, last, tool_call_id=call_id)
+            if text := _content_text(content, "text"):
+                last = session.add(f"{uuid}", "user", text, time, last)
+        last_of[str(uuid)] = last
+        if last is not None and not record.get("isSidechain"):
+            session.head_id = last
+    return session.archive()
+
+
+def _add_claude_answer(session: "_SessionBuilder", record: Record, message: Record, parent_id: str | None) -> str | None:
+    """Add a block of an answer, which is spread over several records with one `message.id`."""
+    content, usage, model = message.get("content"), message.get("usage"), message.get("model")
+    before, key = len(session.messages), str(message.get("id") or record.get("uuid"))
+    fields: Record = {"model": model if isinstance(model, str) else None, "tool_calls": []}
+    id_ = session.add(key, "assistant", "", record.get("timestamp"), parent_id, **fields)
+    values = session.messages[id_]
+    values["content"] = "\n\n".join(filter(None, (values["content"], _content_text(content, "text"))))
+    thoughts = _texts(_blocks_of(content, "thinking"), "thinking")
+    values["reasoning"] = "\n\n".join(filter(None, (values.get("reasoning"), *thoughts))) or None
+    values["tool_calls"] += [_parse_call(b.get("id"), b.get("name"), b.get("input")) for b in _blocks_of(content, "tool_use")]
+    if isinstance(usage, dict):
+        with suppress(TypeError, ValidationError):  # figures that are no numbers
+            parts = [usage.get(name) or 0 for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")]
+            figures = {"prompt_tokens": sum(parts), "completion_tokens": usage.get("output_tokens"), "cached_tokens": parts[2]}
+            values["usage"] = TokenUsage.model_validate({**figures, "estimated": False})
+    return id_ if len(session.messages) > before or parent_id is None else parent_id
+
+
+def read_codex(data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive:
+    """A session of Codex, `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl`. Raises UsageError.
+
+    A record is `{"timestamp", "type", "payload"}`; the items that a model was sent and said are those of type `response_item`.
+    """
+    records = [(record, item if isinstance(item := record.get("payload"), dict) else {}) for record in _read_records(data)]
+    session_id = records[0][1].get("id") if records else None
+    session = _SessionBuilder("codex", session_id if isinstance(session_id, str) else PurePath(name).stem, vault, now)
+    model: str | None = None
+    thoughts: list[str] = []
+    answer_id: str | None = None  # of the answer that further tool calls belong to
+    for number, (record, item) in enumerate(records, start=1):
+        time, kind, role = record.get("timestamp"), item.get("type"), item.get("role")
+        if record.get("type") == "turn_context" and isinstance(item.get("model"), str):
+            model = item["model"]
+        if record.get("type") != "response_item":
+            continue
+        text = _content_text(item.get("content"), *_CODEX_TEXT) if kind == "message" else ""
+        is_call = kind in ("function_call", "custom_tool_call", "local_shell_call")
+        if text and role == "user" and not text.lstrip().startswith(_INSTRUCTIONS):
+            session.head_id, answer_id = session.add(f"{number}", "user", text, time, session.head_id), None
+        elif is_call or (text and role == "assistant"):
+            if text or answer_id is None:
+                more: Record = {"model": model, "reasoning": "\n\n".join(thoughts) or None, "tool_calls": []}
+                session.head_id = answer_id = session.add(f"{number}", "assistant", text, time, session.head_id, **more)
+                thoughts = []
+            if is_call:
+                arguments = item.get("arguments", item.get("input", item.get("action")))
+                session.messages[answer_id]["tool_calls"].append(_parse_call(item.get("call_id"), item.get("name", "shell"), arguments))
+        elif kind == "reasoning":
+            thoughts += _texts(_blocks_of(item.get("summary"), "summary_text"))
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            output, call_id = item.get("output"), str(item.get("call_id"))
+            result = output.get("content") if isinstance(output, dict) else _content_text(output, *_CODEX_TEXT)
+            result = result if isinstance(result, str) else str(output)
+            session.head_id = session.add(f"{number}", "tool", result, time, session.head_id, tool_call_id=call_id)
+            answer_id = None
+    return session.archive()
+
+
+READERS = {"claude-code": read_claude_code, "codex": read_codex}
+
+
+def _read_records(data: bytes) -> list[Record]:
+    """The records of a log. A last line that is still being written is left out. Raises UsageError."""
+    records: list[Record] = []
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = json.loads(line) if line.strip() else {}
+        except (RecursionError, ValueError) as e:
+            if number == len(lines):
+                break
+            raise UsageError(f"line {number} is not a JSON record: {reason(e)}", _NOTHING_IMPORTED) from e
+        if not isinstance(record, dict):
+            raise UsageError(f"line {number} is not a JSON record but {truncate(line.decode(), 60)}", _NOTHING_IMPORTED)
+        records += [record] if record else []
+    return records
+
+
+class _SessionBuilder:
+    """A conversation that grows record by record. `program` and `session_id` are what its ids are made from."""
+
+    def __init__(self, program: str, session_id: str, vault: str, now: str) -> None:
+        self._program, self._session_id, self._vault, self._time = program, session_id, vault, now
+        self.messages: dict[str, Record] = {}  # the fields that each message has so far, by its id
+        self.title = ""
+        self.head_id: str | None = None
+
+    def add(self, key: str, role: Role, content: str, time: object, parent_id: str | None, **fields: Any) -> str:
+        """Add a message and return its id. `key` is what the log calls it, so that a repeated record adds nothing."""
+        id_ = self._id(key)
+        if id_ in self.messages and self.messages[id_]["role"] != role:
+            id_ = self._id(f"{role} {key}")
+        if id_ not in self.messages:
+            with suppress(ValueError):  # without a time with a zone it is that of the message before
+                self._time = time if isinstance(time, str) and datetime.fromisoformat(time).tzinfo else self._time
+            values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": self._time}
+            self.messages[id_] = {**values, **fields}
+        return id_
+
+    def archive(self) -> ConversationArchive:
+        """The conversation. Raises UsageError if the log holds no message."""
+        messages = _validate(list[ZkChatMessage], [*self.messages.values()])
+        if not messages:
+            raise UsageError("it has no messages", _NOTHING_IMPORTED)
+        updated_at = max(messages, key=lambda m: datetime.fromisoformat(m.timestamp)).timestamp
+        head_id = self.head_id or messages[-1].id
+        return _make_archive(self._id("conversation"), self._vault, messages, messages[0].timestamp, updated_at, head_id, self.title)
+
+    def _id(self, key: str) -> str:
+        return hashlib.sha256(f"{self._program}\n{self._session_id}\n{key}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _content_text(content: object, *types: str) -> str:
+    """The text of a message: a string, or the texts of its blocks of these types."""
+    return content if isinstance(content, str) else "\n\n".join(_texts(_blocks_of(content, *types)))
+
+
+def _blocks_of(content: object, *types: str) -> list[Record]:
+    """The blocks of these types in a message's content; none if it is a string."""
+    return [block for block in content if isinstance(block, dict) and block.get("type") in types] if isinstance(content, list) else []
+
+
+def _texts(parts: list[Any], key: str = "text") -> list[str]:
+    return [part[key] for part in parts if isinstance(part, dict) and isinstance(part.get(key), str)]

@@ -277,7 +277,7 @@ def _import_file(file: Path, app: "App") -> "tuple[str, list[Imported]]":
 def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") -> "tuple[str, list[Imported]]":
     """Import the sessions in a file, or in all `.jsonl` files of a folder; a file of the folder that cannot be read is left out."""
     from zkchat_cli.app import factory
-    from zkchat_cli.importers.agent_logs import READERS
+    from zkchat_cli.importers.conversation_file import READERS
 
     if program not in READERS:
         raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(READERS)}", "Correct the name.")
