@@ -3,9 +3,8 @@
 import pytest
 from factories import chunk
 
-from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.support import Evidence, judge_by_meaning, judge_support
-from zkchat_cli.citations.verify import verify_citations
+from zkchat_cli.citations.verify import CitableSources, verify_citations
 
 HOUSE = chunk(
     1,

@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_citation_marks import AWKWARD, streamed
 
-from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.marks import find_marks
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.citations.verify import verify_citations
+from zkchat_cli.citations.verify import CitableSources, verify_citations
 
 FILTERS = """# Filters
 Filters say **which tasks** you want to see.

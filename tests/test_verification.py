@@ -3,8 +3,7 @@
 import pytest
 from factories import chunk
 
-from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.verify import VerificationResult, verify_citations
+from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
 
 CHUNKS = {
     1: chunk(1, "# Filters\n\nFilters say which tasks you want to see.\nEach filter is a line of its own, and `limit 10` is none."),

@@ -58,6 +58,9 @@ def places(verified: list[TextQuotation]) -> list[str]:
         ("a “so-called house”, `“code is never quoted”` <img alt='a red house in the sun'> [x](y.md \"a title of some words\")", ""),
         ("---\ntitle: “no words of the text at all”\n---\n<!-- “not what a reader can see” -->", ""),
         ("as “How to write slowly” says", ""),
+        ("“zebras gallop over wide savannas” (https://example.com/zebras).", "not_found"),
+        ("“The house was painted blue in 1950” [[House]] (https://example.com)", "misquoted House.md:5"),
+        (f"“{RED}”[^none] [{'1' * 5000}]\n\n[^z]: A page", "verified House.md:5"),
     ],
 )
 def test_quotations_are_found_with_and_without_a_named_source(text: str, expected: str, house: Vault) -> None:
@@ -78,31 +81,6 @@ def test_numbers_mean_what_the_list_at_the_end_says(sources: str, house: Vault) 
     mark = "[^{}]" if "^" in sources else "[{}]"
     text = f"He wrote “{RED}” {mark.format(1)}, and “{RED}” {mark.format(2)}.\n\n{sources}\n"
     assert places(verify_text(text, house)) == ["verified House.md:5", "misquoted House.md:5"]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("“zebras gallop over wide savannas” (https://example.com/zebras).", "outside"),
-        ("“zebras gallop over wide savannas” ([a page](https://example.com/zebras)).", "outside"),
-        ("[“zebras gallop over wide savannas”](https://example.com/zebras)", "outside"),
-        ("[A page](https://example.com) says: “zebras gallop over wide savannas”.", "outside"),
-        ("> zebras gallop over wide savannas\n> — [A page](https://example.com)", "outside"),
-        ("> zebras gallop over wide savannas\n\n<https://example.com>", "outside"),
-        ("“zebras gallop over wide savannas” [1]\n\n[1]: https://example.com", "outside"),
-        ("“zebras gallop over wide savannas” [2]\n\nSources:\n1. [[House]]\n2. Zebras, https://example.com", "outside"),
-        ("“zebras gallop over wide savannas”[^z]\n\n[^z]: Zebras, https://example.com", "outside"),
-        ("“zebras gallop over wide savannas”, as [a page][1] says.\n\n[1]: https://example.com", "outside"),
-        (f"“{RED}” (https://example.com)", "verified House.md:5"),
-        ("“The house was painted blue in 1950” [[House]] (https://example.com)", "misquoted House.md:5"),
-        ("See https://example.com for it. “zebras gallop over wide savannas”", "not_found"),
-        ("“zebras gallop over wide savannas”. See [a page](https://example.com).", "not_found"),
-        (f"“{RED}”[^a] and “{RED}”[^b-2]\n\n[^a]: [[House]]\n[^b-2]: See [[Heat pump]].", "verified House.md:5|misquoted House.md:5"),
-        (f"“{RED}”[^none] [{'1' * 5000}]\n\n[^z]: A page", "verified House.md:5"),
-    ],
-)
-def test_named_footnotes_are_sources_and_quotations_from_the_web_are_not_checked(text: str, expected: str, house: Vault) -> None:
-    assert "|".join(places(verify_text(text, house))) == expected
 
 
 def test_a_quotation_in_a_footnote_is_verified(house: Vault) -> None:
@@ -147,7 +125,5 @@ def test_the_command_succeeds_if_all_quotations_hold(zkchat: Program, tmp_path: 
     shown = zkchat("verify", "-", stdin="“The house House.md was painted blue in 1950”").out
     assert "the note says: The house was painted [-blue-] {+red+} in 1950" in shown
     assert "no quotations" in zkchat("verify", "-", stdin="Nothing.").err
-    outside = zkchat("verify", "-", stdin="“zebras gallop over wide savannas” (https://example.com/zebras)").out
-    assert outside == "· outside    “zebras gallop over wide savannas”   https://example.com/zebras\n1 quotation: 1 outside\n"
     missing = zkchat("verify", tmp_path / "missing.md")
     assert (missing.exit_status, "cannot read" in missing.err) == (2, True)

@@ -17,8 +17,7 @@ from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
-from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.verify import VerificationResult, verify_citations
+from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
 from zkchat_cli.models import (
     ContentChunk,

@@ -1,23 +1,22 @@
 """Verification of any text against a vault: an answer of another program, a draft, a paper.
 
 Unlike an answer in the chat, such a text has no numbered excerpts. A quotation's source is the note that its mark names: a link, a path, or
-a number or name that a footnote or a list at the end of the text defines. A quotation without a source may be in any note. One from the
-web is not checked, unless a note has it. Verdicts are those of the chat.
+a number that a footnote or a list at the end of the text defines. A quotation without a source may be in any note. Verdicts are those of
+the chat.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from zkchat_cli.citations import marks
-from zkchat_cli.citations.citable_sources import PAGE, Footnote, citing_marks, read_footnote, read_footnotes
 from zkchat_cli.citations.marks import CitationMark
-from zkchat_cli.citations.quotations import Quotation, assign_quotes, find_quotations, is_beside, marks_outside_quotations
+from zkchat_cli.citations.quotations import assign_quotes, find_quotations, is_beside, marks_outside_quotations
 from zkchat_cli.citations.quotes import FoundQuotation, QuotableChunk, QuotationVerdict, find_quotation
+from zkchat_cli.citations.verify import Footnote, citing_marks, read_footnote, read_footnotes
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.models import ContentChunk
@@ -42,29 +41,15 @@ _LONGEST_NAME = 300
 _ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
 """The last line of a block quotation: `— Luhmann, 1981`."""
 
-_NAMED_DEFINITION = re.compile(r"^[ ]{0,3}\[\^([^\[\]\s]*[^\[\]\s\d][^\[\]\s]*)\]:", re.MULTILINE)
-"""`[^name]: …`"""
-_NUMBER = re.compile(r"\[\^?(\d{1,9})")
-_MOST_NUMBERS = 9999
-_LONGEST_INTRODUCTION = 80
-"""Characters between a page's address and a quotation that it introduces."""
-
-_BEST_FIRST: tuple[QuotationVerdict, ...] = ("verified", "cut", "misquoted", "outside", "not_found")
+_BEST_FIRST: tuple[QuotationVerdict, ...] = ("verified", "cut", "misquoted", "not_found")
 
 
-@dataclass(frozen=True, slots=True)
-class TextQuotation:
-    """A quotation of a text, where it was found, and the notes, or else the page of the web, that the text names as its source."""
+class TextQuotation(NamedTuple):
+    """A quotation of a text, where it was found, and the notes that the text names as its source."""
 
     quote: str
     found: FoundQuotation
     named: tuple[str, ...] = ()
-    page: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether a note says this, or it is not about the notes."""
-        return self.found.verdict in ("verified", "outside")
 
     def document(self) -> dict[str, Any]:
         """The quotation as JSON; `nearest` is the nearest wording, or the whole sentence if the quotation is cut."""
@@ -88,10 +73,6 @@ def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
     """
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     notes = _Notes(vault, text)
-    if names := dict.fromkeys(_NAMED_DEFINITION.findall(text)):  # footnotes with names get numbers that the text does not use yet
-        used = {int(number) for number in _NUMBER.findall(text)}
-        numbers = dict(zip(names, (number for number in range(_MOST_NUMBERS, 0, -1) if number not in used), strict=False))
-        text = re.sub(r"\[\^([^\[\]\s]+)\]", lambda mark: f"[^{numbers.get(mark[1], mark[1])}]", text)
     verified = [_verify(quotation, notes) for quotation in _read_quotations(text, notes)]
     return [each for each in verified if each.found.verdict in ("verified", "cut") or not notes.matching_notes(each.quote)]
 
@@ -103,7 +84,6 @@ class _WrittenQuotation(NamedTuple):
     words: str
     notes: tuple[str, ...] = ()
     is_named: bool = False
-    page: str = ""
 
 
 class _Notes:
@@ -137,60 +117,34 @@ class _Notes:
 
 
 def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
-    def is_in_a_note(words: str) -> bool:
-        return find_quotation(words, notes.all_with(words)).verdict == "verified"
-
     list_start, listed = _read_source_list(text, notes)
+    body = text[:list_start]
     header = len(text) - len(text.split("\n", read_front_matter(text).lines)[-1])
-    no_prose = (found.span() for found in _NO_PROSE.finditer(text[:list_start], header))
-    prose = marks.blank_spans(text[:list_start], [(0, header), *no_prose])
+    prose = marks.blank_spans(body, [(0, header), *(found.span() for found in _NO_PROSE.finditer(body, header))])
     reading = marks.read_marks(prose)
-    without_code = marks.blank_spans(text[:list_start], reading.code)
     visible = _WIKILINK.sub(lambda link: " " * len(link[0]), marks.blank_spans(prose, reading.code))
-    quotations = find_quotations(text[:list_start], visible)
-    footnotes = {**read_footnotes(reading, text[:list_start], notes), **listed}
+    quotations = find_quotations(body, visible)
+    footnotes = {**read_footnotes(reading, body, notes), **listed}
+    without_code = marks.blank_spans(body, reading.code)
     links = [CitationMark(*link.span(), name=unquote(link[1])) for link in _MARKDOWN_LINK.finditer(without_code)]
     written = marks_outside_quotations(sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose)
     starts = [mark.start for mark in written]
-    inside = {q: written[bisect_left(starts, q.start) : bisect_left(starts, q.end)] for q in quotations if not q.block}
-    of_notes = {mark for quotation, found in inside.items() if found and is_in_a_note(quotation.words) for mark in found}
+    of_notes: set[CitationMark] = set()  # within words that a note has: they belong to the note
+    for quotation in quotations:
+        inside = () if quotation.block else written[bisect_left(starts, quotation.start) : bisect_left(starts, quotation.end)]
+        if inside and find_quotation(quotation.words, notes.all_with(quotation.words)).verdict == "verified":
+            of_notes.update(inside)
     citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes, footnotes))
-    spans = [cited.mark.span for cited in citing]
-    at = {quotation.start: quotation for quotation in quotations}
     found: list[_WrittenQuotation] = []
-    assigned: set[int] = set()
-    for cited, quotes in zip(citing, assign_quotes(spans, quotations, prose, visible), strict=True):
+    for cited, quotes in zip(citing, assign_quotes([cited.mark.span for cited in citing], quotations, prose, visible), strict=True):
         for index, words in quotes:
-            assigned.add(index)
             is_named = is_beside(cited.mark.span, quotations[index], visible)
             found.append(_WrittenQuotation(quotations[index].start, words, cited.notes, is_named))
-    # where the text names pages of the web as sources: their addresses, links to them, and numbers that mean them
-    addresses = list(PAGE.finditer(without_code))
-    pages = [(next((link.span for link in links if link.start < page.start() < link.end), page.span()), page[0]) for page in addresses]
-    for mark in written:
-        defined = [footnotes[number] for number in mark.numbers if number in footnotes]
-        if (pages_of := [footnote.page for footnote in defined if footnote.page]) and not any(footnote.notes for footnote in defined):
-            pages.append((mark.span, pages_of[0]))
-    found = [each if each.is_named else each._replace(page=_page_of(at[each.at], pages, visible)) for each in found]
-    found += [
-        _WrittenQuotation(q.start, q.words, page=_page_of(q, pages, visible)) for index, q in enumerate(quotations) if index not in assigned
-    ]
-    found += [_WrittenQuotation(len(text), words, note.notes, True, note.page) for note in footnotes.values() for words in note.quotes]
+    assigned = {each.at for each in found}
+    found += [_WrittenQuotation(q.start, q.words) for q in quotations if q.start not in assigned]
+    found += [_WrittenQuotation(len(text), words, note.notes, True) for note in footnotes.values() for words in note.quotes]
     unique = {(each.at, each.words): each for each in reversed(found)}
     return sorted((each for each in unique.values() if each.is_named or count_words(each.words) >= FEWEST_WORDS), key=lambda each: each.at)
-
-
-def _page_of(quotation: Quotation, pages: Iterable[tuple[tuple[int, int], str]], text: str) -> str:
-    """The page of the web that is the source of a quotation: in its sentence behind it, around it, or as its introduction."""
-    for (start, end), page in pages:
-        is_inside = quotation.start <= start and end <= quotation.end
-        if is_inside and quotation.block:
-            is_source = bool((line := _ATTRIBUTION.search(quotation.words)) and page in line[0])
-        else:
-            is_source = not is_inside and quotation.start - end < _LONGEST_INTRODUCTION and is_beside((start, end), quotation, text)
-        if is_source:
-            return page
-    return ""
 
 
 def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote]]:
@@ -208,7 +162,7 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
             else:  # `Filters, 2024`, `Filters › Dates`
                 names = (source[: end.start()].strip('*_"“” ') for end in _TITLE_ENDS.finditer(source[:_LONGEST_NAME]))
                 named = next(filter(None, map(notes.matching_notes, names)), ())
-            if not (named or footnote.notes or footnote.page) and listed["item"]:
+            if not (named or footnote.notes) and listed["item"]:
                 break
             found.setdefault(int(listed["bracket"] or listed["item"]), footnote._replace(notes=footnote.notes or named))
             begin = line_start
@@ -223,9 +177,7 @@ def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:
     forms = dict.fromkeys((quotation.words, remove_tags(quotation.words), _ATTRIBUTION.sub("", quotation.words)))
     found = {form: _find_source(form, quotation, notes) for form in forms}
     best = min(forms, key=lambda form: _BEST_FIRST.index(found[form].verdict))
-    is_outside = quotation.page and not (quotation.notes and quotation.is_named) and found[best].verdict != "verified"
-    where = FoundQuotation("outside") if is_outside else found[best]
-    return TextQuotation(best.strip(), where, quotation.notes if quotation.is_named else (), quotation.page if is_outside else "")
+    return TextQuotation(best.strip(), found[best], quotation.notes if quotation.is_named else ())
 
 
 def _find_source(words: str, quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:

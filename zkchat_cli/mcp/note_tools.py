@@ -145,12 +145,11 @@ class NoteTools:
         """Verify the quotations of a text, such as your answer or a draft, against the notes, to the letter.
 
         `verified`: a note says this. `misquoted`: the words are others, `nearest` has them. `cut`: the quotation ends where its sentence
-        says something else, `nearest` has the sentence. `not_found`: no note says anything like this. `outside`: its source is a page of
-        the web, which is not checked. The source of a quotation is the note that is linked or named with it. `ok` means that all others
-        are verified.
+        says something else, `nearest` has the sentence. `not_found`: no note says anything like this. The source of a
+        quotation is the note that is linked or named with it. `ok` means that all are verified.
         """
         found = verify_text(text, self.vault)
-        return {"quotations": [each.document() for each in found], "ok": all(each.holds for each in found)}
+        return {"quotations": [each.document() for each in found], "ok": all(each.found.verdict == "verified" for each in found)}
 
     def search_conversations(self, query: Query, limit: Annotated[int, Field(ge=1, le=MOST_MESSAGES)] = 10) -> Document:
         """Search what the user and zkchat said about these notes in stored conversations."""

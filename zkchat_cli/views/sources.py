@@ -54,7 +54,6 @@ _VERDICT_LABELS: "dict[QuotationVerdict, tuple[str, str]]" = {
     "cut": ("✂ cut", "yellow"),
     "misquoted": ("✗ misquoted", "red"),
     "not_found": ("✗ not found", "red"),
-    "outside": ("· outside", "dim"),
 }
 _LABEL_WIDTH = max(len(label) for label, _ in _VERDICT_LABELS.values())
 
@@ -272,7 +271,7 @@ def quotation_lines(quotations: "Sequence[TextQuotation]", link_name: Callable[[
     for each in quotations:
         found = each.found
         label, style = _VERDICT_LABELS[found.verdict]
-        where = [StyledSpan(each.page, "dim")] if each.page else []
+        where: list[StyledSpan] = []
         if found.chunk is not None:
             path = found.chunk.relative_path
             place = StyledSpan(f"{path}:{line_range(found.start_line, found.end_line)}", "cyan", path)

@@ -19,9 +19,9 @@ def verify(
     """Verify the quotations of a text: exit code 1 if one is not what a note says.
 
     The text may be an answer of another program, a draft or a paper. Each quotation gets its verdict (✓ ✂ ✗), note, heading and line; a
-    misquoted one also the nearest wording, with the differences marked. A [[link]], path:line, or [n] or [^name] with a footnote or a list
-    at the end of the text names the source; without one, all notes are searched. A quotation with a web address beside it or in the list
-    is not checked (· outside), unless a note has it. Fewer than three words without a source, code, and names of notes are not quotations.
+    misquoted one also the nearest wording, with the differences marked. A [[link]], path:line, or [n] with a footnote or a list at the end
+    of the text names the source; without one, all notes are searched. Fewer than three words without a source, code, and names of notes
+    are not quotations.
     """
     from zkchat_cli.citations.verify_text import verify_text
     from zkchat_cli.views.sources import quotation_lines
@@ -30,7 +30,7 @@ def verify(
     with ctx.indexed_vault() as (vault, _):
         quotations = verify_text(text, vault)
         lines = [*quotation_lines(quotations, vault.link_name)] if quotations else []
-    holds = all(each.holds for each in quotations)
+    holds = all(each.found.verdict == "verified" for each in quotations)
     document = {"quotations": [each.document() for each in quotations], "ok": holds}
     ctx.print_result(document, lines, "The text has no quotations.")
     if not holds:
