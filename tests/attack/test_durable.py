@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -223,7 +222,7 @@ def test_repair_saves_what_can_be_read_and_says_what_is_lost(file: Path, zkchat:
     with closing(ChatSessionStore.open(file)) as store:
         said = everything(store, str(zkchat.vault))
     zkchat.env["ZKCHAT_SEMANTIC__PROVIDER"] = "none"
-    assert repair.repair_store(file, "2025-05-08", lambda: "new") is None, "it is not damaged"
+    assert repair.repair_store(file, "2025-05-08") is None, "it is not damaged"
     change_a_column(file, "message", "content", "other words", "id = 'c1a3'")
     change_a_column(file, "fact", "content", "Roof 0 is new.", "key = 'k0'")
     failed = zkchat("doctor")
@@ -250,13 +249,13 @@ def test_repair_saves_what_can_be_read_and_says_what_is_lost(file: Path, zkchat:
 
 @pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 20), (cut, 10)])
 def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(file: Path, damage: Damage, files: int) -> None:
-    vault, ids = str(file.parents[2] / "notes"), count()
+    vault = str(file.parents[2] / "notes")
     with closing(ChatSessionStore.open(file)) as store:
         said = everything(store, vault)
     saved = 0
     for _ in damage_again_and_again(file, damage, files):
         try:
-            done = repair.repair_store(file, "2025-05-08", lambda: f"new{next(ids)}")
+            done = repair.repair_store(file, "2025-05-08")
         except StoreError as e:
             assert "has nothing that can be read" in e.message
             continue
@@ -264,7 +263,7 @@ def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(file:
         repair.check_store(file)
         with closing(ChatSessionStore.open(file)) as store:
             for message in (message for each in store.conversations() for message in store.log(each.id)):
-                # a message whose conversation or id another row has, too, is saved in a conversation of its own, with new ids
+                # a message whose conversation is lost, or that names another one, is saved in a conversation of its own
                 assert message.content == DAMAGED_MESSAGE or (message.agent and message.content == said[message.agent])
                 assert message.id == message.agent or message.id not in said or message.content == DAMAGED_MESSAGE
             assert all(said[fact.key] == fact.content for fact in store.facts(vault))
@@ -277,7 +276,7 @@ def test_a_destroyed_header_loses_nothing(file: Path) -> None:
     file.write_bytes(bytes(100) + file.read_bytes()[100:])
     with pytest.raises(StoreError, match="the file is damaged"):
         ChatSessionStore.open(file)
-    done = repair.repair_store(file, "2025-05-08", lambda: "new")
+    done = repair.repair_store(file, "2025-05-08")
     assert done is not None
     assert done[1:] == ((2, 48, 3), (0, 0, 0))
     with closing(ChatSessionStore.open(file)) as store:
@@ -301,15 +300,15 @@ def test_a_store_that_is_open_elsewhere_is_not_repaired(file: Path) -> None:
         assert other.stdout
         assert other.stdout.readline() == "open\n"
         with pytest.raises(StoreError, match="is open in another program"):
-            repair.repair_store(file, "2025-05-08", lambda: "new")
+            repair.repair_store(file, "2025-05-08")
         other.communicate("\n")
-    assert repair.repair_store(file, "2025-05-08", lambda: "new") is not None
+    assert repair.repair_store(file, "2025-05-08") is not None
 
 
 def test_a_file_without_a_trace_of_a_store_is_left_alone(file: Path) -> None:
     file.write_bytes(b"no store at all " * 1000)
     with pytest.raises(StoreError, match="has nothing that can be read"):
-        repair.repair_store(file, "2025-05-08", lambda: "new")
+        repair.repair_store(file, "2025-05-08")
     assert [each.name for each in file.parent.iterdir()] == [file.name]
     assert file.read_bytes() == b"no store at all " * 1000
 

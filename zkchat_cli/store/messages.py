@@ -34,8 +34,8 @@ _OFTEN_CITED = _NOTES.format(
 _MOST_USED = _NOTES.format("mention.how <> 'memory'", "ORDER BY 3 DESC, 4 DESC, 2 DESC, 1")
 
 
-def insert(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage) -> None:
-    row = rows.from_message(message) | {"conversation_id": conversation_id}
+def insert(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage, *, seq: int | None = None) -> None:
+    row = rows.from_message(message) | {"seq": seq, "conversation_id": conversation_id}
     _add_mentions(connection, rows.insert(connection, "message", row), message)
 
 

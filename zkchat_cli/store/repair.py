@@ -1,35 +1,37 @@
 """Finding damage in a store, and saving what can be read of it into a new one.
 
-The tables are read row by row, past the pages that SQLite cannot read, and put into a store in memory, where nothing checks them. Reading
-conversations from there is reading them from any store: damaged messages say so, and one that is missing is in its place.
+The tables are read row by row, past the pages that SQLite cannot read. A damaged message is saved as one that says so, other damaged rows
+are left out. A message that is missing is in its place when the conversation is read (see `rows.to_messages`).
 """
 
 import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
-from zkchat_cli.models import Conversation, Fact
-from zkchat_cli.store import compactions, conversations, facts, rows
-from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import StoreConnection, connect
+from zkchat_cli.store import conversations, facts, messages, rows, sent_prompts
+from zkchat_cli.store.database import connect, transaction
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
-_TABLES = ("conversation", "message", "compaction", "fact", "piece", "prompt")
 _MOST_SKIPPED = 10_000
 """Row numbers that are tried one by one behind a row that cannot be read: a lost page of a tree has the places of some thousand rows."""
 _HEADER = 100
 """Bytes of a file's header, which is the same for every store."""
 _LOCKED_BYTE = 128
 """Of the -shm file: every process that has the store open holds a lock on it."""
-_RECOVERED_TITLE = "Recovered conversation"
-_UNKNOWN = "unknown"
+_ADD_RECOVERED = """
+    INSERT OR IGNORE INTO conversation (id, vault, title, created_at, updated_at, head_id)
+    VALUES (?, coalesce((SELECT vault FROM conversation LIMIT 1), ''), 'Recovered conversation', ?, ?, 'unknown')"""
+_FIND_HEADS = """
+    UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question), head_id = iif(head_id IS NULL, NULL, coalesce(
+        (SELECT message.id FROM message WHERE message.id = head_id AND conversation_id = conversation.id),
+        (SELECT message.id FROM message WHERE conversation_id = conversation.id ORDER BY seq DESC LIMIT 1)))"""
 
 
 class RowCounts(NamedTuple):
@@ -49,14 +51,14 @@ def check_store(file: Path) -> None:
             rows.decompress(body)
         damaged = {
             "messages": sum(not rows.is_intact(row) for row in db.execute(f"SELECT {', '.join(rows.MESSAGE)} FROM message")),
-            "titles": sum(not conversations.is_intact(row) for row in _row_dicts(db, "conversation")),
-            "facts": sum(not facts.is_intact(row) for row in _row_dicts(db, "fact")),
+            "titles": sum(not conversations.is_intact(row) for row in _readable_rows(db, "conversation")),
+            "facts": sum(not facts.is_intact(row) for row in _readable_rows(db, "fact")),
         }
         if any(damaged.values()):
             raise ValueError(", ".join(f"damaged {name}: {number}" for name, number in damaged.items() if number))
 
 
-def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> tuple[Path, RowCounts, RowCounts] | None:
+def repair_store(file: Path, date: str) -> tuple[Path, RowCounts, RowCounts] | None:
     """Replace a damaged store by one with everything that can be read; None if it is not damaged.
 
     Gives the damaged file under its new name, what was saved, and what is known to be lost, of which some messages may be saved. Raises
@@ -70,8 +72,8 @@ def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> tuple[Path
     with translate_errors(file, "be repaired"), _locked(file):
         new = scratch_file(file)
         try:
-            with closing(ChatSessionStore.open(new)) as target:
-                saved, lost = _save_rows(file, target, new_id)
+            with closing(connect(new)) as target, transaction(target):
+                saved, lost = _save_rows(file, target)
             if not saved.conversations and not saved.facts:
                 raise StoreError(f"{describe_store(file)} has nothing that can be read", "Nothing was changed. Put a backup in its place.")
             names = (file.with_name(f"{file.name}.damaged-{date}{f'-{n}' if n else ''}") for n in range(1000))
@@ -103,44 +105,61 @@ def _locked(file: Path) -> Iterator[None]:
         yield
 
 
-def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) -> tuple[RowCounts, RowCounts]:
+def _save_rows(file: Path, target: sqlite3.Connection) -> tuple[RowCounts, RowCounts]:
     """Fill a new store with what can be read; gives what was saved and what was lost.
 
     Past prompts of a conversation are saved only if all can be read, summaries only of messages that are there.
     """
-    saved, lost = Counter[str](), Counter[str]()
-    with closing(connect(None)) as db:
-        _copy_rows(db, file)
-        _drop_damaged(db, lost)
-        source = ChatSessionStore(StoreConnection(db))
-        for overview in reversed(source.conversations()):
-            try:
-                archive = source.archive(overview.id, prompts=True)
-            except StoreError:
-                archive = source.archive(overview.id)
-            ids = [None, *(message.id for message in archive.messages)]
-            head = archive.conversation.head_id if archive.conversation.head_id in ids else ids[-1]
-            values = {
-                "compactions": tuple(each for each in archive.compactions if each.last_id in ids),
-                "conversation": archive.conversation.model_copy(update={"head_id": head}),
-            }
-            target.restore_all([archive.model_copy(update=values)], new_id)
-            intact = [message for message in archive.messages if message.status != "damaged"]
-            saved.update(conversations=1, messages=len(intact))
-            lost["messages"] += max(len(archive.messages) - len(intact), overview.messages - sum(map(rows.is_chat, intact)))
-        for row in _row_dicts(db, "fact"):
-            target.remember(row["vault"], Fact.model_validate({name: row[name] for name in facts.COLUMNS}))
-            saved["facts"] += 1
-    return RowCounts(**saved), RowCounts(**{name: lost[name] for name in RowCounts._fields})
+    saved, lost, stored = Counter[str](), Counter[str](), 0
+    [parent_trigger] = target.execute("SELECT sql FROM sqlite_schema WHERE name = 'message_parent'").fetchone()
+    target.execute("DROP TRIGGER message_parent")  # a parent may be lost
+    with _damaged_copy(file, target) as damaged:
+        for row in _readable_rows(damaged, "conversation"):
+            if conversations.is_intact(row):
+                stored += row["messages"]
+                saved["conversations"] += _insert(target, "conversation", row | {"messages": 0, "tokens": 0, "question": None})
+        for row in _readable_rows(damaged, "message"):
+            message, talk, time = rows.to_message(tuple(row[name] for name in rows.MESSAGE)), row["conversation_id"], row["timestamp"]
+            with suppress(sqlite3.Error):  # a damaged value that the table does not take
+                recovered = target.execute(_ADD_RECOVERED, (talk, time, time)).rowcount
+                lost["conversations"] += recovered
+                saved["conversations"] += recovered
+                messages.insert(target, talk, message, seq=row["seq"])
+                saved["messages"] += message.status != "damaged"
+                lost["messages"] += message.status == "damaged"
+                stored -= message.status != "damaged" and rows.is_chat(message)
+        for table, column in (("compaction", "packed"), ("piece", "body"), ("prompt", "body")):
+            for row in _readable_rows(damaged, table):
+                with suppress(*rows.UNREADABLE):
+                    rows.decompress(row[column])
+                    _insert(target, table, row)
+        for row in _readable_rows(damaged, "fact"):
+            name = saved if facts.is_intact(row) and _insert(target, "fact", row) else lost
+            name["facts"] += 1
+    for seq, id_ in target.execute("SELECT seq, id FROM conversation").fetchall():
+        try:
+            sent_prompts.read_archive(target, id_, ())
+        except rows.UNREADABLE:
+            target.execute("DELETE FROM prompt WHERE conversation_seq = ?", (seq,))
+    target.execute(_FIND_HEADS)
+    target.execute(parent_trigger)
+    lost["messages"] = max(lost["messages"], stored)
+    return RowCounts(**saved), RowCounts(**lost)
 
 
-def _copy_rows(db: sqlite3.Connection, file: Path) -> None:
-    """Fill an empty store with the rows of a damaged file, unchecked; they are read from a copy with an intact header."""
-    header = bytearray(db.serialize()[:_HEADER])
+def _insert(db: sqlite3.Connection, table: str, row: dict[str, Any]) -> bool:
+    """Whether the table takes the row."""
+    with suppress(sqlite3.Error):
+        rows.insert(db, table, row)
+        return True
+    return False
+
+
+@contextmanager
+def _damaged_copy(file: Path, intact: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """A connection to a copy of a damaged file with the header of an intact store."""
+    header = bytearray(intact.serialize()[:_HEADER])
     header[28:32] = bytes(4)  # the number of pages: SQLite looks at the size of the file
-    db.execute("PRAGMA foreign_keys = OFF")
-    for (trigger,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
-        db.execute(f"DROP TRIGGER {trigger}")
     copy = scratch_file(file)
     try:
         shutil.copyfile(file, copy)
@@ -151,57 +170,24 @@ def _copy_rows(db: sqlite3.Connection, file: Path) -> None:
         with closing(sqlite3.connect(copy)) as damaged:
             damaged.text_factory = rows.decode_leniently
             damaged.execute("PRAGMA writable_schema = ON")  # ignores tables that are not described well
-            for table in _TABLES:
-                with suppress(sqlite3.DatabaseError):
-                    for row in _readable_rows(damaged, table):
-                        with suppress(sqlite3.Error):  # a damaged value that the table does not take
-                            db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+            yield damaged
     finally:
         _delete_database(copy)
 
 
-def _readable_rows(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of a table, past damaged pages. Raises DatabaseError if the table itself is lost."""
-    db.execute(f"SELECT 1 FROM {table} LIMIT 0")
+def _readable_rows(db: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
+    """The rows of a table, past damaged pages; none if the table itself is lost."""
     last, skipped = 0, 0
     while skipped < _MOST_SKIPPED:
         try:
-            for row in db.execute(f"SELECT * FROM {table} NOT INDEXED WHERE seq > ? ORDER BY seq", (last,)):
-                yield row
+            found = db.execute(f"SELECT * FROM {table} NOT INDEXED WHERE seq > ? ORDER BY seq", (last,))
+            names = [column[0] for column in found.description]
+            for row in found:
+                yield dict(zip(names, row, strict=True))
                 last, skipped = row[0] if last < row[0] < last + _MOST_SKIPPED else last + 1, 0
             return
         except sqlite3.DatabaseError:
             last, skipped = last + 1, skipped + 1
-
-
-def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
-    """Leave out what is damaged, except messages, and count it. A conversation that has only messages left gets a new title."""
-    damaged = {
-        "fact": [row["seq"] for row in _row_dicts(db, "fact") if not facts.is_intact(row)],
-        "conversation": [row["seq"] for row in _row_dicts(db, "conversation") if not conversations.is_intact(row)],
-        "compaction": [],
-    }
-    lost["facts"] += len(damaged["fact"])
-    for row in _row_dicts(db, "compaction"):
-        try:
-            compactions.to_compaction([row[name] for name in compactions.COLUMNS])
-        except rows.UNREADABLE:
-            damaged["compaction"].append(row["seq"])
-    for table, seqs in damaged.items():
-        db.executemany(f"DELETE FROM {table} WHERE seq = ?", [(seq,) for seq in seqs])
-    [vault] = db.execute("SELECT vault FROM conversation GROUP BY vault ORDER BY count(*) DESC LIMIT 1").fetchone() or ("",)
-    orphans = """SELECT conversation_id, min(timestamp), max(timestamp) FROM message
-        WHERE conversation_id NOT IN (SELECT id FROM conversation) GROUP BY conversation_id"""
-    for id_, first, last in db.execute(orphans).fetchall():
-        lost["conversations"] += 1
-        found = Conversation(id=id_, vault=vault, title=_RECOVERED_TITLE, created_at=first, updated_at=last, head_id=_UNKNOWN)
-        rows.insert(db, "conversation", rows.column_values(found, rows.CONVERSATION))
-
-
-def _row_dicts(db: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    found = db.execute(f"SELECT * FROM {table} ORDER BY seq")
-    names = [column[0] for column in found.description]
-    return [dict(zip(names, row, strict=True)) for row in found]
 
 
 def _delete_database(file: Path) -> None:

@@ -53,7 +53,7 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
     from zkchat_cli.store.repair import repair_store
 
     file = ctx.config.paths.store_file
-    done = repair_store(file, factory.now()[:10], factory.new_id) if file.exists() else None
+    done = repair_store(file, factory.now()[:10]) if file.exists() else None
     if done is None:
         ctx.screen.warn(f"the store {file} is not damaged; nothing was changed")
         return None
