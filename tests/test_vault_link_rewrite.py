@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, relink
+from zkchat_cli.vault.edit.note_editor import LinkRewriter, Move, relink
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName, Lookup
 from zkchat_cli.vault.links.wikilinks import link_key, note_name
 

@@ -1,18 +1,21 @@
 """The changes that can be made in a vault. Each method proposes a `Change`, which describes everything it would do; only `apply` does it.
 
 A proposal is made from the files as they are now, and `apply` refuses it when one of them has changed since.
+
+A renamed note changes only the links that would point elsewhere, and those in their author's manner: a bare name stays one if that is
+enough, a relative path stays relative; `.md`, headings and aliases stay. Every spelling is tried with the resolver.
 """
 
-import errno
 import json
 import os
 import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+from urllib.parse import quote
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
@@ -22,13 +25,12 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, apply_edits, relink
 from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, decode_note, encode_like, path_taken, resolve_path
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.index.manager import IndexManager
-from zkchat_cli.vault.links.resolver import LinkName
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, link_key, strip_suffix
+from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName, Lookup
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, link_key, note_name, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.sections import matching_headings, missing_section
 
@@ -119,7 +121,7 @@ class NoteEditor:
             edits = [edit for link, target in broken if (edit := relink(link, note.text, source, target, self._names))]
             if edits:
                 links += len(edits)
-                files.append(FileChange(source, source, raw, encode_like(raw, apply_edits(note.text, edits))))
+                files.append(FileChange(source, source, raw, encode_like(raw, _apply_edits(note.text, edits))))
         return Change(f"fix {plural(links, 'link')} in {plural(len(files), 'note')}", tuple(files))
 
     def _names(self, key: str) -> list[LinkName]:
@@ -148,16 +150,14 @@ class NoteEditor:
     def _read_note(self, path: str) -> tuple[bytes, ParsedNote]:
         """A note's bytes and the parsed note. Raises VaultError if it cannot be edited."""
         file = resolve_path(self.root, path)
+        if not path.lower().endswith(NOTE_SUFFIXES):
+            raise VaultError(f"{printable(path)} is not a note", "Only notes can be changed.")
         try:
-            if not path.lower().endswith(NOTE_SUFFIXES) or not file.is_file():
-                raise VaultError(f"{printable(path)} is not a note", "Only notes can be changed.")
             raw = read_file(file, LARGEST_NOTE)
             return raw, note_parser.parse_note(path, decode_note(raw))
-        except OSError as e:
-            hint = "Edit it by hand." if e.errno == errno.EFBIG else "Check its permissions."
-            raise VaultError(f"{printable(path)} cannot be read: {reason(e)}", hint) from e
-        except UnicodeDecodeError as e:
-            raise VaultError(f"{printable(path)} is not UTF-8", "Save it as UTF-8 first.") from e
+        except (OSError, UnicodeDecodeError) as e:
+            cause = reason(e) if isinstance(e, OSError) else "it is not UTF-8"
+            raise VaultError(f"{printable(path)} cannot be read: {cause}", "Correct that, or edit it by hand.") from e
 
 
 def _propose_edit(summary: str, note: ParsedNote, raw: bytes, text: str) -> Change:
@@ -227,3 +227,109 @@ def _split_lines(text: str) -> list[str]:
 
 def _count_blank(lines: list[str]) -> int:
     return next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+
+
+class Move(NamedTuple):
+    old: str
+    new: str
+
+    def apply(self, path: str) -> str:
+        return self.new if path == self.old else path
+
+
+class LinkRewriter:
+    """Rewrites links for a move, in a vault with the names of `lookup`."""
+
+    def __init__(self, lookup: Lookup, move: Move) -> None:
+
+        def names_after(key: str) -> list[LinkName]:
+            """Aliases and titles go with the file, whose own name is another."""
+            names = (name for name in lookup(key) if name.path != move.old or name.kind in ("alias", "title"))
+            new = [LinkName(move.new, "note", note_name(move.new))] if key == link_key(move.new) else []
+            return [*(name._replace(path=move.apply(name.path)) for name in names), *new]
+
+        self._move = move
+        self._before = BulkLinkResolver(lookup)
+        self._after = BulkLinkResolver(names_after)
+
+    def rewrite(self, source: str, note: ParsedNote) -> tuple[str, int]:
+        """The new text of the note at `source` (its path before the move), in which each link keeps its target, and how many were changed.
+        Raises VaultError if that cannot be."""
+        edits: list[Edit] = []
+        place = self._move.apply(source)
+        for link in note.markup.links:
+            target = self._before.resolve(link, source).target
+            if target is not None and self._after.resolve(link, place).target != self._move.apply(target):
+                edit = _relink(self._after, link, note.text, source, target, self._move)
+                if edit is None:
+                    raise VaultError(f"{truncate(link.raw, 80)} in {source} could not keep its target", "Choose another name.")
+                edits.append(edit)
+        text = _apply_edits(note.text, edits)
+        if edits and note_parser.read_front_matter(text).lines != note.front_matter.lines:
+            raise VaultError(f"a name with quotation marks would make the front matter of {source} invalid", "Choose another name.")
+        return text, len(edits)
+
+
+class Edit(NamedTuple):
+    start: int
+    end: int
+    new: str
+
+
+def _apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """The text after edits that do not overlap."""
+    pieces: list[str] = []
+    at = 0
+    for edit in sorted(edits):
+        pieces += [text[at : edit.start], edit.new]
+        at = edit.end
+    return "".join([*pieces, text[at:]])
+
+
+def relink(link: WrittenLink, text: str, source: str, target: str, lookup: Lookup) -> Edit | None:
+    """The edit that makes a link of a note point to another file, by name if that is enough; None if nothing does."""
+    return _relink(BulkLinkResolver(lookup), link, text, source, "", Move("", target))
+
+
+def _relink(resolver: BulkLinkResolver, link: WrittenLink, text: str, source: str, old: str, move: Move) -> Edit | None:
+    """The edit by which a link that pointed to `old` names its file after the move. An unambiguous spelling wins; None if nothing works."""
+    place, target = move.apply(source), move.apply(old)
+    possible: dict[str, str | None] = {}
+    for spelling in _spellings(link, source, old, place, target):
+        found = resolver.resolve(link._replace(text=spelling), place)
+        if found.target == target:
+            possible[spelling] = found.status
+    spelling = next((spelling for spelling, status in possible.items() if status == "found"), None) or next(iter(possible), "")
+    return _edit_target(link, text, spelling) if spelling else None
+
+
+def _spellings(link: WrittenLink, source: str, old: str, place: str, target: str) -> Iterator[str]:
+    """The ways to name `target`, those most like the author's first."""
+    written = link.text
+    whole = target if written.lower().endswith(NOTE_SUFFIXES) else strip_suffix(target)
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
+    if written.startswith(("./", "../")) or (link.kind == "markdown" and old and path in (old, strip_suffix(old))):
+        relative = posixpath.relpath(whole, posixpath.dirname(place) or ".")
+        yield f"./{relative}" if written.startswith("./") and not relative.startswith("../") else relative
+    if written.startswith("/"):
+        yield f"/{whole}"
+    folders = whole.split("/")
+    written_folders = len([folder for folder in written.split("/") if folder not in ("", ".", "..")])
+    for length in range(max(1, min(written_folders, len(folders))), len(folders) + 1):
+        yield "/".join(folders[-length:])
+    if "/" in whole:
+        yield f"/{whole}"
+
+
+def _edit_target(link: WrittenLink, text: str, spelling: str) -> Edit:
+    begin, end = link.place
+    written = text[begin:end]
+    if link.kind == "wikilink":
+        written, bar, _ = written.partition("|")
+        written = written.removesuffix("\\") if bar else written
+    else:
+        allowed = "/!$&'*+,;=@~-_." + (" ()" if text[begin - 1 : begin] == "<" else "")
+        spelling = "".join(c if not c.isascii() or c.isalnum() or c in allowed else quote(c, safe="") for c in spelling)
+    written = written.partition("#")[0]
+    begin += len(written) - len(written.lstrip())
+    return Edit(begin, begin + len(written.strip()), spelling)
