@@ -284,33 +284,12 @@ def test_reasoning_goes_back_during_its_turn_and_is_not_stored(app: AppFixture, 
 
 # what a model refuses
 
-NO_TOOLS = (
-    "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. "
-    "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
-)
-
-
-def test_a_model_that_refuses_tools_with_reasoning_is_asked_without_reasoning(server: ModelServer) -> None:
-    model = open_model("openai", f"{server.address}/v1", "gpt-5.6", api="chat")
-    server.says(openai_error(400, NO_TOOLS, param="reasoning_effort"), Reply(openai_text("Yes.")))
-    request = REQUEST._replace(options=Options(reasoning_effort="high"))
-    answer = call_model(model, request)
-    assert (answer.text, [body.get("reasoning_effort") for body in server.bodies]) == ("Yes.", ["high", "none"])
-    assert all(body["tools"] for body in server.bodies)
-    assert "asked to answer without reasoning" in answer.end.notice
-    assert "openai.api responses" in answer.end.hint
-    assert call_model(model, request).end.notice == ""
-    assert len(server.asked) == 3
-    server.says(openai_error(400, NO_TOOLS))
-    error = call_model(model, request).error
-    assert (error.kind, "(llm.reasoning_effort)" in error.hint, len(server.asked)) == ("bad_request", True, 4)
-
 
 def test_the_program_says_what_it_left_out(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "ZKCHAT_OPENAI__API": "chat"}
-    server.says(openai_error(400, NO_TOOLS), Reply(openai_text("A filter selects.")))
+    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "ZKCHAT_LLM__TEMPERATURE": "0.2"}
+    server.says(openai_error(400, "'temperature' does not support 0.2"), Reply(openai_text("A filter selects.")))
     done = zkchat("ask", "What is a filter?", "--model", "openai/gpt-5.6")
-    assert (done.exit_status, done.err.count("asked to answer without reasoning")) == (0, 1)
+    assert (done.exit_status, done.err.count("takes no temperature")) == (0, 1)
 
 
 def test_a_model_without_reasoning_is_asked_without_it(server: ModelServer) -> None:
@@ -357,17 +336,3 @@ def test_a_refused_summary_of_reasoning_is_left_out(server: ModelServer, message
 def test_a_server_without_that_api_is_told_apart(server: ModelServer) -> None:
     error = RESPONSES.ask(server, Reply([b'{"error": "not found"}'], 404)).error
     assert "needs openai.api chat" in error.hint
-
-
-@pytest.mark.parametrize(
-    ("message", "setting"),
-    [
-        ("Unsupported value: 'reasoning.effort' does not support 'minimal' with this model.", "llm.reasoning_effort"),
-        ("Invalid 'temperature': must be at most 1.", "llm.temperature"),
-        ("Unsupported parameter: 'text.verbosity'", "openai.verbosity"),
-    ],
-)
-def test_the_setting_that_a_server_refuses_is_named(server: ModelServer, message: str, setting: str) -> None:
-    error = RESPONSES.ask(server, openai_error(400, message)).error
-    assert (error.kind, error.hint) == ("bad_request", f"Change what it complains about ({setting}), or choose another model.")
-    assert message.rstrip(".") in error.message

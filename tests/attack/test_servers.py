@@ -44,7 +44,7 @@ import zkchat_cli
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders, http_client
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Options, Request, StreamFinished
-from zkchat_cli.llm.http_client import Endpoint, LookupLimits
+from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
 pytestmark = pytest.mark.usefixtures("no_proxies")
@@ -133,9 +133,9 @@ def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
         for address in (server.address, headers):
             client = Endpoint("The server", address, "Start it.")
             with pytest.raises(ProviderError, match=r"did not answer within 0\.2 s"):
-                client.fetch("/list", limits=LookupLimits(seconds=0.2))
+                client.fetch("/list", seconds=0.2)
     server.gets["/list"] = {"data": []}
-    assert Endpoint("The server", server.address, "Start it.").fetch("/list", limits=LookupLimits(seconds=5)) == {"data": []}
+    assert Endpoint("The server", server.address, "Start it.").fetch("/list", seconds=5) == {"data": []}
 
 
 # a server that floods

@@ -11,14 +11,14 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
@@ -69,13 +69,6 @@ ROLES_REFUSED = re.compile(
 CONTENT_FILTER = re.compile(
     r"content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy|input was flagged|requires moderation", re.IGNORECASE
 )
-SETTINGS = {
-    "llm.reasoning_effort": re.compile(r"effort|\bthink(ing)?\b", re.IGNORECASE),
-    "llm.temperature": re.compile(r"temperature", re.IGNORECASE),
-    "llm.max_output_tokens": re.compile(r"max_(output_|completion_)?tokens|num_predict", re.IGNORECASE),
-    "openai.verbosity": re.compile(r"verbosity", re.IGNORECASE),
-}
-"""The settings that are sent to a server, and how its message names them when it rejects their value."""
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError)
 """What reading an answer or an event of another form raises; Anthropic's SDK raises RuntimeError for events in another order."""
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
@@ -97,17 +90,6 @@ _STATUS_BY_CODE = {
     "overloaded_error": 529,
 }
 """HTTP status for the error codes that servers send inside a stream, after they answered 200."""
-
-
-class LookupLimits(NamedTuple):
-    """Seconds for the call and its one retry, the delay before a retry after status 429 or 5xx (0: no retry), and bytes of an answer."""
-
-    seconds: float
-    retry: float = 0
-    max_bytes: int = MAX_BODY
-
-
-LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
 
 
 @dataclass(slots=True)
@@ -159,15 +141,11 @@ class Endpoint:
         except ValueError:
             valid = False
         if not valid or not self.address.isprintable() or " " in self.address:
-            return self.invalid_address()
+            return self.error("connection", "has no valid address; one begins with http:// or https://", self.check)
         if url.scheme == "http" and not self.is_local and (self.key or url.password) and not self.allow_insecure:
-            secret = "key" if self.key else "password"
             hint = f"Use an https:// address; or, if you trust the network: zkchat config set {self.table}.allow_insecure true"
-            return self.error("auth", f"would get the {secret} over plain http, where others can read it; nothing was sent", hint)
+            return self.error("auth", "would get the key over plain http, where others can read it; nothing was sent", hint)
         return None
-
-    def invalid_address(self) -> ProviderError:
-        return self.error("connection", "has no valid address; one begins with http:// or https://", self.check)
 
     def unreachable(self, cause: BaseException) -> ProviderError:
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
@@ -201,21 +179,23 @@ class Endpoint:
 
     def error_from_stream(self, event: object) -> ProviderError | None:
         """The error that a server reports in JSON after it answered 200; None if `event` reports none."""
-        error = find_error(event)
-        return None if error is None else self._reported_error(0, error)
+        if (error := find_error(event)) is None:
+            return None
+        codes = _codes(error)
+        statuses = (int(code) if re.fullmatch("[45][0-9]{2}", code) else _STATUS_BY_CODE.get(code, 0) for code in codes)
+        return self._reported_error(next(filter(None, statuses), 0), _message(error), codes)
 
     def error_from_response(self, status: int, body: bytes, retry_after: float | None = None) -> ProviderError:
-        error = self._reported_error(status, _parse_error(body.decode("utf-8", "replace").strip()), retry_after)
-        error.retry_after = retry_after
-        return error
+        said = body.decode("utf-8", "replace").strip()
+        error: object = "" if said.startswith(("<", "{", "[")) else said
+        with suppress(ValueError, RecursionError):
+            error = find_error(json.loads(said))
+        reported = self._reported_error(status, _message(error), _codes(error), retry_after)
+        reported.retry_after = retry_after
+        return reported
 
-    def _reported_error(self, status: int, error: object, retry_after: float | None = None) -> ProviderError:
-        """The error for what a server reports with an HTTP status, or 0 if at most its code tells that."""
-        message = _message(error)
-        codes = [str(error.get(key)) for key in ("code", "type")] if isinstance(error, Mapping) else []
-        if not status:
-            statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in codes)
-            status = next((each for each in statuses if 400 <= each < 600), 0)
+    def _reported_error(self, status: int, message: str, codes: Sequence[str], retry_after: float | None = None) -> ProviderError:
+        """The error for what a server reports with an HTTP status, or 0 if it named none."""
         text = " ".join([message, *codes])
         if "Unexpected endpoint" in message:  # LM Studio's answer to a wrong path, with status 200
             status = 404
@@ -243,11 +223,8 @@ class Endpoint:
                 pause = f"{seconds / 60:.0f} minutes" if seconds >= 600 else f"{seconds:.0f} s" if seconds else "a moment"
                 return self.error("rate_limit", f"accepts no more calls for now{code}{quoted}", f"Try again in {pause}.")
             case _ if ROLES_REFUSED.search(text) or (0 < status < 500 and status != 408):
-                setting = next((f" ({key})" for key, name in SETTINGS.items() if name.search(message)), "")
-                what = f"Change what it complains about{setting}, or choose" if message else "Look at the server's log, or choose"
-                return self.error("bad_request", f"rejects the request{code}{quoted}", f"{what} another model.")
-            case _:
-                return self.error("server", f"failed{code}{quoted}", "Try again in a while.")
+                return self.error("bad_request", f"rejects the request{code}{quoted}", "Change what it complains about, or the model.")
+        return self.error("server", f"failed{code}{quoted}", "Try again in a while.")
 
     def close(self) -> None:
         if self._client:
@@ -255,9 +232,17 @@ class Endpoint:
         self._client = None
 
     def fetch(
-        self, path: str, body: Mapping[str, Any] | None = None, limits: LookupLimits = LIST_LIMITS, *, outside_v1: bool = False
+        self,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        seconds: float = 10,
+        max_bytes: int = MAX_BODY,
+        retry: float = 0,
+        outside_v1: bool = False,
     ) -> Any:
-        """The parsed answer to a GET or, with a body, a POST; `outside_v1` is where llama.cpp and LM Studio have what OpenAI's API lacks.
+        """The parsed answer to a GET or, with a body, a POST, after at most so many `seconds`. `retry` is the time before a second call
+        after status 429 or 5xx (0: none); `outside_v1` is where llama.cpp and LM Studio have what OpenAI's API lacks.
 
         Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it.
         """
@@ -265,56 +250,49 @@ class Endpoint:
             raise error
         address = self.address.rstrip("/")
         url = (address.removesuffix("/v1") if outside_v1 else address) + path
-        answered: Future[tuple[int, bytes]] = Future()
+        answered: Future[bytes] = Future()
 
         def run() -> None:
             try:
-                status, answer = self._exchange(url, limits, body)
-                if limits.retry and (status == 429 or status >= 500):
-                    self.sleep(limits.retry)
-                    status, answer = self._exchange(url, limits, body)
-                answered.set_result((status, answer))
+                status, answer = self._exchange(url, body, seconds, max_bytes)
+                if retry and (status == 429 or status >= 500):
+                    self.sleep(retry)
+                    status, answer = self._exchange(url, body, seconds, max_bytes)
+                if status != 200:
+                    raise self.error_from_response(status, answer[:MAX_BODY])
+                check_document(answer, self, max_bytes)
+                answered.set_result(answer)
             except BaseException as e:  # noqa: BLE001  the caller gets it
                 answered.set_exception(e)
 
         threading.Thread(target=run, name="look-up", daemon=True).start()
         try:
-            status, answer = wait_for(answered, limits.seconds)
+            return json.loads(wait_for(answered, seconds))
         except TimeoutError:
-            raise self.answer_timeout(limits.seconds, started=False) from None
+            raise self.answer_timeout(seconds, started=False) from None
+        except (ValueError, RecursionError) as e:
+            raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
         finally:
             if not answered.done():
                 self.close()  # which ends the other thread, too
-        if status != 200:
-            raise self.error_from_response(status, answer)
-        try:
-            return json.loads(answer)
-        except (ValueError, RecursionError) as e:
-            raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
 
-    def _exchange(self, url: str, limits: LookupLimits, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
+    def _exchange(self, url: str, body: Mapping[str, Any] | None, seconds: float, max_bytes: int) -> tuple[int, bytes]:
         import httpx  # as above
 
         if self._client is None:
             self._client = open_client(self, httpx.Client)
         method, headers, answer = "POST" if body else "GET", {**UNCOMPRESSED, **self.headers}, bytearray()
-        timeout = httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS)
+        timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS)
         try:
             with self._client.stream(method, url, json=body, headers=headers, timeout=timeout) as response:
                 check_response(response, self)
                 for piece in response.iter_raw():
                     answer += piece
-                    if len(answer) > limits.max_bytes:
+                    if len(answer) > max_bytes:
                         break
-        except httpx.TimeoutException as e:
-            raise self.answer_timeout(limits.seconds, started=False) from e
-        except (httpx.InvalidURL, ValueError) as e:
-            raise self.invalid_address() from e
-        except httpx.HTTPError as e:
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as e:
             raise self.unreachable(e) from e
-        if response.is_success:
-            check_document(answer, self, limits.max_bytes)
-        return response.status_code, bytes(answer[:MAX_BODY] if response.is_error else answer)
+        return response.status_code, bytes(answer)
 
 
 def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
@@ -362,24 +340,23 @@ def find_error(answer: object) -> object:
     return answer if is_error and answer.get("error") is None else answer.get("error")
 
 
-def _parse_error(body: str) -> object:
-    try:
-        return find_error(json.loads(body))
-    except (ValueError, RecursionError):
-        return "" if body.startswith(("<", "{", "[")) else body
+def _codes(error: object) -> list[str]:
+    return [str(error.get(key)) for key in ("code", "type")] if isinstance(error, Mapping) else []
 
 
 def _message(error: object) -> str:
     """The words of an error: its message, what is wrong with each field of the request, or the error of another server."""
-    if not isinstance(error, Mapping):
-        return str(error or "")
-    said, metadata = error.get("message") or error.get("detail"), error.get("metadata")
-    if isinstance(said, Mapping):
-        said = said.get("detail")
-    if isinstance(said, list):
-        said = "; ".join(f"{'.'.join(map(str, each.get('loc') or ()))}: {each.get('msg')}" for each in said if isinstance(each, Mapping))
-    quoted = metadata.get("raw") if isinstance(metadata, Mapping) else None  # OpenRouter quotes the server that it has asked
-    return f"{said}: {_message(_parse_error(quoted))}" if isinstance(quoted, str) and quoted else str(said or "")
+    match error:
+        case {"message": str(said), "metadata": {"raw": str(quoted)}}:  # OpenRouter quotes the server that it has asked
+            with suppress(ValueError, RecursionError):
+                quoted = _message(find_error(json.loads(quoted)))
+            return f"{said}: {quoted}"
+        case {"detail": [*fields]} | {"message": {"detail": [*fields]}}:
+            found = (each for each in fields if isinstance(each, Mapping))
+            return "; ".join(f"{'.'.join(map(str, each.get('loc') or ()))}: {each.get('msg')}" for each in found)
+        case Mapping():
+            return str(error.get("message") or error.get("detail") or "")
+    return str(error or "")
 
 
 def parse_context_limit(message: str) -> int | None:
@@ -409,8 +386,8 @@ def root_cause(e: BaseException) -> str:
         e = cause
     if isinstance(e, socket.gaierror):
         return f"its name is not known ({e.strerror})"
+    if isinstance(e, TimeoutError):
+        return "it did not answer in time"
     if isinstance(e, OSError) and (problem := getattr(e, "verify_message", "") or getattr(e, "reason", "")):
         return f"https failed ({problem.replace('_', ' ').lower()})"  # an SSLError, whose numbers are not those of the system
-    if isinstance(e, OSError) and e.errno:
-        return os.strerror(e.errno)
-    return (str(e) or type(e).__name__).rstrip(".")
+    return os.strerror(e.errno) if isinstance(e, OSError) and e.errno else (str(e) or type(e).__name__).rstrip(".")

@@ -20,11 +20,11 @@ from zkchat_cli.events import Waiting
 from zkchat_cli.llm import base
 from zkchat_cli.llm.base import Delta, Emit, HiddenPart, Model, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_client import ROLES_REFUSED, UNREADABLE, Endpoint, LookupLimits
+from zkchat_cli.llm.http_client import ROLES_REFUSED, UNREADABLE, Endpoint
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.text.numbers import whole_number
 
-COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
+COUNT_SECONDS = 20.0
 LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"
 """The owner of their models, as they list them."""
 MAX_WINDOW = 1_048_576

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.http_client import UNREADABLE, Endpoint, LookupLimits
+from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
 from zkchat_cli.vault.search.vector_store import Purpose
 
@@ -14,11 +14,9 @@ if TYPE_CHECKING:
 
 MAX_VECTORS = 8_000_000
 """Bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is not enough."""
-LIMITS = {
-    "query": LookupLimits(seconds=30, retry=2, max_bytes=MAX_VECTORS),
-    "document": LookupLimits(seconds=300, retry=10, max_bytes=MAX_VECTORS),
-}
-"""The first call may load a model, which takes seconds; a batch on a slow processor takes minutes."""
+SECONDS: dict[Purpose, tuple[float, float]] = {"query": (30, 2), "document": (300, 10)}
+"""For an answer, and before the second call of a failing server. The first call may load a model, which takes seconds; a batch on a slow
+processor takes minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,8 @@ class ServerEmbedder:
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         texts = add_prefixes(texts, model_family(self.model), purpose)
-        answer = self.server.fetch(self.path, {"model": self.model, "input": texts}, LIMITS[purpose])
+        seconds, retry = SECONDS[purpose]
+        answer = self.server.fetch(self.path, {"model": self.model, "input": texts}, seconds=seconds, max_bytes=MAX_VECTORS, retry=retry)
         try:
             return self.read_vectors(answer)
         except UNREADABLE as e:

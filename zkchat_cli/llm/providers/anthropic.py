@@ -157,7 +157,8 @@ class AnthropicModel(RemoteModel):
 
     def ask_count(self, request: Request) -> int | None:
         body = {name: value for name, value in self.body(request).items() if name in COUNTED_PARTS}
-        return whole_number(self.server.fetch(f"{self.path}/count_tokens", body, remote_model.COUNT_LIMITS)["input_tokens"], least=1)
+        answer = self.server.fetch(f"{self.path}/count_tokens", body, seconds=remote_model.COUNT_SECONDS)
+        return whole_number(answer["input_tokens"], least=1)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return remote_model.fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))

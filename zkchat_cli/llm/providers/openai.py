@@ -25,8 +25,6 @@ from zkchat_cli.text.numbers import whole_number
 
 PROVIDER_NAME = "openai"
 """Marks reasoning that goes back to an OpenAI-compatible server only."""
-SHORT_ID = 9
-"""Characters of an id at Mistral."""
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
 """Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
 _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
@@ -142,9 +140,9 @@ def leave_out_summary(body: dict[str, Any]) -> None:
 def shorten_call_ids(body: dict[str, Any]) -> None:
     """Mistral wants calls' ids of nine letters and digits."""
     for message in body["messages"]:
-        for place, key in ((message, "tool_call_id"), *((call, "id") for call in message.get("tool_calls", ()))):
-            if key in place and not (len(place[key]) == SHORT_ID and place[key].isalnum()):
-                place[key] = sha256(place[key].encode()).hexdigest()[:SHORT_ID]
+        for named, key in ((message, "tool_call_id"), *((call, "id") for call in message.get("tool_calls", ()))):
+            if key in named:
+                named[key] = sha256(named[key].encode("utf-8", "replace")).hexdigest()[:9]
 
 
 def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
@@ -179,12 +177,6 @@ OPENAI = KeyedProvider(
     path="/chat/completions",
     check="; OpenAI-compatible ones mostly end in /v1",
 )
-TOOLS_WITH_REASONING_REFUSAL = Refusal(
-    re.compile(r"tools with reasoning_effort are not supported", re.IGNORECASE),
-    lambda body: body.update(reasoning_effort="none"),
-    "does not reason with tools on chat completions, so it was asked to answer without reasoning",
-    "For both: zkchat config set openai.api responses",
-)
 ENCRYPTED_REASONING_REFUSAL = Refusal(re.compile(r"encrypted content is not supported", re.IGNORECASE), leave_out("include", "reasoning"))
 SUMMARY_REFUSAL = Refusal(
     re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
@@ -211,8 +203,8 @@ class OpenAIModel(RemoteModel):
     reader: ClassVar[type[ChatReader]] = OpenAIReader
     make_body = staticmethod(request_body)
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        *(TOOLS_WITH_REASONING_REFUSAL, TEMPERATURE_REFUSAL, STREAM_OPTIONS_REFUSAL),
-        *(MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL, remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL),
+        *(TEMPERATURE_REFUSAL, STREAM_OPTIONS_REFUSAL, MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL),
+        *(remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL),
     )
     settings: OpenAISettings
 
@@ -248,18 +240,12 @@ class OpenAIModel(RemoteModel):
         return None
 
     def ask_count(self, request: Request) -> int | None:
-        """Asks llama.cpp: at the address of the call with `/input_tokens`, as OpenAI has it for responses, or in older versions by filling
-        in the template."""
+        """Asks llama.cpp, at the address of the call with `/input_tokens`."""
         if self.official:
             return None
         body = {name: value for name, value in self.body(request).items() if not name.startswith("stream")}
-        try:
-            return whole_number(self.server.fetch(f"{self.path}/input_tokens", body, remote_model.COUNT_LIMITS)["input_tokens"], least=1)
-        except (ProviderError, *UNREADABLE):
-            parts = {name: value for name, value in body.items() if name in ("messages", "tools")}
-            filled = self.server.fetch("/apply-template", parts, remote_model.COUNT_LIMITS, outside_v1=True)["prompt"]
-            text = {"content": filled, "add_special": True, "parse_special": True}
-            return len(self.server.fetch("/tokenize", text, remote_model.COUNT_LIMITS, outside_v1=True)["tokens"])
+        answer = self.server.fetch(f"{self.path}/input_tokens", body, seconds=remote_model.COUNT_SECONDS)
+        return whole_number(answer["input_tokens"], least=1)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         return self.make_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
