@@ -127,7 +127,7 @@ def settings_table() -> str:
 def slash_tables() -> str:
     known = {command.name: command for command in slash.commands()}
     parts = []
-    for title, names in slash.GROUPS:
+    for title, names in slash.GROUPS.values():
         rows = ((f"`{known[name].usage}`", ". ".join(filter(None, (known[name].help, known[name].details)))) for name in names)
         parts += [f"**{title}**", table("| command | |", rows)]
     return "\n\n".join(parts)

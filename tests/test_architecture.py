@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Program
 
-from zkchat_cli import exporters, registry, slash, tools
+from zkchat_cli import exporters, registry, tools
 from zkchat_cli.cli import commands
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
@@ -143,7 +143,6 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
     ("package", "constant"),
     [
         (commands, "COMMAND"),
-        (slash, "run"),
         (tools, "TOOL"),
         (strategies, "STRATEGY"),
         (providers, "PROVIDER"),

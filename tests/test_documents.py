@@ -30,6 +30,7 @@ from zkchat_cli.context import strategies
 from zkchat_cli.errors import ProviderErrorKind
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.providers import settings_schema
+from zkchat_cli.slash import base as slash_base
 from zkchat_cli.slash import help as slash_help
 from zkchat_cli.vault.search import query
 
@@ -114,7 +115,8 @@ def test_every_check_of_doctor_is_listed() -> None:
 
 
 def test_each_slash_command_is_in_one_group_of_the_help() -> None:
-    assert sorted(slash.names()) == sorted(name for _, group in slash.GROUPS for name in group)
+    assert [command.name for command in slash.commands()] == slash.names()
+    assert sorted(slash.names()) == sorted(slash_base.DECLARED)
 
 
 def test_every_key_of_the_help_is_listed() -> None:

@@ -246,8 +246,8 @@ def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(sess
     text = (session.vault.root / "What does Compst need and Filters.md").read_text(encoding="utf-8")
     assert 'question: "What does [[Compst]] need, and [[Filters]]?"' in text
     assert f'conversation: "{session.conversation.id}"' in text
-    assert "It needs air [[Compost]]." in text
-    assert "“smells of roses” *(not verified: the quoted words are not there)*" in text
+    assert "It needs air" in text and "]: [[Compost]] Garden/Compost.md:3" in text
+    assert '"smells of roses" *(not verified: the quoted words are not there)*' in text
     assert any("Compst" in hit.relative_path for hit in session.vault.search("said the note, which smells of roses"))
     assert "Garden/Compost.md" in {row.target for row in session.vault.links("What does Compst need and Filters.md")}
     assert not list(session.vault.root.rglob(".zkchat*"))

@@ -28,13 +28,6 @@ class SentPrompts(NamedTuple):
     def tokens(self) -> int:
         return self.last.usage.total_tokens
 
-    def call(self, number: int) -> SentPrompt:
-        """Raises UsageError if there is no such call."""
-        if not 0 < number <= len(self.calls):
-            hint = f"It made {plural(len(self.calls), 'call')}; leave out the call to see all."
-            raise UsageError(f"turn {self.number} has no call {number}", hint)
-        return self.calls[number - 1]
-
 
 def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, read: Callable[[str], Sequence[SentPrompt]]) -> SentPrompts:
     """The complete prompts of a turn; `read` finds them by the id of its question. Raises UsageError if there is no such turn, or if none

@@ -53,6 +53,15 @@ def export(archive: ConversationArchive) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def answer_note(question: str, answer: ZkChatMessage, conversation: str, name: Callable[[str], str]) -> str:
+    """One answer as a note of its own. `name` returns what a link calls the note at a path: its name, or its path if that is ambiguous."""
+    fields = {"question": question.strip(), "model": answer.model, "date": answer.timestamp, "conversation": conversation}
+    cited: dict[int, list[Citation]] = {}
+    text = _with_footnotes(answer, cited)
+    footnotes = "\n".join(_footnote(number, cited[number], name) for number in sorted(cited))
+    return "\n\n".join(part for part in (base.front_matter(fields), text, footnotes) if part) + "\n"
+
+
 def _reference_list(references: Sequence[DocumentReference], name: Callable[[str], str]) -> str:
     lines = []
     for reference in references:

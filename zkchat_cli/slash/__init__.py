@@ -1,38 +1,42 @@
-"""Registry of slash commands: one per file, each with a function `run`, decorated with `slash_command`."""
+"""Registry of slash commands. Each file has the commands of one topic of `/help`, as functions decorated with `slash_command`."""
 
 import difflib
-import sys
+import importlib
 
-from zkchat_cli import registry
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.slash.base import DECLARED, CommandResult, SlashCommand
 
-GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Check an answer", ("refs", "sources", "ground", "check", "why", "related", "open", "search")),
-    ("See and shrink the context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
-    (
+GROUPS = {
+    "sources": ("Check an answer", "refs sources ground check why related open search".split()),
+    "context": ("See and shrink the context", "context compact show pin unpin strategy tokens".split()),
+    "conversation": (
         "Change or keep this conversation",
-        ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename"),
+        "undo redo retry edit continue branches clear copy save export rename".split(),
     ),
-    ("Switch to another conversation", ("new", "sessions", "resume")),
-    ("Remember across conversations", ("memory", "remember", "forget")),
-    ("Choose the model and settings", ("model", "agent", "config", "mcp", "verbose")),
-    ("Get help or leave", ("help", "quit")),
-)
+    "other_conversations": ("Switch to another conversation", "new sessions resume".split()),
+    "memory": ("Remember across conversations", "memory remember forget".split()),
+    "settings": ("Choose the model and settings", "model agent config mcp verbose".split()),
+    "help": ("Get help or leave", "help quit".split()),
+}
+"""By file: the topic, and its commands in the order in which `/help` lists them."""
 NEAR = 0.6  # how similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing
+_FILES = {name: file for file, (_, group) in GROUPS.items() for name in group}
 _FIRST = ("help", "context", "refs", "compact")  # the most used commands, which completion offers first
 
 
 def names() -> list[str]:
-    """All commands: the most used first, then by group."""
-    grouped = [*_FIRST, *(name for _, group in GROUPS for name in group)]
-    known = registry.names(sys.modules[__name__])
-    return [*dict.fromkeys(name for name in [*grouped, *known] if name in known)]
+    """All commands: the most used first, then by topic."""
+    return [*dict.fromkeys((*_FIRST, *_FILES))]
 
 
 def commands() -> list[SlashCommand]:
-    return [registry.load(sys.modules[__name__], name, "run") for name in names()]
+    return [_load(name) for name in names()]
+
+
+def _load(name: str) -> SlashCommand:
+    importlib.import_module(f"{__name__}.{_FILES[name]}")
+    return DECLARED[name]
 
 
 def is_command(line: str) -> bool:
@@ -63,11 +67,9 @@ def run(line: str, session: ZkChatSession) -> CommandResult:
 def find(word: str) -> SlashCommand:
     """The command with this name or unique prefix. Raises UsageError that names the nearest ones."""
     word = word.lower()
-    known = names()
-    matches = [word] if word in known else [name for name in known if word and name.startswith(word)]
+    matches = [word] if word in _FILES else [name for name in names() if word and name.startswith(word)]
     if len(matches) == 1:
-        command: SlashCommand = registry.load(sys.modules[__name__], matches[0], "run")
-        return command
-    nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, known, n=3, cutoff=NEAR))
+        return _load(matches[0])
+    nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, _FILES, n=3, cutoff=NEAR))
     problem = f"/{word} is ambiguous" if matches else f"unknown command /{word}"
     raise UsageError(problem, f"Did you mean {nearest}? /help lists all commands." if nearest else "/help lists all commands.")

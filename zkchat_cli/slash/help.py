@@ -1,8 +1,8 @@
-"""/help: list the commands and keys, or describe one command."""
+"""Commands to get help, or to leave."""
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import Lines, slash_command
+from zkchat_cli.slash.base import CommandResult, Lines, slash_command
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 KEYS = (
@@ -16,17 +16,28 @@ KEYS = (
 
 
 @slash_command("[command]", lambda _: {command.name: command.help for command in slash.commands()})
-def run(_: ZkChatSession, argument: str) -> Lines:
+def help_(_: ZkChatSession, argument: str) -> Lines:
+    """List the commands and keys, or describe one command."""
     if argument:
         command = slash.find(argument.removeprefix("/"))
         yield styled_line(command.usage, "bold")
         for text in filter(None, (command.help, command.details)):
             yield styled_line(f"  {text}", indent=2)
         return
-    known = {command.name: command for command in slash.commands()}
-    topics = [(topic, [(known[name].usage, known[name].help) for name in names]) for topic, names in slash.GROUPS]
+    topics = [(topic, [(command.usage, command.help) for command in map(slash.find, names)]) for topic, names in slash.GROUPS.values()]
     for topic, rows in (*topics, ("Keys", KEYS)):
         yield styled_line(topic, "bold")
         for left, right in rows:
             yield StyledLine((StyledSpan(f"  {left}", "cyan"),), (StyledSpan(right),), indent=6)
     yield styled_line("/help NAME describes one command. A unique prefix of a name is enough.", indent=0)
+
+
+@slash_command()
+def quit_(session: ZkChatSession, _: str) -> CommandResult:
+    """Leave the chat; the conversation stays stored.
+
+    While turns cannot be stored, it says so and stays; Ctrl-D leaves without them.
+    """
+    if session.store.persistent:
+        session.prepare_to_leave()
+    return CommandResult(quit=True)

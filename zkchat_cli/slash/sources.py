@@ -1,21 +1,101 @@
-"""/sources: list the sources of the last answer; N shows excerpt N and its quotations.
+"""Commands that check an answer and its sources."""
 
-The excerpt is shown in the note as it is now, with its quotations marked and the answers that cite it.
-"""
+import re
+from collections.abc import Generator, Sequence
+from itertools import groupby
 
+from zkchat_cli.chat.citation_check import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
+from zkchat_cli.citations.verify import CitedSentence, cited_sentences
+from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.events import Event, TextDelta
+from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED
+from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.references.chunk_format import CUT_MARK
-from zkchat_cli.slash.base import Lines, citation_lines, last_answer, locate_in_note, numbered_chunk, slash_command
-from zkchat_cli.text.numbers import line_range
-from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.sources import chunk_lines, number_ranges, source_lines, source_name
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+from zkchat_cli.references.provenance import CitedInAnswer
+from zkchat_cli.references.related_notes import find_related
+from zkchat_cli.slash.base import CommandResult, Lines, NoteToOpen, find_question, last_answer, slash_command
+from zkchat_cli.text.numbers import line_range, plural
+from zkchat_cli.text.truncate import format_arguments, truncate
+from zkchat_cli.views.prompts import prompt_status, sent_source_numbers
+from zkchat_cli.views.sources import (
+    VERDICT_MARKS,
+    SourceLocation,
+    chunk_lines,
+    excerpt_lines,
+    locate_chunk,
+    number_ranges,
+    source_lines,
+    source_name,
+)
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line, usage_text
+
+MAX_RANGES = 8  # source numbers of one document, or ranges of them, that are listed
+MAX_ARGUMENTS = 80
+MAX_EXCERPTS = 10
+MAX_RESULTS = 10
+SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
+_WITH_LINE = re.compile(r"(.+):(\d{1,9})")
+_MARKS = {"does_not_support": "✗ not supported:", "unclear": "○ unclear:"}
+_NO_LONGER_SENT = "its text is not in the prompt now: it was shortened, or its turn is not sent"
+
+
+def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None:
+    """The excerpt with this source number (`3`, `[3]`); None if there is none, or the argument is something else, such as `[[3]]`."""
+    number = SOURCE_NUMBER.fullmatch(argument)
+    return session.references.chunk(int(number[1])) if number else None
+
+
+def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> SourceLocation:
+    try:
+        note = session.vault.read(chunk.relative_path)
+    except VaultError:
+        note = None
+    return locate_chunk(chunk, note)
+
+
+@slash_command()
+def refs(session: ZkChatSession, _: str) -> Lines:
+    """List the documents of this conversation, and how often each was used.
+
+    For each document: how often it was named, found and cited, its source numbers, and its summary.
+    """
+    documents = provenance.trace_documents(session.history).values()
+    if not documents:
+        yield styled_line("No documents have been named or found yet.")
+    for document in documents:
+        reference = document.references[0]
+        calls = {each.message_id for each in document.found}
+        citations = sum(max(1, len(each.citation.spans)) for each in document.cited)
+        uses = (("named", len(document.named)), ("found", len(calls)), ("cited", citations))
+        counts = ", ".join(f"{verb} {('once', 'twice')[n - 1] if n < 3 else f'{n} times'}" for verb, n in uses if n)
+        path = reference.relative_path
+        if path is None:
+            near = f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
+            yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
+            yield styled_line(f"    {counts}{near}", "dim")
+            continue
+        name = reference.wikilink if document.named else session.vault.link_to(path)
+        is_deleted = not session.vault.has_file(path)
+        mark = (StyledSpan("  deleted since", "yellow"),) if is_deleted else ()
+        yield StyledLine((StyledSpan(name, "bold"),), (StyledSpan(path, "cyan", path), *mark))
+        chunks = [*(each.chunk for each in document.found), *(chunk for each in document.named for chunk in each.chunks)]
+        ranges = number_ranges(sorted({chunk.number for chunk in chunks if chunk.number is not None}))
+        numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
+        types = ", ".join(dict.fromkeys(each.reference_type for each in document.references))
+        yield styled_line("    " + " · ".join(filter(None, (numbers, types, counts))))
+        stored = next((each.summary for each in document.references if each.summary is not None), None)
+        if summary := (None if is_deleted else session.summaries.summary(path)) or stored:
+            yield styled_line(f"    {summary}", "dim")
 
 
 @slash_command("[N]", lambda session: [str(number) for number in session.references.numbers])
-def run(session: ZkChatSession, argument: str) -> Lines:
+def sources(session: ZkChatSession, argument: str) -> Lines:
+    """List the sources of the last answer; N shows excerpt N and its quotations.
+
+    The excerpt is shown in the note as it is now, with its quotations marked and the answers that cite it.
+    """
     if not argument:
         last = last_answer(session)
         named, citations = last.question.references if last.question else (), last.answer.citations
@@ -44,3 +124,183 @@ def run(session: ZkChatSession, argument: str) -> Lines:
         yield styled_line("The excerpt was cut here to fit the context window.", "dim")
     yield styled_line()
     yield from citation_lines(cited, changed=bool(location.change))
+
+
+@slash_command()
+def ground(session: ZkChatSession, _: str) -> CommandResult:
+    """Ask the last question again, with passages of your notes before it.
+
+    For an answer without sources: zkchat searches the notes, and the model needs no tools. The previous answer stays: /branches goes back
+    to it.
+    """
+    if session.runtime.model.name == "offline":
+        raise UsageError("the offline provider searches your notes for every answer", "Ask it differently, or choose a model: /model")
+    return CommandResult(turn=session.ask_again(find_question(session).message, retrieval="before"))
+
+
+@slash_command()
+def check(session: ZkChatSession, _: str) -> CommandResult | str:
+    """Ask the model whether each cited sentence of the last answer is supported by its passage.
+
+    One short call, which is not part of the conversation. Without a language model, zkchat compares words, numbers, names and negations, as
+    it does after each answer; where these do not decide and the notes are searched by meaning, it compares the meaning.
+    """
+    last = last_answer(session)
+    chunks = {citation.number: session.references.chunk(citation.number) for citation in last.answer.citations}
+    passages = {number: chunk.text for number, chunk in chunks.items() if chunk}
+    sentences = [each for each in cited_sentences(last.answer.content, last.answer.citations) if passages.keys() & set(each.numbers)]
+    if not sentences:
+        return "No sentence of the last answer cites a passage."
+
+    def ask_model() -> Generator[Event, None, None]:  # as events: the screen shows delays, and Ctrl-C stops it
+        checked, usage = yield from judge_by_model(session.runtime, sentences, passages)
+        yield TextDelta(f"{_verdict_text(checked, len(sentences))} {session.runtime.model.name}: {usage_text(usage)}.")
+
+    if session.runtime.can_summarize:
+        return CommandResult(turn=ask_model())
+    judged = [judge_unclear(each, passages, session.vault.similarities) for each in sentences]
+    by_words = "By words, numbers, names and negations; only a language model can check what they mean (/model)."
+    return f"{by_words}\n{_verdict_text(judged, len(sentences))}"
+
+
+def _verdict_text(checked: Sequence[CitedSentence], count: int) -> str:
+    """A line for each sentence that is not supported or unclear, and how many were checked."""
+    doubtful = [each for each in checked if each.support in _MARKS]
+    lines = [f"- {_MARKS[each.support]} {each.text} {list(each.numbers)}{each.reason and f': {each.reason}'}" for each in doubtful]
+    refuted, unclear = (sum(each.support == support for each in checked) for support in _MARKS)
+    counts = f"{len(checked)} of {plural(count, 'cited sentence')} checked: {refuted} not supported, {unclear} unclear."
+    return "\n".join([*lines, *(("",) if lines else ()), counts])
+
+
+@slash_command()
+def related(session: ZkChatSession, _: str) -> Lines:
+    """List notes related to the last answer that it did not cite, and why.
+
+    They are found by links, words and meaning, and are not sent to the model: name one as [[note]] to ask about it.
+    """
+    related = find_related(session.vault, last_answer(session))
+    for note in related:
+        path = note.chunk.relative_path
+        yield StyledLine((StyledSpan(session.vault.link_to(path), "bold"),), (StyledSpan(path, "cyan", path),))
+        yield styled_line(f"    {'; '.join(note.why)}", "dim", indent=4)
+    if not related:
+        yield styled_line("No other note is related to the last answer.")
+
+
+@slash_command("NOTE", lambda session: [*provenance.trace_documents(session.history)])
+def why(session: ZkChatSession, argument: str) -> Lines:
+    """Show how a document came into the conversation.
+
+    NOTE is a path, a title, a [[link]] or the number of a source. It says who named the document, which search found it, and whether the
+    model sees it now.
+    """
+    chunk, keys = numbered_chunk(session, argument), provenance.matching_documents(argument, session.history)
+    if chunk is None and len(keys) > 1:
+        raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
+    key = chunk.relative_path if chunk else keys[0] if keys else session.vault.locate(argument)[0]
+    document = provenance.trace_documents(session.history).get(key, provenance.Provenance(key))
+    prompt = session.prompt()
+    in_memory = any(message.kind == "memory" and key in message.source_ids for message in prompt.messages)
+    if not (document.named or document.found or document.remembered or in_memory):
+        raise UsageError(f"{key} is not part of this conversation", "/refs lists the documents that are.")
+    has_path = any(reference.relative_path for reference in document.references)
+    deleted = has_path and not session.vault.has_file(key)
+    describe, sent, dropped = prompt_status(prompt), sent_source_numbers(prompt), {each.id for each in prompt.dropped}
+    yield StyledLine((StyledSpan(key, "bold", key if in_memory or has_path else None),))
+    if deleted:
+        yield styled_line("  deleted since; this is what the model got", "yellow")
+    if in_memory:
+        yield styled_line("  project memory: included in every prompt")
+    for named in document.named:
+        reference, turn = named.reference, named.turn
+        how = {"import": f"imported by {reference.wikilink} in turn {turn}", "memory": f"came from memory in turn {turn}"}.get(
+            reference.reference_type, f"you named it in turn {turn}: {reference.wikilink}"
+        )
+        if reference.relative_path is None:
+            near = f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
+            yield styled_line(f"  {how}, not found{near}", "yellow")
+            continue
+        yield styled_line(f"  {how}")
+        if delivery := DELIVERIES.get(reference.delivery):
+            yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
+        yield from (_chunk_line(chunk) for chunk in named.chunks[:MAX_EXCERPTS])
+        missing = named.message_id not in dropped and not sent.issuperset(reference.numbers)
+        yield styled_line(f"      {_NO_LONGER_SENT if missing else describe(named.message_id)}", "dim", indent=6)
+    for turn, reference in document.remembered:
+        yield styled_line(f"  came from memory in turn {turn}{f': {text}' if (text := reference.context_snippet) else ''}", indent=4)
+    for message_id, group in groupby(document.found, key=lambda each: each.message_id):  # by tool calls
+        found = [*group]
+        call = f"{found[0].tool} {truncate(format_arguments(found[0].arguments), MAX_ARGUMENTS)}"
+        yield styled_line(f"  found in turn {found[0].turn} by {call}".rstrip())
+        for each in found[:MAX_EXCERPTS]:
+            score = "" if each.chunk.score is None else f", score {each.chunk.score:.2f}"
+            yield _chunk_line(each.chunk, f", {each.rank} of {each.of} excerpts{score}")
+        yield styled_line(f"      {describe(message_id)}", "dim", indent=6)
+    yield from citation_lines(document.cited, changed=deleted, numbered=True, indent=2)
+
+
+def _chunk_line(chunk: ContentChunk, more: str = "") -> StyledLine:
+    return styled_line(f"      [{chunk.number}] lines {line_range(chunk.start_line, chunk.end_line)}{more}", indent=6)
+
+
+def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbered: bool = False, indent: int = 0) -> Lines:
+    """`changed`: whether the note has been edited or deleted since the answers were checked."""
+    verb = "was" if changed else "is"
+    if not citations:
+        yield styled_line(f"{'':{indent}}No answer cites it.", "dim")
+    for turn, citation in citations:
+        quote = f"“{truncate(citation.quote, 80)}”" if citation.quote else ""
+        result = {
+            "verified": f"the quotation {verb} in the note: {quote}",
+            "cited": "without a quotation",
+            "cut": f"the quotation cuts a sentence: {quote}; the note says: {citation.sentence}",
+            "misquoted": f"the quotation {verb} not in the note: {quote}",
+            "missing": "but it was not in that prompt",
+        }[citation.verdict]
+        support = f"; {UNSUPPORTED}" if citation.is_unsupported else ""
+        number = f" as [{citation.number}]" if numbered else ""
+        mark = VERDICT_MARKS[citation.verdict]._replace(text=f"{'':{indent}}{VERDICT_MARKS[citation.verdict].text} ", spoken="")
+        yield StyledLine((mark, StyledSpan(f"cited in turn {turn}{number}, {result}{support}")), indent=indent + 2)
+
+
+@slash_command("[NOTE | N]")
+def open_(session: ZkChatSession, argument: str) -> CommandResult:
+    """Open a note, or source N, in your editor.
+
+    NOTE is a path, a title or a [[link]]. Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else
+    Obsidian for a vault of Obsidian, else shows the note here.
+    """
+    last = provenance.last_exchange(session.history)
+    citations = last.answer.citations if last else ()
+    argument = argument or next((str(each.number) for each in citations if each.relative_path), "")
+    if not argument:
+        raise UsageError("which note?", "/open [[note]], a path or the number of a source.")
+    if (chunk := numbered_chunk(session, argument)) is not None:
+        cited = next((each.start_line for each in citations if each.number == chunk.number and each.quote and each.start_line), None)
+        path, line = chunk.relative_path, locate_in_note(session, chunk).first - chunk.start_line + (cited or chunk.start_line)
+    else:
+        with_line = _WITH_LINE.fullmatch(argument)
+        try:
+            path, heading = session.vault.locate(with_line[1] if with_line else argument)
+        except VaultError as e:
+            if SOURCE_NUMBER.fullmatch(argument) is None:
+                raise
+            raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.") from e
+        line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1
+    text = session.vault.read(path)
+    line = max(1, min(line, text.count("\n") + 1))
+    return CommandResult(f"{truncate(path, 200)}:{line}", open_note=NoteToOpen(session.vault.root / path, line, text))
+
+
+@slash_command("WORDS")
+def search(session: ZkChatSession, argument: str) -> Lines:
+    """Search the notes; results are not sent to the model.
+
+    "phrases", -words, tag:, path: and dates work as in `zkchat vault search`. To ask about a note, name it in a message as [[note]].
+    """
+    session.apply_scan(session.vault.refresh())
+    results = session.vault.search(argument, MAX_RESULTS)
+    yield from (styled_line(f"! {warning.message}", "yellow") for warning in session.vault.take_warnings())
+    yield from excerpt_lines(results, session.vault, argument)
+    if not results:
+        yield styled_line("Nothing found.")

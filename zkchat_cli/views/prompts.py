@@ -206,10 +206,10 @@ def prompt_text(prompt: Prompt) -> str:
     return "\n".join(lines)
 
 
-def sent_prompts_text(turn: SentPrompts, call: int | None = None) -> str:
-    """What the calls of a turn were sent, or one of them. Raises UsageError when there is no such call."""
+def sent_prompts_text(turn: SentPrompts) -> str:
+    """What the calls of a turn were sent."""
     texts = []
-    for sent in turn.calls if call is None else (turn.call(call),):
+    for sent in turn.calls:
         tokens = f"{sent.prompt.usage.total_tokens:,} tokens"
         if sent.usage is not None:
             tokens += f" ({sent.usage.prompt_tokens:,} reported, {sent.usage.completion_tokens:,} answered)"

@@ -32,6 +32,7 @@ from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, StyledSpan,
 if TYPE_CHECKING:
     from zkchat_cli.citations.quotes import QuotationVerdict
     from zkchat_cli.citations.verify_text import TextQuotation
+    from zkchat_cli.vault.vault import Vault
 
 VERDICT_MARKS: dict[CitationVerdict, StyledSpan] = {
     "verified": StyledSpan("✓", "green", spoken="verified:"),
@@ -106,6 +107,16 @@ def source_lines(
 def no_source_line(report: TurnReport, hints: CommandHints = IN_CHAT) -> str:
     more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
     return f"No source from your notes was used{more}"
+
+
+def excerpt_lines(chunks: Iterable[ContentChunk], vault: "Vault", query: str) -> Iterator[StyledLine]:
+    """What a search found: for each excerpt its note, its place, and the line that shows why it was found."""
+    for chunk in chunks:
+        heading, snippet = vault.snippet(chunk, query)
+        where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
+        place = StyledSpan(f"{chunk.relative_path}:{snippet.line}", "dim", chunk.relative_path)
+        yield StyledLine((StyledSpan(where, "bold"),), (place,))
+        yield styled_line(f"  {snippet.text}", indent=2)
 
 
 def source_name(relative_path: str, name: str, heading: str | None) -> str:

@@ -13,10 +13,9 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
-    from zkchat_cli.models import ContentChunk, IndexReport
+    from zkchat_cli.models import IndexReport
     from zkchat_cli.vault.index.database import LinkRow
     from zkchat_cli.vault.vault import Vault
-    from zkchat_cli.views.text import StyledLine
 
 COMMAND = command_group(
     """The notes: index, search, links.
@@ -71,24 +70,16 @@ def search(
     limit: options.LimitOption = 10,
 ) -> None:
     """Search the notes; best excerpts first."""
+    from zkchat_cli.views.sources import excerpt_lines
+
     with ctx.indexed_vault() as (notes, _):
         for line in _input_lines(query):
             found = notes.search(line, limit)
             ctx.print_warnings(notes)
             documents = [chunk.model_dump(mode="json", exclude={"id", "number"}) for chunk in found]
             document = {"query": line, "results": documents} if query == "-" else documents
-            ctx.print_result(document, _result_lines(notes, line, found), "Nothing found. Try fewer or other words.")
+            ctx.print_result(document, excerpt_lines(found, notes, line), "Nothing found. Try fewer or other words.")
         ctx.embed_for_a_moment(notes)
-
-
-def _result_lines(notes: "Vault", query: str, found: "list[ContentChunk]") -> "Iterator[StyledLine]":
-    from zkchat_cli.views.text import styled_line
-
-    for chunk in found:
-        heading, snippet = notes.snippet(chunk, query)
-        where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
-        yield styled_line(f"{where}   {chunk.relative_path}:{snippet.line}", "bold")
-        yield styled_line(f"  {snippet.text}")
 
 
 def _input_lines(argument: str) -> Iterator[str]:
