@@ -133,7 +133,7 @@ def test_context_memory_says_what_the_next_prompt_would_have(zkchat: Program) ->
         ("Queries/ZKCHAT.md", "file", None, False),
         (None, "fact", "filter-deadline", False),
     ]
-    assert done.json[1]["reason"] == "in the folder of Queries/Combining.md, which you named"
+    assert done.json[1]["reason"] == "in Queries, above Queries/Combining.md"
     assert "@nowhere.md" in done.err
     assert "filter-deadline · " in zkchat("context", "memory").out
 

@@ -40,7 +40,7 @@ class Notes:
         return load_root_memory(self.files, NAMES, room, COUNTER)
 
     def folder_items(self, *notes: str, room: int = 1000, there: Sequence[MemoryItem] = ()) -> tuple[MemoryItem, ...]:
-        return load_folder_memory(self.files, NAMES, dict.fromkeys(notes, "which you named"), room, COUNTER, there)
+        return load_folder_memory(self.files, NAMES, notes, room, COUNTER, there)
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def test_folder_memory_of_an_active_note_is_loaded_outermost_first(notes: Notes)
     items = notes.folder_items("Projects/Roof/Plan.md")
     assert paths(items) == ["Projects/ZKCHAT.md", "Projects/Roof/ZKCHAT.md", "Projects/Roof/WILK.md"]
     assert [item.reason for item in items[:2]] == [
-        "in Projects, above Projects/Roof/Plan.md, which you named",
-        "in the folder of Projects/Roof/Plan.md, which you named",
+        "in Projects, above Projects/Roof/Plan.md",
+        "in Projects/Roof, above Projects/Roof/Plan.md",
     ]
     os.utime(notes.root / "Garden", (0, 0))  # it has not changed for years
     assert not notes.folder_items("Garden/Bed.md")
@@ -201,7 +201,7 @@ def test_folder_memory_of_a_note_found_by_a_tool_stays_for_two_turns(app: AppFix
     assert any("zone 7" in m.content for m in model.requests[1].messages if m.kind == "memory")
     assert "zone 7" in memory_of(session, "Hello?")[0][1]
     [item] = session.memory_items()
-    assert item.reason == "in the folder of Garden/Compost.md, which was found a moment ago"
+    assert item.reason == "in Garden, above Garden/Compost.md"
     report_of(session.send("Hello?"))
     report_of(session.send("Hello again?"))
     assert memory_of(session, "And again?") == []

@@ -120,9 +120,9 @@ def test_long_messages_are_cut_to_the_relevant_part() -> None:
     text = " ".join(f"Sentence {i} is about thing {i}." for i in range(200)) + " The slate comes from Wales. " + "More of it. " * 100
     part = cut_around_query(text, "where does slate come from?")
     assert "slate comes from Wales" in part
-    assert part.startswith("… ") and part.endswith(" …")
-    assert len(part) <= MAX_EXCERPT + 4
-    assert cut_around_query("slate " + "x" * 5000, "slate").startswith("slate ")
+    assert part.startswith("…") and part.endswith("…")
+    assert len(part) <= MAX_EXCERPT + 1
+    assert cut_around_query("slate " + "x" * 5000, "slate") == "slate…"
     assert cut_around_query("word " * 500 + "slate", "slate").endswith("slate")
     german = "Das ist nicht das Ende und das ist gut. " * 40
     assert "Häuser" in cut_around_query(f"{german}Die Häuser sind verkauft. {german}", "welches Haus?")

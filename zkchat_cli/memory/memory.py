@@ -4,7 +4,6 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from heapq import nlargest
@@ -32,7 +31,7 @@ from zkchat_cli.memory.facts import (
 from zkchat_cli.models import Fact, FoundMessage, NoteUsage, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.truncate import truncate_to_minute
-from zkchat_cli.text.words import content_stems, detect_languages, stem, terms
+from zkchat_cli.text.words import content_stems, detect_languages, terms
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.links.wikilinks import write_link
@@ -47,7 +46,6 @@ MAX_COMPARED_MESSAGES = 10_000
 """The newest are compared by meaning with what the model looks for, in 0.1 s."""
 MAX_EXCERPT = 700
 """Characters of a message in an excerpt."""
-_SEGMENT = re.compile(r".{1,240}(?:\s|$)|.{1,240}", re.DOTALL)
 
 
 class Memory:
@@ -83,15 +81,11 @@ class Memory:
         self.private: dict[str, project.PrivateMemory] = {}
         """The user's memory file and the agent's, as far as they are switched on."""
         if agents_folder is not None and settings.memory.user:
-            files = project.MemoryFiles(agents_folder.parent, self.notify)
-            self.private["user"] = project.PrivateMemory(
-                "user", project.USER_FILE, agents_folder.parent / project.USER_FILE, "your own memory file", files
-            )
+            file = agents_folder.parent / project.USER_FILE
+            self.private["user"] = project.PrivateMemory("user", file.name, file, "your own memory file")
         if agent is not None and agent.memory_file is not None and settings.memory.agent:
-            files = project.MemoryFiles(agent.memory_file.parent, self.notify)
-            self.private["agent"] = project.PrivateMemory(
-                "agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}", files
-            )
+            description = f"memory of the agent {agent.name}"
+            self.private["agent"] = project.PrivateMemory("agent", agent.name, agent.memory_file, description)
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         with suppress(StoreError):
@@ -110,7 +104,7 @@ class Memory:
         if not self.enabled:
             return ()
         limit = int(PRIVATE_SHARE * budget)
-        private = {kind: project.load_private_memory(memory, limit, counter) for kind, memory in self.private.items()}
+        private = {kind: project.load_private_memory(each, self.notify, limit, counter) for kind, each in self.private.items()}
         return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
 
     def contextual_items(
@@ -330,18 +324,8 @@ def citations_to_links(message: ZkChatMessage) -> str:
     return text
 
 
-def cut_around_query(text: str, query: str, max_length: int = MAX_EXCERPT) -> str:
-    """The text in at most `max_length` characters around the segment with the most words of the query; "…" marks the cuts."""
-    if len(text) <= max_length:
-        return text
-    languages = detect_languages([text])
-    query_stems = {stem(term, languages) for term in terms(query)}
-    segments = _SEGMENT.findall(text)
-    scores = [len(query_stems.intersection(stem(term, languages) for term in terms(segment))) for segment in segments]
-    first = last = max(range(len(segments)), key=lambda i: scores[i])
-    length = len(segments[first])
-    while neighbours := [i for i in (first - 1, last + 1) if 0 <= i < len(segments) and length + len(segments[i]) <= max_length]:
-        best = max(neighbours, key=lambda i: (scores[i], i))
-        first, last, length = min(first, best), max(last, best), length + len(segments[best])
-    excerpt = "".join(segments[first : last + 1]).strip()
-    return ("… " if first else "") + excerpt + (" …" if last < len(segments) - 1 else "")
+def cut_around_query(text: str, query: str) -> str:
+    """The text; of a long one the lines with the most words of the query."""
+    from zkchat_cli.vault.search.snippets import snippet  # 12 ms, which the budget bar does not need
+
+    return text if len(text) <= MAX_EXCERPT else snippet(text, 1, terms(query), MAX_EXCERPT, detect_languages([text])).text

@@ -10,7 +10,7 @@ import os
 import posixpath
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +38,6 @@ MAX_ACTIVE_NOTES = 30
 MAX_PATHS = 5_000
 """If memory imports more paths than that, every file counts as memory."""
 _find_imports = lru_cache(maxsize=MAX_FILES)(find_imports)  # 1 ms for each prompt
-_REASONS = {"direct": "which you named", "import": "which you imported"}
 
 MemoryKind = Literal["file", "fact", "document", "agent", "user"]
 
@@ -65,19 +64,18 @@ class MemoryFiles:
             file = filesystem.resolve_inside(self._root, path)
             if not file.is_file():
                 return None
-            if path not in self._texts or self._texts[path][0] != stamp:
-                self._texts[path] = stamp, self._decode(path, read_beginning(file, MAX_BYTES + 1))
-            return self._texts[path][1]
+            known, text = self._texts.get(path, (None, ""))
+            if known != stamp:
+                text = self._decode(filesystem.printable(path), read_beginning(file, MAX_BYTES + 1))
+                self._texts[path] = stamp, text
+            return text
         except VaultError as e:
             self.warn(f"memory: {e.message}", e.hint)
-        except FileNotFoundError:
-            return None
         except OSError as e:
             self.warn(f"memory: {filesystem.printable(path)} cannot be read: {reason(e)}", "Check its permissions.")
         return ""
 
-    def _decode(self, path: str, raw: bytes) -> str:
-        name = filesystem.printable(path)
+    def _decode(self, name: str, raw: bytes) -> str:
         if b"\0" in raw:
             self.warn(f"memory: {name} is not a text file; it is left out", "Memory is Markdown or plain text.")
             return ""
@@ -109,7 +107,6 @@ class PrivateMemory(NamedTuple):
     key: str
     file: Path
     description: str
-    files: MemoryFiles
 
 
 def memory_file_names(settings: MemorySettings) -> tuple[str, ...]:
@@ -117,18 +114,14 @@ def memory_file_names(settings: MemorySettings) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*settings.project_file, EXTRA_FILE)))
 
 
-def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage]) -> dict[str, str]:
-    """The paths of the notes that this turn names or found, then of those of the `recent` messages, and how they came in."""
-    reasons: dict[str, str] = {}
-    for messages, when in ((current, ""), (recent, " a moment ago")):
-        references = [r for m in messages if m.role == "user" for r in m.references if r.reference_type in _REASONS]
-        for reference in references:
-            if reference.relative_path:
-                reasons.setdefault(reference.relative_path, _REASONS[reference.reference_type] + when)
-        for message in messages:
-            for chunk in message.chunks:
-                reasons.setdefault(chunk.relative_path, "which was found" + when)
-    return dict(list(reasons.items())[:MAX_ACTIVE_NOTES])
+def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage]) -> list[str]:
+    """The paths of the notes that this turn names or found, then of those of the `recent` messages."""
+    paths: list[str] = []
+    for messages in (current, recent):
+        references = [r for m in messages if m.role == "user" for r in m.references if r.reference_type in ("direct", "import")]
+        paths += [reference.relative_path for reference in references if reference.relative_path]
+        paths += [chunk.relative_path for message in messages for chunk in message.chunks]
+    return list(dict.fromkeys(paths))[:MAX_ACTIVE_NOTES]
 
 
 def load_root_memory(files: MemoryFiles, names: Sequence[str], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
@@ -137,36 +130,35 @@ def load_root_memory(files: MemoryFiles, names: Sequence[str], budget: int, coun
     return tuple(item for path in _memory_paths(files, "", names) for item in loader.load(path, f"{path} in the vault's root"))
 
 
-def load_private_memory(source: PrivateMemory, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+def load_private_memory(
+    source: PrivateMemory, warn: Callable[[str, str], None], budget: int, counter: TokenCounter
+) -> tuple[MemoryItem, ...]:
     """A memory file outside the vault, cut to `budget` tokens. It imports nothing: keys are kept in the same folder."""
-    reason = f"{source.description}, {source.file}"
-    items = _MemoryLoader(source.files, budget, counter).load(source.file.name, reason, with_imports=False)
+    loader = _MemoryLoader(MemoryFiles(source.file.parent, warn), budget, counter)
+    items = loader.load(source.file.name, f"{source.description}, {source.file}", with_imports=False)
     return tuple(item._replace(relative_path="", key=source.key, kind=source.kind) for item in items)
 
 
 def load_folder_memory(
     files: MemoryFiles,
     names: Sequence[str],
-    notes: Mapping[str, str],
+    notes: Iterable[str],
     budget: int,
     counter: TokenCounter,
     loaded: Iterable[MemoryItem] = (),
 ) -> tuple[MemoryItem, ...]:
     """The memory files in the folders above the active notes, outermost first, without those already `loaded`.
 
-    `notes`: their paths with how they came in. The budget goes to the folders of the first ones first, and of these to the nearest.
+    The budget goes to the folders of the first notes first, and of these to the nearest.
     """
     loader = _MemoryLoader(files, budget, counter, {item.relative_path for item in loaded})
     by_folder: dict[str, list[MemoryItem]] = {}
-    for note, how in notes.items():
-        if posixpath.basename(note) in names:
-            continue  # a search may find a memory file itself
-        nearest = folder = posixpath.dirname(note)
+    for note in notes:
+        folder = posixpath.dirname(note)
         while folder.strip("/.") and not folder.startswith(".."):
             if folder not in by_folder:
-                where = f"in the folder of {note}" if folder == nearest else f"in {folder}, above {note}"
                 paths = _memory_paths(files, folder, names)
-                by_folder[folder] = [item for path in paths for item in loader.load(path, f"{where}, {how}")]
+                by_folder[folder] = [item for path in paths for item in loader.load(path, f"in {folder}, above {note}")]
             folder = posixpath.dirname(folder)
     return tuple(item for folder in sorted(by_folder, key=lambda folder: (folder.count("/"), folder)) for item in by_folder[folder])
 
