@@ -100,7 +100,7 @@ def embed_for_an_hour(folder: Path, notes: int) -> Hour:
 def embed_until(vault: Vault, embedder: SlowEmbedder, stopped: Callable[[], bool]) -> None:
     """As another process would."""
     store = VectorStore(vault.index_file.with_suffix(".vectors.db"), lambda: embedder.id)
-    with closing(SemanticSearch(embedder, store, vault._ask, lambda: embedder.seconds)) as semantic:
+    with closing(SemanticSearch(embedder, store, vault._index, lambda: embedder.seconds)) as semantic:
         semantic.compute_missing(stopped=stopped)
 
 

@@ -196,7 +196,7 @@ def test_a_question_waits_a_second_for_vectors(notes: Notes) -> None:
     notes.vault.refresh()
     present = [100.0]
     embedder = SynonymEmbedder(fails=lambda: present.append(present.pop() + 0.1))
-    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._ask, lambda: present[0])
+    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._index, lambda: present[0])
     keys = notes.vault._ask(lambda index: [*index.chunk_keys()])
     assert [semantic.compute_first("car", keys), semantic.compute_first("boat", keys)] == [True, False]
     assert 20 < len(embedder.documents) < 60
@@ -318,11 +318,11 @@ def test_two_processes_never_compute_the_same(notes: Notes) -> None:
     notes.vault.refresh()
     stops = iter((False, False, True))
     elsewhere = VectorStore(notes.vectors, lambda: other.id)
-    mine = SemanticSearch(other, VectorStore(notes.vectors, lambda: other.id), notes.vault._ask)
-    with elsewhere.claim(missing_keys(notes)) as claim:
-        assert claim
-        for key in claim.missing[:5]:
-            claim.add(key, [np.eye(64, dtype=np.float32)[0]])
+    mine = SemanticSearch(other, VectorStore(notes.vectors, lambda: other.id), notes.vault._index)
+    with elsewhere.claim(missing_keys(notes)) as missing:
+        assert missing
+        for key in missing[:5]:
+            elsewhere.add(key, [np.eye(64, dtype=np.float32)[0]])
         assert not mine.compute_missing(stopped=lambda: next(stops))
         assert other.documents == []
     assert mine.compute_missing()
@@ -379,10 +379,9 @@ def test_a_table_that_one_thread_searches_stays_as_it_is_while_another_adds_wind
 def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) -> None:
     store, count = VectorStore(tmp_path / "vectors.db", lambda: "meaning/1"), 1200 // windows
     vectors = list(np.random.default_rng(1).normal(size=(windows, 384)).astype(np.float32))
-    with store.claim(range(count)) as claim:
-        assert claim
+    with store.claim(range(count)):
         for key in range(count):
-            claim.add(int(2**63 * np.sin(key)), vectors)
+            store.add(int(2**63 * np.sin(key)), vectors)
     store.close()
     assert store.file.stat().st_size <= 512 * windows * count + 8 * PAGE_SIZE  # the tables begin with empty pages
 
@@ -393,7 +392,7 @@ def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) ->
 def test_a_failed_model_is_not_retried_at_once(notes: Notes) -> None:
     present = [0.0]
     embedder = SynonymEmbedder(fails=lambda: DOWN)
-    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._ask, lambda: present[0])
+    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._index, lambda: present[0])
     for moment, asked in ((0, 1), (1, 1), (RETRY_SECONDS - 1, 1), (RETRY_SECONDS + 1, 2)):
         present[0] = moment
         assert semantic.match("car") is None

@@ -18,7 +18,7 @@ from zkchat_cli.models import ContentChunk, Support
 from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, content_stems, find_cjk, stem, terms
-from zkchat_cli.vault.search.embedding_windows import split_windows
+from zkchat_cli.vault.search.vector_store import split_windows
 
 Similarities = Callable[[str, Sequence[str]], list[float] | None]
 """The cosines of texts with a sentence, or None without a model that can tell."""

@@ -74,7 +74,7 @@ class Vault:
         self.semantic: SemanticSearch | None = None
         if embedder:
             store = VectorStore(index_file.with_suffix(".vectors.db"), lambda: embedder.id)
-            self.semantic = SemanticSearch(embedder, store, self._ask)
+            self.semantic = SemanticSearch(embedder, store, self._index)
         reader = self._reader = NoteReader(root, self.suggest_names)
         self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.parse, reader.chunks, reader.chunk_text
         self.section, self.link_lines = reader.section, reader.link_lines

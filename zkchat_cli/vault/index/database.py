@@ -22,7 +22,7 @@ from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault.index.sqlite import connect, damage_error, forget_checksum, sqlite_errors, transaction
 from zkchat_cli.vault.links.resolver import LinkName
-from zkchat_cli.vault.search.embedding_windows import chunk_key
+from zkchat_cli.vault.search.vector_store import chunk_key
 
 Progress = Callable[[int, int], None]  # gets the number of notes that are done, and of all
 VERSION = 13  # raise it whenever the tables, the chunks, the links or `to_index_text` change

@@ -18,11 +18,11 @@ from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
 from zkchat_cli.text.stopwords import language_of
 from zkchat_cli.text.words import detect_language, is_latin, terms
-from zkchat_cli.vault.index.database import IndexDatabase, Progress
-from zkchat_cli.vault.search.embedding_windows import windows_of_chunk
-from zkchat_cli.vault.search.vector_store import Embedder, VectorStore, compute_vectors
+from zkchat_cli.vault.index.database import Progress
+from zkchat_cli.vault.search.vector_store import Embedder, VectorStore, compute_vectors, windows_of_chunk
 
 if TYPE_CHECKING:
+    from zkchat_cli.vault.index.manager import IndexManager
     from zkchat_cli.vault.search.vector_math import Vector
 
 NEAREST = 400  # windows compared exactly, chosen by their signs
@@ -40,13 +40,6 @@ BUSY_SECONDS, IDLE_SECONDS = 0.2, 1.0
 MESSAGES_SECONDS = 5.0  # after so long with messages, the notes get their turn: both may take an hour
 STOP_SECONDS = 2.0  # how long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second
 K = TypeVar("K")
-T = TypeVar("T")
-
-
-class AskIndex(Protocol):
-    """Runs a query on the vault's index, with its lock held."""
-
-    def __call__(self, question: Callable[[IndexDatabase], T], /) -> T: ...
 
 
 class SemanticMatch(NamedTuple):
@@ -61,8 +54,8 @@ class SemanticMatch(NamedTuple):
 class SemanticSearch:
     """Search by meaning in one vault. `clock` gives monotonic seconds."""
 
-    def __init__(self, embedder: Embedder, store: VectorStore, ask: AskIndex, clock: Callable[[], float] = time.monotonic) -> None:
-        self._embedder, self._store, self._ask, self._clock = embedder, store, ask, clock
+    def __init__(self, embedder: Embedder, store: VectorStore, index: "IndexManager", clock: Callable[[], float] = time.monotonic) -> None:
+        self._embedder, self._store, self._ask, self._clock = embedder, store, index.ask, clock
         self._retry_after = self._first_until = float("-inf")
         self.seconds_waited = 0.0  # the time that searches have waited for vectors
         self._reported: set[str] = set()
@@ -180,8 +173,8 @@ class SemanticSearch:
     @contextmanager
     def only_writer(self) -> Iterator[bool]:
         """Whether no other process computes vectors for this vault until the end of the block. Raises VaultError."""
-        with self._store.claim(()) as claim:
-            yield claim is not None
+        with self._store.claim(()) as missing:
+            yield missing is not None
 
     def compute_missing(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing. Each
@@ -226,17 +219,17 @@ class SemanticSearch:
     def _embed_some(self, missing: list[int]) -> bool:
         """Store the vectors of the first of these chunks, and take them off the list; False while another process computes. Among notes in
         languages that the model does not know, a text that is too short to tell its language is likely in one of them."""
-        with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as claim:
-            if claim is None:
+        with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as keys:
+            if keys is None:
                 return False
-            texts = self._ask(lambda index: index.texts_by_key(claim.missing))
+            texts = self._ask(lambda index: index.texts_by_key(keys))
             known, written = self._embedder.languages or (), self._ask(lambda index: index.languages())
             knows_vault = not known or not written or not set(known).isdisjoint(written)
             read = [key for key, (_, _, text) in texts.items() if self._knows(text) and (knows_vault or detect_language(text) in known)]
             windows = {key: windows_of_chunk(*text) if key in read else [] for key, text in texts.items()}
             vectors = iter(self._vectors([window for some in windows.values() for window in some]))
             for key, some in windows.items():
-                claim.add(key, [next(vectors) for _ in some])
+                self._store.add(key, [next(vectors) for _ in some])
             del missing[:CHUNKS_OF_CLAIM]
         return True
 

@@ -84,9 +84,7 @@ class SignTable(NamedTuple):
         differing = np.zeros(len(self.rows), np.uint16)
         for stored, bits in zip(self.bits, query, strict=True):
             differing += np.bitwise_count(stored ^ bits)
-        within = np.cumsum(np.bincount(differing))  # how many differ in at most so many signs
-        best = np.flatnonzero(differing <= np.searchsorted(within, min(limit, len(differing))))
-        return list(dict.fromkeys(self.rows[best[np.argsort(differing[best], kind="stable")[:limit]]].tolist()))
+        return list(dict.fromkeys(self.rows[np.argsort(differing, kind="stable")[:limit]].tolist()))
 
     def spread_rows(self, count: int) -> list[int]:
         """About `count` rows, evenly spread over all."""
