@@ -2,6 +2,8 @@
 examples, for the benchmark."""
 
 import random
+from contextlib import closing
+from dataclasses import replace
 
 from factories import AppFixture, CountingIds, message, report_of, resume
 from hypothesis import given
@@ -102,8 +104,10 @@ def every_prompt_is_sound_and_an_import_gives_the_identical_one(
     for request in model.requests:
         assert sum(m.tokens for m in request.messages) + sum(t.tokens for t in request.tools) <= session.runtime.budget.effective_limit
     archive = ConversationArchive.model_validate_json(workspace.store.archive(session.conversation.id).model_dump_json())
-    copy = workspace.session(model, workspace.store.restore_all([archive], CountingIds("fresh"))[0])
-    assert message_values(copy.prompt()) == message_values(session.prompt())
+    with closing(ChatSessionStore.open(None)) as elsewhere:
+        elsewhere.restore([archive])
+        copy = replace(workspace, store=elsewhere).session(model, archive.conversation)
+        assert message_values(copy.prompt()) == message_values(session.prompt())
 
 
 @given(histories, st.integers(0, 1000), st.lists(st.sampled_from([6, 4, 2, 0]), min_size=1, max_size=3))

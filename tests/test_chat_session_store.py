@@ -1,6 +1,6 @@
 """The store as a session uses it: an append-only log, a tree with a head, compactions that can be undone."""
 
-import itertools
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -10,7 +10,6 @@ from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, Conversation, ConversationArchive, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
-numbers = itertools.count()
 ONE = "2025-05-08T13:00:00+00:00"
 
 
@@ -70,14 +69,13 @@ def test_another_thread_waits_until_a_change_is_stored(store: ChatSessionStore) 
     with ThreadPoolExecutor(1) as pool:
         reading: list[Future[tuple[ZkChatMessage, ...]]] = []
 
-        def new_id() -> str:  # called while the copy is being stored
-            if not reading:
-                reading.append(pool.submit(store.log, "c1"))
-                with pytest.raises(TimeoutError):
-                    reading[0].result(0.05)
-            return f"n{next(numbers)}"
+        def read_meanwhile() -> Iterator[ZkChatMessage]:
+            reading.append(pool.submit(store.log, "c1"))
+            with pytest.raises(TimeoutError):
+                reading[0].result(0.05)
+            yield make_message("q1")
 
-        store.restore_all([store.archive("c1")], new_id)
+        store.mark("c1", read_meanwhile())
         assert ids(reading[0].result(10)) == ["q1", "a1", "q2", "a2"]
 
 
@@ -175,6 +173,6 @@ def test_an_inconsistent_archive_is_refused(
     archive = ConversationArchive(conversation=talk, messages=messages, compactions=compactions)
     for _ in range(2):  # the second time there is a conversation with the same id
         with pytest.raises(StoreError, match="it contradicts what is stored"):
-            store.restore_all([archive], lambda: str(next(numbers)))
+            store.restore([archive])
         store.start(conversation()) if not store.conversations() else None
     assert store.log("c1") == ()

@@ -164,7 +164,7 @@ def store_turns(open_window: OpenWindow, count: int, text: str = LONG) -> str:
     messages = exchanges(*((f"Question {n}?", f"Answer {n}. {text}") for n in range(1, count + 1)))
     times = {"created_at": NOON, "updated_at": NOON}
     conversation = Conversation(id="longone", vault=str(app.vault.root), title="A long one", head_id=messages[-1].id, **times)
-    app.store.restore_all([ConversationArchive(conversation=conversation, messages=messages)], lambda: "longone")
+    app.store.restore([ConversationArchive(conversation=conversation, messages=messages)])
     app.close()
     return "longone"
 

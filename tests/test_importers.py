@@ -177,13 +177,13 @@ def test_the_command_finds_the_notes_that_questions_link_to(zkchat: Program, tmp
     file = tmp_path / "talk.json"
     file.write_text('[{"role": "user", "content": "see [[Combining]] and [[Gone]]"}, {"role": "assistant", "content": "so [[Filters]]"}]')
     told = zkchat("context", "import", "--file", file, "--json").json
-    assert (told["format"], told["messages"], told["copy"]) == ("messages", 2, False)
+    assert (told["format"], told["messages"]) == ("messages", 2)
     export = zkchat("context", "export", told["conversation_id"], "--format", "json")
     question, answer = export.json["messages"]
     assert [(r["relative_path"], r["status"]) for r in question["references"]] == [("Queries/Combining.md", "found"), (None, "broken")]
     assert answer["references"] == []
     again = zkchat("context", "import", "--file", "-", "--json", stdin=export.out).json
-    assert (again["copy"], again["conversation_id"] != told["conversation_id"]) == (True, True)
+    assert (again["messages"], again["conversation_id"]) == (0, told["conversation_id"])
 
 
 def test_nothing_of_a_wrong_file_is_imported(zkchat: Program, tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ class Talks:
         vault = str(self.app.vault.root)
         messages = exchanges(*pairs, prefix=id_)
         conversation = Conversation(id=id_, vault=vault, created_at="", updated_at="", head_id=messages[-1].id)
-        return self.app.store.restore_all([ConversationArchive(conversation=conversation, messages=messages)], self.app.new_id)[0]
+        self.app.store.restore([ConversationArchive(conversation=conversation, messages=messages)])
+        return conversation
 
     def open(self, conversation: Conversation) -> ZkChatSession:
         return self.app.session(conversation=conversation, semantic=self.app.vault.semantic)

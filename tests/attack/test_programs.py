@@ -78,7 +78,7 @@ def test_a_log_whose_records_contradict_each_other_is_stored_as_a_tree(vault: Pa
     records, messages = LOGS[log]
     archive = read_claude_code("\n".join(map(json.dumps, records)).encode(), "log.jsonl", vault=str(vault), now=NOW)
     with closing(make_app(vault, tmp_path / "cache").store) as store:
-        assert [store.merge(archive), store.merge(archive)] == [messages, 0]
+        assert [store.restore([archive]), store.restore([archive])] == [[messages], [0]]
         assert len(list(store.history(archive.conversation.id))) == messages
 
 

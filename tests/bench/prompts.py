@@ -69,11 +69,11 @@ def repeated(pattern: Sequence[ZkChatMessage], turns: int) -> tuple[ZkChatMessag
 
 
 def said_again(archive: ConversationArchive, turns: int) -> ConversationArchive:
-    """The conversation said over and over, until it has so many turns."""
+    """The conversation said over and over, until it has so many turns; its ids are its own."""
     messages: list[ZkChatMessage] = []
     for message in repeated(archive.messages, turns):
-        messages.append(message.model_copy(update={"parent_id": messages[-1].id if messages else None}))
-    conversation = archive.conversation.model_copy(update={"head_id": messages[-1].id})
+        messages.append(message.model_copy(update={"id": f"{turns}-{message.id}", "parent_id": messages[-1].id if messages else None}))
+    conversation = archive.conversation.model_copy(update={"id": f"{turns}-{archive.conversation.id}", "head_id": messages[-1].id})
     return archive.model_copy(update={"messages": tuple(messages), "conversation": conversation})
 
 

@@ -184,7 +184,8 @@ def conversing(ground: Ground) -> Iterator[Row]:
     yield from talking(ground, "new conversation", bench.session(new.conversation))
     for times in (1, 10):
         turns = times * ground.turns
-        session = bench.session(bench.store.restore_all([prompts.said_again(archive, turns)], factory.new_id)[0])
+        bench.store.restore([again := prompts.said_again(archive, turns)])
+        session = bench.session(again.conversation)
         yield from talking(ground, f"after {turns} turns", session)
     bench.close()
 

@@ -87,7 +87,8 @@ def storing(ground: Ground, messages: int) -> Iterator[Row]:
         role: Role = "assistant" if number % 2 else "user"
         log.append(ZkChatMessage(id=f"long{number}", parent_id=log[-1].id if log else None, role=role, content=text, timestamp=NOON))
     place = Conversation(id="long", vault=str(bench.vault.root), created_at=NOON, updated_at=NOON, head_id=log[-1].id if log else None)
-    session = bench.session(bench.store.restore_all([ConversationArchive(conversation=place, messages=tuple(log))], factory.new_id)[0])
+    bench.store.restore([ConversationArchive(conversation=place, messages=tuple(log))])
+    session = bench.session(place)
     floor, commit = bare(ground, STORE), bench.store.commit
     took: list[float] = []
     busy: list[float] = []
@@ -146,7 +147,7 @@ def _imports(ground: Ground, store: ChatSessionStore, id_: str) -> Iterator[Row]
 
     def taken(_: object) -> None:
         elsewhere = ChatSessionStore.open(ground.fresh())
-        elsewhere.restore_all(read_conversations(data, vault="/notes", new_id=new_id, now=NOON).archives, new_id)
+        elsewhere.restore(read_conversations(data, vault="/notes", new_id=new_id, now=NOON).archives)
         elsewhere.close()
 
     yield Row(f"import {ground.turns} turns", [timed(taken)(0) for _ in ground.times(3)][1:])

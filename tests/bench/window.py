@@ -97,7 +97,8 @@ def store_conversation(app: factory.App, turns: int, words: vaults.Words) -> str
     whole = prompts.said_again(made, turns)
     *before, last = whole.messages
     end = last.model_copy(update={"content": f"{last.content}\n\nThis is the end."})
-    return app.store.restore_all([whole.model_copy(update={"messages": (*before, end)})], factory.new_id)[0].id
+    app.store.restore([whole.model_copy(update={"messages": (*before, end)})])
+    return whole.conversation.id
 
 
 def main() -> None:

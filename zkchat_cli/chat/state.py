@@ -160,7 +160,7 @@ class ConversationState:
         """Another program has deleted the conversation: store what this branch has, but not those messages. Raises StoreError."""
         messages = tuple(message for message in self.history if message.id not in without)
         conversation = self.conversation.model_copy(update={"head_id": messages[-1].id if messages else None})
-        self._store.merge(ConversationArchive(conversation=conversation, messages=messages, compactions=self.compactions))
+        self._store.restore([ConversationArchive(conversation=conversation, messages=messages, compactions=self.compactions)])
 
     def rename(self, title: str) -> None:
         """Give the conversation a title. Raises StoreError."""

@@ -6,13 +6,13 @@ in two transactions: the question before the model is called, everything else at
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.models import Calibration, Conversation, ConversationArchive, SentPrompt, Value, ZkChatMessage, branch_to
+from zkchat_cli.models import Calibration, ConversationArchive, SentPrompt, ZkChatMessage, branch_to
 from zkchat_cli.store import compactions, conversations, facts, message_search, messages, rows, secure_delete, sent_prompts
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, transaction
 from zkchat_cli.text.words import replace_surrogates
@@ -21,7 +21,6 @@ _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
 
 P = ParamSpec("P")
 T = TypeVar("T")
-V = TypeVar("V", bound=Value)
 
 
 def _method(
@@ -37,77 +36,37 @@ def _method(
     return method
 
 
-def _insert_archives(connection: sqlite3.Connection, given: Sequence[ConversationArchive], new_id: Callable[[], str]) -> list[Conversation]:
-    """Store archives. If an id is taken, its archive is stored as a copy with new ids."""
-    stored = []
-    with rows.paused_gc():
-        for archive in given:
-            ids = [("conversation", archive.conversation.id), *(("message", message.id) for message in archive.messages)]
-            ids += (("compaction", compaction.id) for compaction in archive.compactions)
-            is_taken = any(connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (id_,)).fetchone() for table, id_ in ids)
-            stored.append(_insert_archive(connection, _with_new_ids(archive, new_id) if is_taken else archive))
-    return stored
+def _restore(connection: sqlite3.Connection, archives: Sequence[ConversationArchive]) -> list[int]:
+    """Store conversations; of one that is here already only what is new, as its ids say. Gives the number of new messages of each.
 
-
-def _merge_archive(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
-    """Store those messages of a conversation that are not stored yet, as their ids say; gives their number.
-
-    Its head moves with them, unless the conversation was continued here. Raises StoreError for a conversation with other notes.
+    The head moves with them, unless the conversation was continued here. Raises StoreError for a conversation with other notes.
     """
-    id_, vault = archive.conversation.id, replace_surrogates(archive.conversation.vault)
     with rows.paused_gc():
-        if connection.execute("SELECT 1 FROM conversation WHERE id = ?", (id_,)).fetchone() is None:
-            _insert_archive(connection, archive)
-            return len(archive.messages)
-        conversation = conversations.read(connection, id_)
-        if conversation.vault != vault:
-            hint = f"Import it with --vault {conversation.vault}, or delete it there first."
-            raise StoreError(f"the conversation {id_} was imported with other notes: {conversation.vault}", hint)
-        stored = {stored_id for (stored_id,) in connection.execute("SELECT id FROM message WHERE conversation_id = ?", (id_,))}
-        new = [message for message in archive.messages if message.id not in stored]
-        for message in new:
-            messages.insert(connection, id_, message)
-        if new and conversation.head_id in {message.id for message in archive.messages}:
-            head, updated_at = archive.conversation.head_id, archive.conversation.updated_at
-            conversations.update(connection, id_, "head_id = ?, updated_at = ?", head, updated_at)
-        return len(new)
+        return [_restore_one(connection, archive) for archive in archives]
 
 
-def _insert_archive(connection: sqlite3.Connection, archive: ConversationArchive) -> Conversation:
-    conversation = archive.conversation
-    conversations.insert(connection, conversation.model_copy(update={"head_id": None}))
-    for message in archive.messages:
-        messages.insert(connection, conversation.id, message)
+def _restore_one(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
+    conversation, id_ = archive.conversation, archive.conversation.id
+    is_known = connection.execute("SELECT 1 FROM conversation WHERE id = ?", (id_,)).fetchone() is not None
+    if not is_known:
+        conversations.insert(connection, conversation.model_copy(update={"head_id": None}))
+    known = conversations.read(connection, id_)
+    if known.vault != replace_surrogates(conversation.vault):
+        hint = f"Import it with --vault {known.vault}, or delete it there first."
+        raise StoreError(f"the conversation {id_} was imported with other notes: {known.vault}", hint)
+    stored = {stored_id for (stored_id,) in connection.execute("SELECT id FROM message WHERE conversation_id = ?", (id_,))}
+    new = [message for message in archive.messages if message.id not in stored]
+    for message in new:
+        messages.insert(connection, id_, message)
+    made = {compaction.id for compaction in compactions.read(connection, id_, undone=True)}
     for compaction in archive.compactions:
-        compactions.insert(connection, conversation.id, compaction)
-    if archive.prompts is not None:
-        sent_prompts.write_archive(connection, conversation.id, archive.prompts)
-    conversations.move_head(connection, conversation.id, conversation.head_id)
-    return conversations.read(connection, conversation.id)
-
-
-def _with_new_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> ConversationArchive:
-    """The same conversation with a new id for the conversation, each message and each compaction, wherever they are named."""
-    ids = {message.id: new_id() for message in archive.messages} | {compaction.id: new_id() for compaction in archive.compactions}
-
-    def renamed(value: V, *names: str, **more: str) -> V:
-        """The value with the ids in these fields replaced; what is no id of the archive, such as the path of a note, stays."""
-        old = {name: getattr(value, name) for name in names}
-        new = {name: tuple(ids.get(i, i) for i in of) if isinstance(of, tuple) else ids.get(of, of) for name, of in old.items()}
-        return value.model_copy(update=new | more)
-
-    prompts = archive.prompts
-    if prompts is not None:
-        sent = tuple(renamed(message, "source_ids") for message in prompts.messages)
-        prompts = prompts.model_copy(update={"messages": sent, "calls": tuple(renamed(call, "question_id") for call in prompts.calls)})
-    return archive.model_copy(
-        update={
-            "conversation": renamed(archive.conversation, "head_id", id=new_id()),
-            "messages": tuple(renamed(message, "id", "parent_id") for message in archive.messages),
-            "compactions": tuple(renamed(c, "id", "last_id", "made_after", "masked", "quoted") for c in archive.compactions),
-            "prompts": prompts,
-        }
-    )
+        if compaction.id not in made:
+            compactions.insert(connection, id_, compaction)
+    if archive.prompts is not None and not is_known:
+        sent_prompts.write_archive(connection, id_, archive.prompts)
+    if new and known.head_id in (None, *(message.id for message in archive.messages)):
+        conversations.update(connection, id_, "head_id = ?, updated_at = ?", conversation.head_id, conversation.updated_at)
+    return len(new)
 
 
 class ChatSessionStore:
@@ -265,7 +224,7 @@ class ChatSessionStore:
 
     prompts = _method("read a prompt", sent_prompts.read)
 
-    def mark(self, conversation_id: str, changed: Sequence[ZkChatMessage]) -> None:
+    def mark(self, conversation_id: str, changed: Iterable[ZkChatMessage]) -> None:
         """Update fields of stored messages that are not their words, such as a pin. All of them or none."""
         with self._writing("update a message"):
             for message in changed:
@@ -319,5 +278,4 @@ class ChatSessionStore:
             sent = sent_prompts.read_archive(self._db, conversation.id, log) if prompts else None
             return ConversationArchive(conversation=conversation, messages=log, compactions=made, prompts=sent)
 
-    restore_all = _method("store an imported conversation", _insert_archives, writes=True)
-    merge = _method("store an imported conversation", _merge_archive, writes=True)
+    restore = _method("store an imported conversation", _restore, writes=True)

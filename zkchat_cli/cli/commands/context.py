@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zkchat_cli.models import Conversation, ConversationArchive
     from zkchat_cli.vault.vault import Vault
 
-    Imported = tuple[Conversation, int, bool]
+    Imported = tuple[Conversation, int]
     """A conversation, the number of its messages that were stored, and whether it is a copy, because its id existed."""
 
 COMMAND = command_group("What the model sees: the exact prompt, its token usage and summaries; compact, export and import.")
@@ -227,7 +227,7 @@ def import_(
         str | None, typer.Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program.")
     ] = None,
 ) -> None:
-    """Import conversations: a whole file or, on an error, nothing of it. Sessions of other programs are imported once."""
+    """Import conversations: a whole file or, on an error, nothing of it. What was imported before is left out."""
     if file is not None and program is None and path is None:
         run = partial(_import_file, file)
     elif file is None and program is not None and path is not None:
@@ -236,19 +236,18 @@ def import_(
         raise UsageError("context import needs a file", "Give --file FILE, or --from claude-code|codex and a PATH.")
     with ctx.open_app() as app:
         kind, imported = run(app)
-        count = sum(new for _, new, _ in imported)
+        count = sum(new for _, new in imported)
         if (embedder := app.message_embedder()) is not None:  # for recall; a chat computes the vectors of older messages
             most = min(count, MOST_EMBEDDED)
             with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
                 embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
             ctx.print_warnings(app.vault)
     documents, lines = [], []
-    for conversation, new, is_copy in imported:
+    for conversation, new in imported:
         values = conversation.model_dump(mode="json", include={"title", "vault"})
-        documents.append({"conversation_id": conversation.id, **values, "messages": new, "copy": is_copy})
+        documents.append({"conversation_id": conversation.id, **values, "messages": new})
         if new:
-            copied = "  (imported as a copy: the id already exists)" if is_copy else ""
-            lines.append(f"{conversation.id}  {plural(new, 'message')}  {conversation.title or ''}{copied}")
+            lines.append(f"{conversation.id}  {plural(new, 'message')}  {conversation.title or ''}")
     text = "\n".join(lines) or "Nothing new: all of it was imported before."
     ctx.print_result({**documents[-1], "format": kind, "conversations": documents}, text)
 
@@ -267,11 +266,8 @@ def _import_file(file: Path, app: "App") -> "tuple[str, list[Imported]]":
         elif not Path(archive.conversation.vault).is_dir():  # an export from another machine
             archive = archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": root})})
         archives.append(archive)
-    stored = app.store.restore_all(archives, factory.new_id)
-    return found.kind, [
-        (conversation, len(archive.messages), found.is_own and conversation.id != archive.conversation.id)
-        for archive, conversation in zip(archives, stored, strict=True)
-    ]
+    counts = app.store.restore(archives)
+    return found.kind, [(archive.conversation, count) for archive, count in zip(archives, counts, strict=True)]
 
 
 def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") -> "tuple[str, list[Imported]]":
@@ -288,7 +284,8 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") 
         data = read_input(str(file), MAX_IMPORT, "a session's file")
         try:
             archive = READERS[program](data, file.name, vault=str(app.vault.root), now=factory.now())
-            imported.append((archive.conversation, app.store.merge(_with_references(archive, app.vault)), False))
+            [count] = app.store.restore([_with_references(archive, app.vault)])
+            imported.append((archive.conversation, count))
         except StoreUnwritable:
             raise
         except (StoreError, UsageError) as e:
