@@ -10,7 +10,7 @@ from acp import RequestError, schema
 from acp_client import editor
 from conftest import Program
 
-from zkchat_cli.acp.updates import code_block, read_prompt
+from zkchat_cli.acp.agent import code_block, read_prompt
 
 Script = Callable[..., str]
 
@@ -108,7 +108,7 @@ def test_lines_that_are_no_messages_are_answered_with_a_sentence(zkchat: Program
     asked_at_the_end = {"jsonrpc": "2.0", "id": 2, "method": "session/list", "params": {}}  # the editor leaves without waiting
     done = zkchat("acp", stdin=f"no json\n[1]\n{json.dumps(initialize)}\n{json.dumps(asked_at_the_end)}\n")
     first, second, third = done.lines[:3]
-    assert (first["error"]["code"], second["error"]["code"], third["result"]["agentInfo"]["name"]) == (-32700, -32600, "zkchat")
+    assert (first["error"]["code"], second["error"]["code"], third["result"]["agentInfo"]["name"]) == (-32700, -32700, "zkchat")
     assert "Traceback" not in done.err
 
 

@@ -5,35 +5,45 @@ Sessions are used on a thread of their own, one turn after another, while the ma
 
 import asyncio
 import json
+import re
 import threading
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from acp import PROTOCOL_VERSION, RequestError, run_agent, schema
 from acp.interfaces import Client
 from acp.stdio import stdio_streams
 
 from zkchat_cli import __version__, events, slash
-from zkchat_cli.acp import updates
+from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
-from zkchat_cli.models import ToolCall, split_into_exchanges
-from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.models import ToolCall, TurnReport, ZkChatMessage, split_into_exchanges
+from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
+from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import plain_text
 from zkchat_cli.views.turn_steps import call_question
 
 MAX_LISTED = 200
 LONGEST_ERROR = 1000
 MAX_LINE = 50_000_000  # bytes of a message
-PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, FAILED = -32700, -32600, -32602, -32000  # codes of JSON-RPC
+PARSE_ERROR, INVALID_PARAMS, FAILED = -32700, -32602, -32000  # codes of JSON-RPC
+MAX_SOURCES = 10
+MAX_RESULT = 2_000  # characters of a tool's result that the editor shows
+KINDS: dict[str, Any] = {"read_zk_document": "read", "find_excerpts": "search", "find_zk_documents_related_to": "search"}
+"""The kind that an editor shows for a tool. One that changes notes becomes an edit when the user is asked."""
+TERMINAL_ONLY = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
+"""Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
 R = TypeVar("R")
 YES, ALWAYS, NO = "yes", "always", "no"
 _OPTIONS = {
@@ -53,21 +63,19 @@ async def _serve_standard_streams(agent: Any) -> None:
     """Give the SDK the lines that are messages, and answer others with an error: the SDK ends at JSON that is not an object."""
     lines, writer = await stdio_streams(limit=MAX_LINE)
     messages = asyncio.StreamReader(limit=MAX_LINE)
+    error = {"code": PARSE_ERROR, "message": "a message is one JSON object on one line"}
 
     async def check_lines() -> None:
-        try:
-            while line := await lines.readline():
-                try:
-                    code = None if not line.strip() or isinstance(json.loads(line), dict) else INVALID_REQUEST
-                except (RecursionError, ValueError):
-                    code = PARSE_ERROR
-                if code is None:
-                    messages.feed_data(line)
-                    continue
-                error = {"code": code, "message": "a message is one JSON object on one line"}
+        async for line in lines:
+            try:
+                is_message = isinstance(json.loads(line), dict)
+            except (RecursionError, ValueError):
+                is_message = False
+            if is_message:
+                messages.feed_data(line)
+            else:
                 writer.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n")
-        finally:
-            messages.feed_eof()
+        messages.feed_eof()
 
     checking = asyncio.create_task(check_lines())
     try:
@@ -83,7 +91,7 @@ class NoteAgent:
         self._open_app, self._thread = open_app, ThreadPoolExecutor(1, "sessions")
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
-        self._interrupts: dict[str, Callable[[], None]] = {}
+        self._stops: dict[str, threading.Event] = {}
         """By session, what ends the answer that it writes or that waits for other work on the sessions' thread."""
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
@@ -106,16 +114,14 @@ class NoteAgent:
 
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         session = await self._run_work(lambda: self._open_session(Path(cwd), None))
-        id_ = session.conversation.id
-        await self._client.session_update(session_id=id_, update=updates.available_commands())
-        return schema.NewSessionResponse(session_id=id_, modes=updates.session_modes(session))
+        await self._client.session_update(session_id=session.conversation.id, update=available_commands())
+        return schema.NewSessionResponse(session_id=session.conversation.id, modes=session_modes(session))
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
         session = await self._run_work(lambda: self._open_session(Path(cwd), session_id))
-        for update in updates.replay(session.history, session.vault.root):
+        for update in (*replay(session.history, session.vault.root), available_commands()):
             await self._client.session_update(session_id=session_id, update=update)
-        await self._client.session_update(session_id=session_id, update=updates.available_commands())
-        return schema.LoadSessionResponse(modes=updates.session_modes(session))
+        return schema.LoadSessionResponse(modes=session_modes(session))
 
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
         def listed() -> list[schema.SessionInfo]:
@@ -133,39 +139,33 @@ class NoteAgent:
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
         session = self._session(session_id)
-        if session_id in self._interrupts:
+        if session_id in self._stops:
             raise RequestError(INVALID_PARAMS, "an answer is being written; wait for its end, or cancel it")
-        text, typed = updates.read_prompt(prompt, session.vault.root)
-        stop = threading.Event()
+        text, typed = read_prompt(prompt, session.vault.root)
+        stop = self._stops[session_id] = threading.Event()
 
         def run() -> str:
             STOP.set(stop)
             try:
+                raise_if_stopped()
                 return self._answer(session, text, typed)
             except KeyboardInterrupt:
                 return "cancelled"
 
-        answer = self._thread.submit(run)
-
-        def interrupt() -> None:
-            if not answer.cancel():
-                stop.set()
-
-        self._interrupts[session_id] = interrupt
         try:
-            return schema.PromptResponse(stop_reason=await self._wait(answer))
+            return schema.PromptResponse(stop_reason=await self._run_work(run))
         finally:
-            interrupt()  # if it is not over, the editor is gone, and with it this task
-            self._interrupts.pop(session_id, None)
+            stop.set()  # if it is not over, the editor is gone, and with it this task
+            del self._stops[session_id]
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        if (interrupt := self._interrupts.get(session_id)) is not None:
-            interrupt()
+        if session_id in self._stops:
+            self._stops[session_id].set()
 
     def close(self) -> None:
         """Stop every turn, and store what came of the answers: the editor is gone."""
-        for interrupt in list(self._interrupts.values()):
-            interrupt()
+        for stop in list(self._stops.values()):
+            stop.set()
 
         def close_all() -> None:
             for session in self._sessions.values():
@@ -180,16 +180,8 @@ class NoteAgent:
     # On the protocol's thread
 
     async def _run_work(self, work: Callable[[], R]) -> R:
-        result: R = await self._wait(self._thread.submit(work))
-        return result
-
-    async def _wait(self, future: Future[Any]) -> Any:
         try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            if (task := asyncio.current_task()) is not None and task.cancelling():
-                raise  # the editor is gone
-            return "cancelled"
+            return await asyncio.wrap_future(self._thread.submit(work))
         except ZkchatError as e:
             raise RequestError(FAILED, _error_text(on_one_line(e.message, e.hint)), {"code": e.code}) from e
 
@@ -211,11 +203,11 @@ class NoteAgent:
         session = deciding.session(None if id_ is None else app.find(id_))
         for warning in app.warnings(session):
             session.memory.notify(*warning)  # the editor shows it with the first answer
-        app.vault.embed_in_background(lambda: bool(self._interrupts), app.message_embedder())
+        app.vault.embed_in_background(lambda: bool(self._stops), app.message_embedder())
         self._sessions[session.conversation.id if id_ is None else id_] = session
         return session
 
-    def _send(self, session: ZkChatSession, update: updates.Update) -> None:
+    def _send(self, session: ZkChatSession, update: Any) -> None:
         self._ask(self._client.session_update(session_id=session.conversation.id, update=update))
 
     def _ask(self, question: Coroutine[Any, Any, R]) -> R:
@@ -232,17 +224,17 @@ class NoteAgent:
         self._current = session
         if not slash.is_command(typed):
             return self._run_turn(session, session.send(text, typed=typed))
-        mode, result = updates.session_modes(session).current_mode_id, slash.run(typed, session)
+        mode, result = session_modes(session).current_mode_id, slash.run(typed, session)
         if result.question is not None:
             wanted = schema.ToolCallUpdate(tool_call_id="confirm", title=result.question.text)
             result = result.question.run() if self._permission(wanted, YES, NO) == YES else result
         if result.session is not None or result.quit or result.input_text or result.clipboard is not None:
-            self._send(session, updates.answer_chunk("The editor has its own way to do that."))
+            self._send(session, answer_chunk("The editor has its own way to do that."))
             return "end_turn"
         opened = result.open_note.text if result.open_note is not None else ""
         if shown := "\n".join(filter(None, (result.text, plain_text(result.lines), opened))):
-            self._send(session, updates.answer_chunk(updates.code_block(shown)))
-        if (new := updates.session_modes(session).current_mode_id) != mode:
+            self._send(session, answer_chunk(code_block(shown)))
+        if (new := session_modes(session).current_mode_id) != mode:
             self._send(session, schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new))
         return self._run_turn(session, result.turn) if result.turn is not None else "end_turn"
 
@@ -253,23 +245,23 @@ class NoteAgent:
                 raise_if_stopped()
                 match event:
                     case events.TextDelta(text):
-                        self._send(session, updates.answer_chunk(text))
+                        self._send(session, answer_chunk(text))
                     case events.ReasoningDelta(text):
-                        self._send(session, updates.thought_chunk(text))
+                        self._send(session, thought_chunk(text))
                     case events.ToolCallStarted(call):
                         self._call = call
-                        self._send(session, updates.tool_started(call))
+                        self._send(session, tool_started(call))
                     case events.ToolCallFinished(call, run, _):
-                        self._send(session, updates.tool_finished(call, run))
+                        self._send(session, tool_progress(call.id, run.outcome, status="completed" if run.ok else "failed"))
                     case events.Notice(message, hint):
-                        self._send(session, updates.thought_chunk(f"{on_one_line(message, hint)}\n"))
+                        self._send(session, thought_chunk(f"{on_one_line(message, hint)}\n"))
                     case events.TurnCompleted(report):
                         reason = {"length": "max_tokens", "content_filter": "refusal"}.get(report.finish_reason, reason)
                         for stored in [*split_into_exchanges(session.history)][-1]:
-                            if (update := updates.tool_locations(stored, session.vault.root)) is not None:
-                                self._send(session, update)
-                        if sources := updates.sources_text(report):
-                            self._send(session, updates.answer_chunk(sources))
+                            if stored.tool_call_id is not None and (found := locations(stored, session.vault.root)):
+                                self._send(session, tool_progress(stored.tool_call_id, locations=found))
+                        if sources := sources_text(report):
+                            self._send(session, answer_chunk(sources))
                         title = session.conversation.title
                         self._send(session, schema.SessionInfoUpdate(session_update="session_info_update", title=title))
                     case events.TurnFailed(error, _, _):
@@ -277,7 +269,7 @@ class NoteAgent:
         return reason
 
     def _approve_change(self, change: Change) -> Decision:
-        wanted = updates.permission_for_change(self._call.id, change, self._current.vault.root)
+        wanted = permission_for_change(self._call.id, change, self._current.vault.root)
         return ALLOWED if self._permission(wanted, YES, NO) == YES else DECLINED
 
     def _approve_call(self, call: ToolCall) -> Decision:
@@ -296,3 +288,134 @@ class NoteAgent:
 def _error_text(text: str) -> str:
     """An error on one line of limited length: names in it may be any text."""
     return sanitize_name(truncate(text.strip(), LONGEST_ERROR))
+
+
+def text_block(text: str) -> schema.TextContentBlock:
+    return schema.TextContentBlock(type="text", text=text)
+
+
+def _tool_content(text: str) -> list[schema.ContentToolCallContent]:
+    return [schema.ContentToolCallContent(type="content", content=text_block(text))] if text else []
+
+
+def answer_chunk(text: str) -> Any:
+    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=text_block(text))
+
+
+def thought_chunk(text: str) -> Any:
+    return schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(text))
+
+
+def tool_started(call: ToolCall) -> Any:
+    return schema.ToolCallStart(
+        session_update="tool_call",
+        tool_call_id=call.id,
+        title=truncate(": ".join(filter(None, (call.name, ", ".join(map(str, call.arguments.values()))))), 100),
+        kind=KINDS.get(call.name, "other"),
+        status="in_progress",
+        raw_input=call.arguments,
+    )
+
+
+def tool_progress(call_id: str, text: str = "", **values: Any) -> Any:
+    content = _tool_content(text) or None
+    return schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=call_id, content=content, **values)
+
+
+def locations(message: ZkChatMessage, root: Path) -> list[schema.ToolCallLocation]:
+    """Where the excerpts of a tool's result are: path and line."""
+    return [schema.ToolCallLocation(path=str(root / chunk.relative_path), line=chunk.start_line) for chunk in message.chunks]
+
+
+def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Any]:
+    for message in history:
+        if message.role == "user":
+            yield schema.UserMessageChunk(session_update="user_message_chunk", content=text_block(message.display_text))
+        elif message.role == "assistant":
+            if message.reasoning:
+                yield thought_chunk(message.reasoning)
+            if message.content:
+                yield answer_chunk(message.content)
+            for call in message.tool_calls:
+                yield tool_started(call).model_copy(update={"status": "completed"})
+        elif message.role == "tool":
+            yield tool_progress(message.tool_call_id or "", truncate(message.content, MAX_RESULT), locations=locations(message, root))
+
+
+def sources_text(report: TurnReport) -> str:
+    """The sources below an answer, as the terminal lists them; empty if there are none. They end a code block that was cut off."""
+    named = [each for each in report.references if each.reference_type in ("direct", "import")]
+    lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES)
+    if lines:
+        return f"\n{read_marks(report.answer).closing}\n\n{code_block(plain_text(lines))}"
+    return f"\n\n{no_source_line(report)}." if report.lacks_source else ""
+
+
+def code_block(text: str) -> str:
+    """Text as the terminal shows it. The fences are longer than any in the text, such as those of a message in `/show last`."""
+    fence = "`" * max([3, *(1 + len(marks) for marks in re.findall("`+", text))])
+    return f"{fence}\n{text}\n{fence}"
+
+
+def permission_for_change(call_id: str, change: Change, root: Path) -> schema.ToolCallUpdate:
+    """A proposed change with its diffs, to be accepted or declined. As in the terminal, they hide no character."""
+    diffs = [
+        schema.FileEditToolCallContent(
+            type="diff",
+            path=str(root / file.new_path),
+            old_text=None if file.path is None else reveal_invisible(file.before.decode("utf-8", "replace")),
+            new_text=reveal_invisible(file.after.decode("utf-8", "replace")),
+        )
+        for file in change.files
+    ]
+    content, files = [*_tool_content(change.note), *diffs], [schema.ToolCallLocation(path=diff.path) for diff in diffs]
+    return schema.ToolCallUpdate(tool_call_id=call_id, title=change.summary, kind="edit", content=content, locations=files)
+
+
+def session_modes(session: ZkChatSession) -> schema.SessionModeState:
+    names = [NO_AGENT, *(name for name in session.agent_names() if name != NO_AGENT)]
+    available = [schema.SessionMode(id=name, name="No agent" if name == NO_AGENT else name) for name in names]
+    agent = session.runtime.agent
+    return schema.SessionModeState(current_mode_id=agent.name if agent is not None else NO_AGENT, available_modes=available)
+
+
+def available_commands() -> Any:
+    commands = []
+    for command in slash.commands():
+        if command.name not in TERMINAL_ONLY:
+            hint = command.argument.strip("[]")
+            given = schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint)) if hint else None
+            commands.append(schema.AvailableCommand(name=command.name, description=command.help, input=given))
+    return schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=commands)
+
+
+def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
+    """The message of an editor's prompt, and the part of it that the user typed: text of the editor must not import files.
+
+    A note that is attached by its address becomes a link to it; attached text comes before what was typed.
+    """
+    typed, attached = [], []
+    for block in blocks:
+        if block.type == "text":
+            typed.append(block.text)
+        elif block.type == "resource_link":
+            path = note_path(block.uri, root)
+            if path and not re.search(r"[][|#^\n]", path):
+                typed.append(f"[[{path}]]")
+            else:
+                attached.append(f"See {block.name} ({block.uri})")
+        elif block.type == "resource" and isinstance(getattr(block.resource, "text", None), str):
+            attached.append(f"From {note_path(block.resource.uri, root) or block.resource.uri}:\n{block.resource.text}")
+    text = " ".join(typed).strip()
+    return "\n\n".join(filter(None, (*attached, text))), text
+
+
+def note_path(uri: str, root: Path) -> str | None:
+    """The path in the vault of an address `file:///…`; None if it is elsewhere."""
+    try:
+        address = urlsplit(uri)
+        if address.scheme != "file":
+            return None
+        return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
+        return None
