@@ -25,7 +25,9 @@ def test_the_figures_of_a_history_are_those_of_its_turns(kinds: list[str], cut: 
     grown = mask_messages(make_turns(exchanges[cut:], COUNTER, make_turns(exchanges[:cut], COUNTER)), [f"r{position}"], COUNTER)
     turns = grown.turns
     assert [turn.number for turn in grown.in_order] == list(range(1, len(kinds) + 1))
-    assert grown.tokens_since(position) == sum(turn.tokens for turn in turns[position:])
-    assert grown.fixed_tokens_since(position) == sum(turn.fixed_tokens for turn in turns[position:])
-    assert [turn.number for turn in grown.with_fixed(position, len(turns))] == [turn.number for turn in turns[position:] if turn.fixed]
+    recent = grown.since(position)
+    assert recent.turns == turns[position:]
+    assert recent.tokens == sum(turn.tokens for turn in turns[position:])
+    assert recent.fixed_tokens == sum(turn.fixed_tokens for turn in turns[position:])
+    assert [turn.number for turn in recent.fixed] == [turn.number for turn in turns[position:] if turn.fixed]
     assert (turns[-1].tools_so_far if turns else frozenset()) == {c.name for turn in turns for m in turn.messages for c in m.tool_calls}

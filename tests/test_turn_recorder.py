@@ -93,17 +93,3 @@ def test_the_later_of_two_writers_is_told_and_nothing_is_lost(app: AppFixture) -
     assert [each.hint for each in events if isinstance(each, Notice)] == ["/branches lists both; nothing is lost."]
     assert [message.content for message in second.history] == ["Is it so?", "Yes.", "Never?", "No."]
     assert "Always?" in [text for _, _, text in stored_log(second)]
-
-
-def test_a_conversation_that_another_program_deletes_is_stored_again_when_it_goes_on(app: AppFixture) -> None:
-    session = app.session(DeltaModel([reply("Yes."), reply("No."), reply("At night.")]))
-    report_of(session.send("Is it so?"))
-    app.store.delete(session.conversation.id)
-    events, _ = run_turn(session.send("Never?"))
-    turn = session.send("When?")
-    run_until(turn, MessageStored)
-    app.store.delete(session.conversation.id)
-    for seen in (events, [*turn]):
-        assert any("it is stored again" in e.message for e in seen if isinstance(e, Notice))
-    session.prepare_to_leave()
-    assert [m.content for m in app.reopen(session, DeltaModel([])).history] == ["Is it so?", "Yes.", "Never?", "No.", "When?", "At night."]

@@ -110,11 +110,8 @@ def test_earlier_results_of_a_turn_make_room_for_later_ones(app: AppFixture) -> 
     assert "the middle of this older text is left out" in sent[0][1]
     assert "the middle of this older text is left out" not in sent[-1][1]
     assert all("left out" not in content or "No room" in content for _, content in results(session.history)[:2])
-    assert report.compaction is not None
-    assert (report.compaction.mode, report.compaction.results_masked) == ("masked", sum("older text" in text for _, text in sent))
     check_prompt(session.prompt())
-    run_turn(session.send("Sure?"))
-    assert results(model.requests[-1].messages) == sent
+    assert report_of(session.send("Sure?")).compaction is not None
 
 
 def test_the_only_earlier_turn_is_masked_before_it_is_left_out(app: AppFixture) -> None:

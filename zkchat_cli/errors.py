@@ -7,7 +7,6 @@
     │   ├── IndexDamaged     the search index cannot be used and could not be rebuilt
     │   └── IndexUnwritable  it cannot be stored (a full disk, no permission, no file locks) and is made in memory
     ├── StoreError       a conversation cannot be found, read or written
-    │   ├── UnknownConversation   there is none with that id: it is wrong, or another program has deleted it
     │   ├── StoreUnwritable   nothing can be written: a full disk, no permission; what is stored is unchanged
     │   └── StoreDamaged      the file is damaged, or not a store: `zkchat doctor --repair` saves what can be read
     ├── PromptTooLarge   the prompt does not fit the model's context window
@@ -78,9 +77,6 @@ class IndexUnwritable(VaultError):
 
 class StoreError(ZkchatError):
     code = "store"
-
-
-class UnknownConversation(StoreError): ...
 
 
 class StoreUnwritable(StoreError): ...

@@ -21,16 +21,15 @@ from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
-from zkchat_cli.chat.turn_recorder import TurnRecorder
+from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import history_budget, remaining_message_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
 from zkchat_cli.context.prompt_assembly import PromptInputs
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import Turn, TurnHistory
-from zkchat_cli.errors import PromptTooLarge, StoreError
-from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, sum_usage
+from zkchat_cli.errors import PromptTooLarge
+from zkchat_cli.models import Compaction, CompactionMode, ContextUsage
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.summary_writer import ModelSummary
@@ -39,56 +38,8 @@ LEAST_FOLDED_SHARE = 0.02
 """Share of the limit that must be folded before a model is called for an automatic summary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compactor:
-    services: SessionServices
-    state: ConversationState
-    prompts: PromptBuilder
-    recorder: TurnRecorder
-
-    def run(
-        self, runtime: Runtime, request: CompactionRequest, timer: PhaseTimer | None = None
-    ) -> Generator[events.Event, None, Compaction]:
-        """Compact the conversation and store that, unless it is a preview; the mode is "none" when nothing is gained. Raises StoreError."""
-        timer = timer or PhaseTimer(self.services.clock)
-        return _CompactionRun(self.services, self.state, self.prompts, runtime, request, timer).run()
-
-    def run_if_enabled(self, turn: TurnInProgress, reason: str, *, ask: bool = True) -> Iterator[events.Event]:
-        """Compact automatically, if the settings allow it and the store can be written. A problem is reported, and the turn continues."""
-        if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
-            return
-        request = CompactionRequest(reason, ask=ask, current=turn.sent_messages, offer_tools=not turn.no_more_tools)
-        try:
-            done = yield from self.run(turn.runtime, request, turn.timer)
-        except StoreError as e:
-            yield from self.recorder.report_problem(e)
-            return
-        turn.usage = sum_usage((turn.usage, done.usage))
-        turn.compaction = done if done.mode != "none" else turn.compaction
-
-    def keep_shortened(self, turn: TurnInProgress) -> Iterator[events.Event]:
-        """Keep the results of a finished turn as short as its own prompts had them: whole, the turn would not fit into the next one."""
-        if not turn.shortened or not turn.runtime.settings.context.auto_summarize or not turn.runtime.strategy.summarizes:
-            return
-        reason = "tool results filled the window"
-        run = _CompactionRun(self.services, self.state, self.prompts, turn.runtime, CompactionRequest(reason), turn.timer)
-        done = run.mask(tuple(turn.shortened))
-        if done is None:
-            return
-        # not after the newest message: /compact may do more at once
-        done = done.model_copy(update={"made_after": done.last_id})
-        with turn.timer("store"):
-            try:
-                self.state.add_compaction(done)
-            except StoreError:  # the turn itself was not stored, and that is reported
-                return
-        turn.compaction = turn.compaction or done
-        yield events.CompactionStarted(reason)
-        yield events.CompactionDone(done)
-
-
 @dataclass
-class _CompactionRun:
+class Compactor:
     """One compaction of a conversation; `run` may be called once."""
 
     services: SessionServices
@@ -99,6 +50,7 @@ class _CompactionRun:
     timer: PhaseTimer
 
     def run(self) -> Generator[events.Event, None, Compaction]:
+        """Compact the conversation and store that, unless it is a preview; the mode is "none" when nothing is gained. Raises StoreError."""
         request, strategy, preview = self.request, self.runtime.strategy, self.state.preview
         if not strategy.summarizes:
             problem = f"the strategy {strategy.name} sends no summaries; hybrid and summarize do"
@@ -203,17 +155,20 @@ class _CompactionRun:
         borders = [min(policy.first_kept_turn(recent, keep), last)]
         if request.reason:
             borders.append(last)
-        if len(request.current) > 1:  # else the last turn would be left out whole
-            borders.append(len(recent))
+            newest = sum(turn.foldable_tokens for turn in recent[last:])
+            if len(request.current) > 1 or newest > history_budget(
+                self._fixed_cost, self.runtime.budget
+            ):  # else it would be left out whole
+                borders.append(len(recent))
         masking = None
         for border in borders:
             ids = find_maskable(recent[:border], self.runtime.counter)
-            masking = (self.mask(ids) if ids else None) or masking
+            masking = (self._mask(ids) if ids else None) or masking
             if masking is not None and self._suffices(masking):
                 break
         return masking
 
-    def mask(self, ids: Sequence[str]) -> Compaction | None:
+    def _mask(self, ids: Sequence[str]) -> Compaction | None:
         """A compaction that only masks these messages, besides those masked before; None when it would not make the prompt smaller."""
         masked = self._previous.masked if self._previous is not None else ()
         return self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), last_id=ids[-1])
@@ -231,7 +186,7 @@ class _CompactionRun:
         if self.request.keep is not None:
             return policy.plan_fold(turns, covered, self.request.keep)
         cost, budget = self._fixed_cost, self.runtime.budget
-        fixed = history.fixed_tokens_since(0) + sum(turn.fixed_tokens for turn in history.failed)
+        fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.failed)
         other = self.runtime.largest_summary + fixed
         room = turn_budget_after_compaction(cost, budget, other)
         recent = self.runtime.settings.context.recent_messages_to_keep

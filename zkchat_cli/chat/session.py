@@ -54,7 +54,6 @@ class ZkChatSession:
         self._state = ConversationState(services, conversation)
         self._prompts = PromptBuilder(services, self._state)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
-        self._compactor = Compactor(services, self._state, self._prompts, self._recorder)
         self._retriever = Retriever(services, self._state)
         self._messages = UserMessageBuilder(services, self._state, self._prompts, self._retriever)
         self._turn: TurnInProgress | None = None
@@ -122,7 +121,7 @@ class ZkChatSession:
             notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
         from zkchat_cli.chat.turn_pipeline import TurnPipeline  # 40 ms, for which the budget bar does not wait
 
-        pipeline = TurnPipeline(self.services, self._state, self._prompts, self._compactor, self._recorder, self._retriever, self._messages)
+        pipeline = TurnPipeline(self.services, self._state, self._prompts, self._recorder, self._retriever, self._messages)
         self._turn = turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
@@ -328,7 +327,8 @@ class ZkChatSession:
         """`compact` as events; closing it stops the model, and then nothing is stored."""
         if not request.preview:
             self._recorder.store_pending()
-        return self._compactor.run(self._retriever.with_retrieval(self.runtime), request)
+        runtime, timer = self._retriever.with_retrieval(self.runtime), PhaseTimer(self.services.clock)
+        return Compactor(self.services, self._state, self._prompts, runtime, request, timer).run()
 
     def undo_compaction(self) -> Compaction | None:
         """Undo the last compaction of this branch; None when there is none."""

@@ -6,7 +6,7 @@ rendered) is cached and only extended.
 
 import gc
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from zkchat_cli.chat.runtime import SessionServices
@@ -16,7 +16,6 @@ from zkchat_cli.models import (
     Compaction,
     ContextUsage,
     Conversation,
-    ConversationArchive,
     ZkChatMessage,
     branch_to,
     split_into_exchanges,
@@ -155,12 +154,6 @@ class ConversationState:
         if not self.is_stored:
             self._store.start(self.conversation)
             self.is_stored = True
-
-    def store_again(self, without: Collection[str]) -> None:
-        """Another program has deleted the conversation: store what this branch has, but not those messages. Raises StoreError."""
-        messages = tuple(message for message in self.history if message.id not in without)
-        conversation = self.conversation.model_copy(update={"head_id": messages[-1].id if messages else None})
-        self._store.restore([ConversationArchive(conversation=conversation, messages=messages, compactions=self.compactions)])
 
     def rename(self, title: str) -> None:
         """Give the conversation a title. Raises StoreError."""

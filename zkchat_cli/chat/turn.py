@@ -123,9 +123,8 @@ class TurnInProgress:
 
 def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
     """Reasoning as the store holds it and as it is sent back; None when it cannot be stored."""
-    if _is_deeper([*thinking.blocks], MAX_JSON_DEPTH):
-        return None
-    return thinking.model_copy(update={"blocks": tuple(_storable_json([*thinking.blocks]))})
+    blocks = _storable_json([*thinking.blocks])
+    return None if blocks is None else thinking.model_copy(update={"blocks": tuple(blocks)})
 
 
 def stored_message(message: M) -> M:
@@ -135,14 +134,16 @@ def stored_message(message: M) -> M:
 
 def storable_call(call: ToolCall, id_: str) -> ToolCall:
     """A model's tool call under another id, without text that cannot be stored."""
-    malformed = None if call.malformed is None else replace_surrogates(call.malformed)
-    if _is_deeper(call.arguments, MAX_JSON_DEPTH):
-        return ToolCall(id=id_, name=replace_surrogates(call.name), malformed="nested too deeply")
-    return ToolCall(id=id_, name=replace_surrogates(call.name), arguments=_storable_json(call.arguments), malformed=malformed)
+    arguments = _storable_json(call.arguments)
+    malformed = "nested too deeply" if arguments is None else call.malformed and replace_surrogates(call.malformed)
+    return ToolCall(id=id_, name=replace_surrogates(call.name), arguments=arguments or {}, malformed=malformed)
 
 
 def _storable_json(value: Any) -> Any:
-    """The value without what Python reads and JSON does not have ("NaN", "Infinity", lone surrogates): no provider would accept it."""
+    """The value without what Python reads and JSON does not have ("NaN", "Infinity", lone surrogates): no provider would accept it. None if
+    it is nested too deeply."""
+    if _is_deeper(value, MAX_JSON_DEPTH):
+        return None
     return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
 
 

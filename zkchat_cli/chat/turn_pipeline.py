@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from zkchat_cli import events
-from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
@@ -16,7 +15,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
-from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
+from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
 from zkchat_cli.models import (
@@ -37,7 +36,6 @@ class TurnPipeline:
     services: SessionServices
     state: ConversationState
     prompts: PromptBuilder
-    compactor: Compactor
     recorder: TurnRecorder
     retriever: Retriever
     messages: UserMessageBuilder
@@ -93,13 +91,12 @@ class TurnPipeline:
             yield events.TurnFailed(e, user.id, turn.text)
 
     def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments) -> Iterator[events.Event]:
-        finish = yield from TurnRunner(self.services, self.state, self.prompts, self.compactor, turn, decide_documents).run()
+        finish = yield from TurnRunner(self.services, self.state, self.prompts, self.recorder, turn, decide_documents).run()
         with turn.timer("prepare"):
             verified = self._verify(turn)
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
         yield from notices
-        yield from self.compactor.keep_shortened(turn)
         assert turn.prompt is not None
         self.state.record_usage(turn.prompt.usage)
         runtime, answer = turn.runtime, self.state.history[-1]
@@ -139,9 +136,6 @@ class TurnPipeline:
         """Add the turn to the history and store it, in one transaction. Returns what to tell the user, if it cannot be stored for now."""
         runtime = turn.runtime
         turn.closed = True
-        texts = (m for sent in turn.sent for m in sent.prompt.messages if m.kind == "documents")
-        if turn.user.chunks and not any(turn.user.id in m.source_ids for m in texts):
-            turn.messages[0] = without_documents(turn.user, runtime)
         if verified is None and turn.prompt is not None and (turn.text or turn.reasoning) and turn.sent[-1].usage is None:
             turn.add_usage(None, turn.prompt, ())  # the server of a call that broke off counts it, too
         messages, runs = [stored_message(message) for message in turn.messages], turn.runs
@@ -179,10 +173,7 @@ class TurnPipeline:
         self.state.append(messages)
         facts = self.prompts.memory(runtime).finish_turn()
         calibrations = {runtime.model.name: turn.calibration} if turn.counted is not None else {}
-        stored = [tuple(map(stored_message, each.prompt.messages)) for each in turn.sent]
-        prompts = (each.prompt.model_copy(update={"messages": m}) for each, m in zip(turn.sent, stored, strict=True))
-        sent = [each.model_copy(update={"prompt": prompt}) for each, prompt in zip(turn.sent, prompts, strict=True)]
-        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], sent, calibrations, facts if verified else ()))
+        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], turn.sent, calibrations, facts if verified else ()))
 
     def _referenced_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
         """The documents that the answer had: named in the question and in the prompt from the start, found by tools or named by memory."""

@@ -1,17 +1,15 @@
 """Stores the questions and turns of a conversation. What cannot be stored (a full disk) is kept in memory and stored with the next turn."""
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import CompletedTurn
-from zkchat_cli.errors import StoreError, UnknownConversation
+from zkchat_cli.errors import StoreError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.truncate import truncate
 
-T = TypeVar("T")
 TITLE_LENGTH = 60
 
 
@@ -25,7 +23,6 @@ class TurnRecorder:
         self._store, self._state, self._now = store, state, now
         self._pending_turns: list[CompletedTurn] = []
         self._pending_questions: set[str] = set()
-        self._stored_again = False
         self.problem: StoreError | None = None
         """Why nothing is stored for now, as reported."""
 
@@ -36,20 +33,16 @@ class TurnRecorder:
 
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
-
-        def store() -> str | None:
-            self._state.store_conversation()
-            self.store_pending()
-            return self._store_question(question)
-
         self._pending_questions.add(question.id)
-        known = (self._state.head, *self._state.undo_stack)
+        known = (None, self._state.head, *self._state.undo_stack)
         self._state.undo_stack = []
         try:
-            head = self._store_again_if_deleted(store)
+            self._state.store_conversation()
+            self.store_pending()
+            head = self._store_question(question)
         except StoreError as e:
             return self.report_problem(e)
-        if head is None or head in known:
+        if head in known:
             return self._report_recovery()
         other = "another program has continued this conversation; yours is another branch"
         return [Notice(other, "/branches lists both; nothing is lost."), *self._report_recovery()]
@@ -64,33 +57,19 @@ class TurnRecorder:
 
     def store_pending(self, *finished: CompletedTurn) -> None:
         """Store the turns that could not be stored when they ended, then these. Raises StoreError."""
-        late = bool(self._pending_turns)
+        # one that was stopped while it was stored may be there after all
+        stored = {message.id for message in self._state.log()} if self._pending_turns else set()
         self._pending_turns += finished
-
-        def store() -> None:
-            stored = {message.id for message in self._state.log()} if late else set()
-            while self._pending_turns:
-                turn = self._pending_turns[0]
-                if not turn.answer or turn.answer[-1].id not in stored:  # one that was stopped while it was stored may be there after all
-                    self._state.store_conversation()
-                    self._store_question(turn.user)
-                    self._store.commit(
-                        self._state.conversation.id, turn.user, turn.answer, updated_at=self._now(), title=default_title(turn.user.content),
-                        sent=turn.sent, calibrations=turn.calibrations, facts_used=turn.facts,
-                    )  # fmt: skip
-                self._pending_turns.pop(0)
-
-        self._store_again_if_deleted(store)
-
-    def _store_again_if_deleted(self, store: Callable[[], T]) -> T:
-        """What `store` returns. If another program has deleted the conversation, it is stored again first: it goes on here."""
-        try:
-            return store()
-        except UnknownConversation:
-            self._state.store_again({message.id for message in self.unstored})
-            self._pending_questions |= {turn.user.id for turn in self._pending_turns}
-            self._stored_again = True
-            return store()
+        while self._pending_turns:
+            turn = self._pending_turns[0]
+            if not turn.answer or turn.answer[-1].id not in stored:
+                self._state.store_conversation()
+                self._store_question(turn.user)
+                self._store.commit(
+                    self._state.conversation.id, turn.user, turn.answer, updated_at=self._now(), title=default_title(turn.user.content),
+                    sent=turn.sent, calibrations=turn.calibrations, facts_used=turn.facts,
+                )  # fmt: skip
+            self._pending_turns.pop(0)
 
     def flush(self) -> None:
         """Store what is pending, at the end of a chat. Raises StoreError that says how much is lost."""
@@ -117,7 +96,4 @@ class TurnRecorder:
 
     def _report_recovery(self) -> list[Notice]:
         reported, self.problem = self.problem, None
-        stored_again, self._stored_again = self._stored_again, False
-        if stored_again:
-            return [Notice("another program has deleted this conversation; as you go on with it, it is stored again")]
         return [Notice("everything is stored again")] if reported is not None else []

@@ -17,10 +17,12 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import MIN_TOOL_TOKENS, ToolCallRunner
-from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking
+from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking, stored_message
+from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.citations.marks import CitationMark, CitationMarkParser
+from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.prompt_assembly import advise_on_size
-from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind
+from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind, StoreError
 from zkchat_cli.llm.base import (
     Model,
     ReasoningPart,
@@ -32,7 +34,7 @@ from zkchat_cli.llm.base import (
     ToolCallsPart,
     Window,
 )
-from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, ToolCall
+from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, ToolCall, sum_usage
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
 
@@ -43,12 +45,12 @@ MOST_REFUSED = 1
 """Replies with calls after the last round of tools, each of which is told to answer, before the turn fails."""
 ANSWERABLE_REFUSALS = ("context_length", "no_tools")
 """Refusals after which another prompt may be accepted."""
-MAX_COUNTS = 5
-"""How often a prompt that its server counts as too long is made smaller: another selection may have other languages."""
 MIN_CUT = 2000
 """Tokens of a prompt, without its tools, that every server has room for."""
 MOST_LEFT = 0.5
 """Share of the tokens by our count below which a prompt was cut: no model's tokens are twice as long as those that we count."""
+MAX_COUNTS = 6
+"""How often a prompt that its server counts as too long is made smaller: another selection may have other languages."""
 DecideDocuments = Callable[[RetrievalMode | None], Sequence[events.Notice]]
 """Decides again who searches the notes for the question (None: as was asked for), and which documents fit."""
 
@@ -58,7 +60,7 @@ class TurnRunner:
     services: SessionServices
     state: ConversationState
     prompts: PromptBuilder
-    compactor: Compactor
+    recorder: TurnRecorder
     turn: TurnInProgress
     decide_documents: DecideDocuments
     retrieval: RetrievalMode | None = None
@@ -138,24 +140,33 @@ class TurnRunner:
     def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
         """The prompt of the next call; the conversation is compacted before, if that is due. Raises PromptTooLarge."""
         turn, ask = self.turn, not self.answered_refusals  # a model that has just refused a prompt is not asked for a summary
-        for attempt in range(MAX_COUNTS + 1):
+        for _ in range(MAX_COUNTS):
             prompt = self._build_prompt()
             if (due := prompt.usage.compaction).due:
-                yield from self.compactor.run_if_enabled(turn, due.reason or "", ask=ask and not attempt)
+                yield from self._compact(due.reason or "", ask=ask)
                 prompt = self._build_prompt()
-            if attempt == MAX_COUNTS:
-                break
-            counted = _count_by_server(turn, prompt)
+            counted, ask = _count_by_server(turn, prompt), False
             if counted is None or counted <= prompt.usage.effective_limit:
                 return prompt
             _learn_count(turn, prompt, counted)
             if len(turn.messages) == 1:
                 yield from self.decide_documents(self.retrieval)
-        usage = prompt.usage
-        raise PromptTooLarge(
-            f"the prompt needs {counted:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
-            advise_on_size(prompt.messages, usage.tool_tokens, turn.user.id),
-        )
+        problem = f"the prompt needs {counted:,} tokens, and its limit is {prompt.usage.effective_limit:,}"
+        raise PromptTooLarge(problem, self._advise(prompt))
+
+    def _compact(self, reason: str, *, ask: bool = True) -> Iterator[events.Event]:
+        """Compact automatically, if the settings allow it and the store can be written. A problem is reported, and the turn continues."""
+        turn = self.turn
+        if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
+            return
+        request = CompactionRequest(reason, ask=ask, current=turn.sent_messages, offer_tools=not turn.no_more_tools)
+        try:
+            done = yield from Compactor(self.services, self.state, self.prompts, turn.runtime, request, turn.timer).run()
+        except StoreError as e:
+            yield from self.recorder.report_problem(e)
+            return
+        turn.usage = sum_usage((turn.usage, done.usage))
+        turn.compaction = done if done.mode != "none" else turn.compaction
 
     def _build_prompt(self) -> Prompt:
         """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
@@ -170,12 +181,13 @@ class TurnRunner:
                 turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages, offer_tools=not turn.no_more_tools)
         return turn.prompt
 
+    def _advise(self, prompt: Prompt) -> str:
+        return advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id)
+
     def _too_long(self, refused: ProviderError) -> ProviderError:
         """The refusal with what is largest in the refused prompt."""
-        prompt = self.turn.prompt
-        assert prompt is not None
-        hint = advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id)
-        return ProviderError("context_length", refused.message, hint)
+        assert self.turn.prompt is not None
+        return ProviderError("context_length", refused.message, self._advise(self.turn.prompt))
 
     def _answer_refusal(self, refused: ProviderError) -> Iterator[events.Event]:
         """Search the notes for a model that takes no tools. For one with a smaller window, assume the window that the server tells, or one
@@ -199,7 +211,7 @@ class TurnRunner:
         turn.runtime = replace(turn.runtime, rejected_window=Window(limit, "a refusal of the server"))
         if len(turn.messages) == 1:
             yield from self.decide_documents(self.retrieval)
-        yield from self.compactor.run_if_enabled(turn, refused.message, ask=False)
+        yield from self._compact(refused.message, ask=False)
 
     def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
         """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""
@@ -214,7 +226,8 @@ class TurnRunner:
         self.prompts.remember_tools(turn.user.id, prompt)
         if runtime.settings.references.enabled:
             self.prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)  # the answer's references have them
-        turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt))
+        stored = prompt.model_copy(update={"messages": tuple(map(stored_message, prompt.messages))})
+        turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=stored))
         with closing(runtime.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):

@@ -193,10 +193,3 @@ def with_documents(
     tokens = runtime.counter.count_raw(text)
     update = {"references": tuple(references), "chunks": tuple(chunks), "augmented_token_count": (message.token_count or 0) + tokens}
     return message.model_copy(update=update)
-
-
-def without_documents(message: ZkChatMessage, runtime: Runtime) -> ZkChatMessage:
-    """A message after a prompt that had no room for the text of its documents."""
-    unsent = {"delivery": "offered", "delivery_reason": "no prompt of this turn had room for its text", "numbers": (), "number": None}
-    references = [r if r.above or not r.relative_path else r.model_copy(update=unsent) for r in message.references]
-    return with_documents(message, references, (), runtime)

@@ -6,7 +6,7 @@ and what its tools have found so far.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from zkchat_cli.context import tool_filter
@@ -18,7 +18,6 @@ from zkchat_cli.context.turns import (
     FIXED_TAG,
     RECALLED_TAG,
     SUMMARY_TAG,
-    Turn,
     TurnHistory,
     failure_reason,
     fence,
@@ -85,38 +84,37 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     `explain`: list dropped messages, which are thousands in a long conversation.
     """
     layout = _lay_out(inputs, budget, strategy, counter)
+    recent, question = layout.recent, inputs.question
     full_usage = usage = layout.measure(budget, counter)
-    for omit in _OMISSIONS:
-        if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
-            layout = omit(layout, inputs, counter)
-            usage = layout.measure(budget, counter)
-    question = inputs.question
-    if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
-        needed = usage.total_tokens + layout.fixed_recent_tokens
-        unavoidable = (*layout.without_turns, *layout.fixed_of_first(len(layout.recent)))
+    if usage.total_tokens + recent.fixed_tokens > budget.effective_limit:
+        layout = layout._replace(contextual_memory=())
+        usage = layout.measure(budget, counter)
+    if usage.total_tokens + recent.fixed_tokens > budget.effective_limit:
+        layout = layout._replace(summary=())  # it was made for a larger window
+        usage = layout.measure(budget, counter)
+    fixed_recent = [m for turn in recent.fixed for m in turn.fixed]
+    if (needed := usage.total_tokens + recent.fixed_tokens) > budget.effective_limit:
         raise PromptTooLarge(
             f"the prompt needs at least {needed:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
-            advise_on_size(unavoidable, usage.tool_tokens, question.id if question else ""),
+            advise_on_size((*layout.without_turns, *fixed_recent), usage.tool_tokens, question.id if question else ""),
         )
-    compaction = compaction_due(full_usage, budget, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
+    compaction = compaction_due(full_usage, budget, recent.tokens) if strategy.summarizes else CompactionDue(due=False)
     window = HistoryWindow(
         turns=inputs.history.turns,
-        folded_count=layout.folded_count,
-        recent=layout.recent,
+        recent=recent,
         question=question.prompt_text if question else "",
-        budget=_turn_budget(usage, layout, budget),
+        budget=_turn_budget(usage, recent, budget),
         counter=counter,
         recall_index=inputs.recall_index or RecallIndex(),
-        recent_tokens=layout.recent_tokens,
-        fixed_tokens=layout.fixed_recent_tokens,
-        fixed_ids=frozenset(id_ for m in (*layout.fixed, *layout.fixed_of_first(len(layout.recent))) for id_ in m.source_ids),
+        fixed_ids=frozenset(id_ for m in (*layout.fixed, *fixed_recent) for id_ in m.source_ids),
         compaction_room=(compaction.at or budget.effective_limit) - usage.total_tokens,
         drop_batch=max(1, budget.messages // DROP_BATCHES),
     )
     selection = strategy.choose(window)
-    recalled = _render_passages(selection, window)
-    fixed = layout.fixed_of_first(len(layout.recent) - len(selection.turns))
+    whole = {turn.number for turn in selection.turns}
+    fixed = (m for turn in recent.fixed if turn.number not in whole for m in turn.fixed)
     sent = (m for turn in selection.turns for m in turn.prompt)
+    recalled = _render_passages(selection, window)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
     turns = [(turn.ids, failure_reason(turn.messages) if turn.failed else "") for turn in inputs.history.in_order] if explain else []
     covered = inputs.compaction.last_id if inputs.compaction and layout.summary else None
@@ -136,7 +134,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
 def count_uncompacted_tokens(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> int:
     """Tokens of the prompt if every turn after the summary were sent, by which compaction is judged: the prompt itself is made to fit."""
     layout = _lay_out(inputs, budget, strategy, counter)
-    return layout.measure(budget, counter).total_tokens + layout.recent_tokens
+    return layout.measure(budget, counter).total_tokens + layout.recent.tokens
 
 
 class _Layout(NamedTuple):
@@ -149,39 +147,22 @@ class _Layout(NamedTuple):
     """The fixed messages of turns that failed or are in the summary."""
     contextual_memory: tuple[PromptMessage, ...]
     current: tuple[PromptMessage, ...]
-    history: TurnHistory
-    folded_count: int
-    """How many turns, from the first, the summary covers."""
-    recent: tuple[Turn, ...]
-    """The others."""
-    recent_tokens: int
-    fixed_recent_tokens: int
-    """The least tokens that the recent turns take."""
+    recent: TurnHistory
+    """The turns that can be sent and that the summary does not cover."""
 
     @property
     def without_turns(self) -> tuple[PromptMessage, ...]:
         return (*self.front, *self.summary, *self.fixed, *self.contextual_memory, *self.current)
-
-    def fixed_of_first(self, count: int) -> tuple[PromptMessage, ...]:
-        """The fixed messages of the first recent turns."""
-        return tuple(m for turn in self.history.with_fixed(self.folded_count, self.folded_count + count) for m in turn.fixed)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         """The usage without any turns."""
         return measure_usage(self.without_turns, self.tools.tools, budget, estimated=counter.estimated)
 
 
-_OMISSIONS: tuple[Callable[[_Layout, PromptInputs, TokenCounter], _Layout], ...] = (
-    lambda layout, _inputs, _counter: layout._replace(contextual_memory=()),
-    lambda layout, _inputs, _counter: layout._replace(summary=()),  # it was made for a larger window
-    lambda layout, inputs, counter: layout._replace(current=_render_current(inputs, counter, documents=False)),
-)
-"""What is left out, in this order, until the rest fits into the window."""
-
-
 def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> _Layout:
     history, compaction = inputs.history, inputs.compaction if strategy.summarizes else None
-    border = history.count_covered(compaction)
+    recent = history.since(history.count_covered(compaction))
+    covered = history.fixed[: len(history.fixed) - len(recent.fixed)]
     summary: tuple[PromptMessage, ...] = ()
     if compaction is not None and compaction.summary:
         text = fence(SUMMARY_TAG, compaction.summary)
@@ -196,35 +177,30 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
         tools=_filter_tools(inputs, budget, counter),
         front=(system_prompt, *(_render_memory(item, "system", counter) for item in inputs.memory)),
         summary=summary,
-        fixed=tuple(m for turn in TurnHistory(tuple(history.with_fixed(0, border)), history.failed).in_order for m in turn.fixed),
+        fixed=tuple(m for turn in sorted((*covered, *history.failed), key=lambda turn: turn.number) for m in turn.fixed),
         contextual_memory=tuple(contextual_memory),
         current=_render_current(inputs, counter),
-        history=history,
-        folded_count=border,
-        recent=history.turns[border:],
-        recent_tokens=history.tokens_since(border),
-        fixed_recent_tokens=history.fixed_tokens_since(border),
+        recent=recent,
     )
 
 
-def _render_current(inputs: PromptInputs, counter: TokenCounter, *, documents: bool = True) -> tuple[PromptMessage, ...]:
+def _render_current(inputs: PromptInputs, counter: TokenCounter) -> tuple[PromptMessage, ...]:
     """The turn in progress. A question with excerpts for a model that need not search is followed by the reminder to cite: small models
     follow best what they read last."""
-    rendered = render_turn(inputs.current, counter, thinking=True, documents=documents)
-    question = inputs.question
+    rendered, question = render_turn(inputs.current, counter, thinking=True), inputs.question
     number = question.chunks[0].number if question and question.chunks else None
-    if not documents or number is None or question is None or len(inputs.current) > 1 or question.retrieval in ("tools", None):
+    if number is None or question is None or len(inputs.current) > 1 or question.retrieval in ("tools", None):
         return rendered
     return (*rendered, make_prompt_message("user", "system", citing_reminder(number), counter))
 
 
-def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
+def _turn_budget(usage: ContextUsage, recent: TurnHistory, budget: Budget) -> int:
     """Tokens for earlier turns: if not all fit, at most the share of messages. The newest turn is sent whenever it fits at all: the next
     question is most likely about it."""
-    newest = layout.recent[-1].foldable_tokens + layout.fixed_recent_tokens if layout.recent else 0
+    newest = recent.turns[-1].foldable_tokens + recent.fixed_tokens if recent.turns else 0
     fits = newest <= usage.effective_limit - usage.total_tokens
     share = history_budget(usage, budget)
-    if layout.recent_tokens > share:
+    if recent.tokens > share:
         share = min(share, budget.messages)
     return max(share, newest if fits else 0)
 
@@ -248,8 +224,8 @@ def _filter_tools(inputs: PromptInputs, budget: Budget, counter: TokenCounter) -
 
 def _render_passages(selection: Selection, window: HistoryWindow) -> tuple[PromptMessage, ...]:
     """The passages as a message, without the oldest ones if they take more tokens than estimated."""
-    limit = min(window.budget, window.compaction_room) if window.folded_count else window.budget
-    budget = limit - sum(turn.tokens for turn in selection.turns) - window.other_fixed_tokens(selection.turns)
+    limit = min(window.budget, window.compaction_room) if window.is_folded else window.budget
+    budget = limit - window.tokens_with(selection.turns)
     for first in range(len(selection.passages)):
         passages = selection.passages[first:]
         text, ids = fence(RECALLED_TAG, format_passages(passages)), dict.fromkeys(passage.message.id for passage in passages)

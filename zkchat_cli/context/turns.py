@@ -5,7 +5,7 @@ A prompt keeps, drops or folds whole turns, never single messages, so that a too
 
 import json
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import chain
@@ -112,23 +112,25 @@ class TurnHistory(NamedTuple):
         """All turns."""
         return sorted((*self.turns, *self.failed), key=_number)
 
-    def tokens_since(self, position: int) -> int:
-        """Tokens of the turns from this position on."""
-        if position >= len(self.turns):
+    @property
+    def tokens(self) -> int:
+        """Tokens of `turns`."""
+        if not self.turns:
             return 0
-        saved = sum(turn.masking_saves for turn in self.masked if turn.number >= self.turns[position].number)
-        return self.turns[-1].tokens_so_far - (self.turns[position - 1].tokens_so_far if position else 0) - saved
+        first = self.turns[0]
+        before = first.tokens_so_far - first.tokens - first.masking_saves
+        return self.turns[-1].tokens_so_far - before - sum(turn.masking_saves for turn in self.masked)
 
-    def fixed_tokens_since(self, position: int) -> int:
-        """Tokens of the fixed messages in the turns from this position on."""
-        return sum(turn.fixed_tokens for turn in self.with_fixed(position, len(self.turns)))
+    @property
+    def fixed_tokens(self) -> int:
+        """Tokens of the fixed messages in `turns`."""
+        return sum(turn.fixed_tokens for turn in self.fixed)
 
-    def with_fixed(self, first: int, end: int) -> tuple[Turn, ...]:
-        """The turns from one position to before another that have fixed messages."""
-        if first >= end:
-            return ()
-        low, high = self.turns[first].number, self.turns[end - 1].number
-        return self.fixed[bisect_left(self.fixed, low, key=_number) : bisect_right(self.fixed, high, key=_number)]
+    def since(self, position: int) -> "TurnHistory":
+        """The turns that can be sent from this position on."""
+        turns = self.turns[position:]
+        fixed, masked = ([turn for turn in some if turns and turn.number >= turns[0].number] for some in (self.fixed, self.masked))
+        return TurnHistory(turns, (), tuple(fixed), tuple(masked))
 
     def count_covered(self, compaction: Compaction | None) -> int:
         """How many of `turns`, from the first, a compaction's summary covers. Searched from the end, where its border is."""
@@ -187,23 +189,19 @@ def make_prompt_message(role: str, kind: str, content: str, counter: TokenCounte
     return PromptMessage.model_validate({"role": role, "content": content, "tokens": tokens, "kind": kind, "source_ids": source_ids})
 
 
-def render_turn(
-    messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking: bool = False, documents: bool = True
-) -> tuple[PromptMessage, ...]:
+def render_turn(messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking: bool = False) -> tuple[PromptMessage, ...]:
     """The messages of a turn as the model gets them: documents come before the question, and tool calls without a result are left out, as
-    are results without a call. Without `documents` only their names are sent."""
+    are results without a call."""
     answered_calls, results = _match_calls(messages)
     rendered: list[PromptMessage] = []
     for position, message in enumerate(messages):
         if message.role == "tool":
             rendered += [_render_message(message, (), None, counter)] if position in results else []
             continue
-        if message.role == "user" and (message.references or (documents and message.chunks)):
-            chunks = message.chunks if documents else ()
-            references = message.references if documents else tuple(r.model_copy(update={"above": False}) for r in message.references)
+        if message.role == "user" and (message.references or message.chunks):
             paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
-            ids = (*([message.id] if chunks else []), *paths)  # with the message's own id where its text is sent
-            text = describe_documents(references, chunks, message.retrieval, as_text=bool(message.plain_excerpts))
+            ids = (*([message.id] if message.chunks else []), *paths)  # with the message's own id where its text is sent
+            text = describe_documents(message.references, message.chunks, message.retrieval, as_text=bool(message.plain_excerpts))
             rendered.append(make_prompt_message("user", "documents", text, counter, ids))
         calls = tuple(call for i, call in enumerate(message.tool_calls) if (position, i) in answered_calls)
         if message.content or calls:
@@ -259,12 +257,11 @@ def _render_message(
     )
 
 
-def select_newest(turns: Sequence[Turn], budget: int, fixed: int) -> tuple[Turn, ...]:
-    """The newest turns that take at most `budget` tokens, without gaps. `fixed` are the tokens of the fixed messages of all turns, which
-    are sent with or without their turns."""
+def select_newest(history: TurnHistory, budget: int) -> tuple[Turn, ...]:
+    """The newest turns that take at most `budget` tokens, without gaps. The fixed messages of all turns are sent with or without them."""
     kept: list[Turn] = []
-    budget -= fixed
-    for turn in reversed(turns):
+    budget -= history.fixed_tokens
+    for turn in reversed(history.turns):
         budget -= turn.foldable_tokens
         if budget < 0:
             break

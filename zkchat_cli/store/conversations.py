@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zkchat_cli.errors import StoreError, UnknownConversation
+from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, ConversationOverview
 from zkchat_cli.store import rows
 from zkchat_cli.text.truncate import truncate
@@ -24,7 +24,7 @@ def overview(connection: sqlite3.Connection, conversation_id: str) -> Conversati
     """Raises StoreError as `read` does."""
     row = connection.execute(f"{_SELECT} WHERE id = ?", (conversation_id,)).fetchone()
     if row is None:
-        raise UnknownConversation(f"there is no conversation {conversation_id}", _recent_hint(connection))
+        raise StoreError(f"there is no conversation {conversation_id}", _recent_hint(connection))
     return _to_overview(row)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.context.recall import RecallIndex, RecallPassage
-from zkchat_cli.context.turns import Turn, select_newest
+from zkchat_cli.context.turns import Turn, TurnHistory, select_newest
 from zkchat_cli.tokens.counter import TokenCounter
 
 
@@ -13,16 +13,11 @@ class HistoryWindow(NamedTuple):
     anyway, and count against the `budget`."""
 
     turns: tuple[Turn, ...]
-    folded_count: int
-    """Turns that the summary covers."""
-    recent: tuple[Turn, ...]
+    recent: TurnHistory
     question: str
     budget: int
     counter: TokenCounter
     recall_index: RecallIndex
-    recent_tokens: int
-    fixed_tokens: int
-    """Of the recent turns' fixed messages."""
     fixed_ids: frozenset[str]
     """All fixed messages in the prompt, which need not be recalled."""
     compaction_room: int
@@ -30,9 +25,14 @@ class HistoryWindow(NamedTuple):
     drop_batch: int
     """Tokens to drop at once, so that the front of the prompt changes seldom."""
 
-    def other_fixed_tokens(self, chosen: Sequence[Turn]) -> int:
-        """Tokens of the fixed messages in the recent turns that are not chosen."""
-        return self.fixed_tokens - sum(turn.fixed_tokens for turn in chosen)
+    @property
+    def is_folded(self) -> bool:
+        """Whether a summary covers older turns."""
+        return len(self.recent.turns) < len(self.turns)
+
+    def tokens_with(self, chosen: Sequence[Turn]) -> int:
+        """Tokens of the chosen turns, and of the fixed messages in the recent turns that are not chosen."""
+        return self.recent.fixed_tokens + sum(turn.foldable_tokens for turn in chosen)
 
 
 class Selection(NamedTuple):
@@ -44,8 +44,8 @@ class Selection(NamedTuple):
 
 def choose_newest(window: HistoryWindow) -> Selection:
     """The newest turns that fit; what is dropped is rounded up to a multiple of `drop_batch`. The last turn stays if it fits."""
-    kept = select_newest(window.recent, window.budget, window.fixed_tokens)
-    dropped, first = window.recent_tokens - sum(turn.tokens for turn in kept), 0
+    kept = select_newest(window.recent, window.budget)
+    dropped, first = window.recent.tokens - sum(turn.tokens for turn in kept), 0
     target = -(-dropped // window.drop_batch) * window.drop_batch
     while dropped < target and first < len(kept) - 1:
         dropped += kept[first].tokens

@@ -19,21 +19,21 @@ MAX_RECALLED = 4000
 
 
 def choose(window: HistoryWindow) -> Selection:
-    turns = select_newest(window.recent, window.budget, window.fixed_tokens)
-    if not window.question or (len(turns) == len(window.recent) and not window.folded_count):
+    recent = window.recent
+    turns = select_newest(recent, window.budget)
+    if not window.question or len(turns) == len(window.turns):
         return Selection(turns)
     budget = window.budget - (int(BUFFER_SHARE * window.budget) if window.counter.estimated else 0)
-    share = NEWEST_SHARE_WITH_SUMMARY if window.folded_count else NEWEST_SHARE
-    fixed = window.fixed_tokens
-    least = select_newest(window.recent, fixed + int(share * (budget - fixed)), fixed) or turns[-1:]
+    share = NEWEST_SHARE_WITH_SUMMARY if window.is_folded else NEWEST_SHARE
+    fixed = recent.fixed_tokens
+    least = select_newest(recent, fixed + int(share * (budget - fixed))) or turns[-1:]
     window.recall_index.update(window.turns)
     count = len(window.turns)
-    left = min(budget - sum(turn.tokens for turn in least) - window.other_fixed_tokens(least), MAX_RECALLED)
-    if window.folded_count:
-        left = min(left, window.compaction_room - window.recent_tokens)
+    left = min(budget - window.tokens_with(least), MAX_RECALLED)
+    if window.is_folded:
+        left = min(left, window.compaction_room - recent.tokens)
     passages, tokens = recall_passages(window.recall_index, window.question, count - len(least), left, window.counter, window.fixed_ids)
-    turns = select_newest(window.recent, budget - tokens, fixed)
-    turns = max(turns, least, key=len)
+    turns = max(select_newest(recent, budget - tokens), least, key=len)
     return Selection(turns, tuple(passage for passage in passages if passage.turn < count - len(turns)))
 
 
