@@ -66,10 +66,8 @@ def test_a_damaged_model_is_refused_and_words_go_on(tmp_path: Path) -> None:
     for name in ("model.onnx", "tokenizer.json"):
         folder = tmp_path / f"damaged {name}"
         shutil.copytree(builtin.FOLDER, folder)
-        with (folder / name).open("r+b") as file:
-            file.seek(5_000)
-            file.write(b"damage")
-        with pytest.raises(ProviderError, match="is not the file that zkchat expects") as e:
+        os.truncate(folder / name, 5_000)
+        with pytest.raises(ProviderError, match="or its tokenizer is damaged") as e:
             compute_vectors(builtin._open(EmbedderConfig(), folder), ["a car"], "query")
         assert e.value.hint == "Install zkchat again."
 

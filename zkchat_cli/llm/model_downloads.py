@@ -47,17 +47,6 @@ class DownloadableModel(NamedTuple):
 
 MODELS = (
     DownloadableModel(
-        "arctic-embed-xs",
-        "Snowflake/snowflake-arctic-embed-xs",
-        "d8c86521100d3556476a063fc2342036d45c106f",
-        "Apache-2.0",
-        "English",
-        (
-            ModelFile("onnx/model_int8.onnx", 22_972_992, "e6aa5e656466a73d7c3111e9a3378bd13e5b93af30eaac2b3f13fd56692589a1"),
-            ModelFile("tokenizer.json", 711_649, "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854"),
-        ),
-    ),
-    DownloadableModel(
         "bge-small-en-v1.5",
         "BAAI/bge-small-en-v1.5",
         "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a",
@@ -133,8 +122,6 @@ def _fetch(server: Endpoint, url: str, file: ModelFile, target: Path, report: Ca
         if digest.hexdigest() != file.sha256:
             raise server.error("bad_answer", f"sent another {file.path} than the one that zkchat knows; it was deleted", "Try again later.")
         scratch.replace(target)
-    except httpx.TimeoutException as e:
-        raise server.answer_timeout(STALL_SECONDS, started=size > 0) from e
     except httpx.HTTPError as e:
         raise server.unreachable(e) from e
     except OSError as e:
