@@ -3,11 +3,12 @@ items, headings, tables or code."""
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.markdown.blocks import GAP, BlockKind, blocks, is_delimiter_row, table_cells
+from zkchat_cli.markdown.blocks import GAP, blocks, is_delimiter_row, table_cells
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
@@ -26,9 +27,12 @@ _LINK = lazy_pattern(
 )
 _NO_WORD = lazy_pattern(r"^\W+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
-_CALENDAR = frozenset(map(str.lower, (*MONTHS, *WEEKDAYS)))
-_SIGNPOSTS = _CALENDAR | STOPWORDS | frozenset("see also back next previous index home parent link source 参见 参考 返回 目录 首页".split())
-"""Words that, next to links and dates, say nothing about the subject of a note."""
+_SIGNPOSTS = (
+    frozenset(map(str.lower, (*MONTHS, *WEEKDAYS)))
+    | STOPWORDS
+    | frozenset("see also back next previous index home parent link source 参见 参考 返回 目录 首页".split())
+)
+"""Words that, with links and dates, say nothing about the subject of a note."""
 _PROPERTY = lazy_pattern(
     r"\W{0,4}(?:[^\W_][\w /-]{0,40}::|(?:tags?|keywords|dates?|created|updated|modified|published|authors?|by|sources?|urls?|links?|status|"
     r"type|alias(?:es)?|category|topics?|up|previous|next|parent|related|see also|isbn|publisher|rating|note|tip|warning|hint|参考|标签|"
@@ -69,70 +73,62 @@ class DocumentSummaryService:
 
 
 def summarize_document(text: str, title: str = "", description: str | None = None) -> str | None:
-    """A summary of a note: its `description`, else the first real paragraph of its body `text`, else its key text."""
-    summary = to_plain_text(description or "") or first_paragraph(text) or key_text(text, title)
+    """A summary of a note: its `description`, else the most telling part of its body `text`."""
+    summary = to_plain_text(description or "") or _most_telling(text, title)
     return truncate(summary, SUMMARY_LENGTH) if summary else None
 
 
-def _statements(text: str) -> Iterator[tuple[BlockKind, str, bool]]:
-    """What the blocks of a text say, each on one line, and whether it is quoted; without those that say nothing."""
+def _most_telling(text: str, title: str) -> str | None:
+    """The first paragraph that says something, else its list items and quotations, else headings, rows of a table, or code. A few words
+    count only if no sentence follows."""
+    said: defaultdict[str, list[str]] = defaultdict(list)
+    for kind, words in _statements(text):
+        if kind == "paragraph" and (count_words(words) >= _SENTENCE or _SENTENCE_END.search(words)):
+            return words.rstrip(" :：")
+        said[kind].append(words)
+    for kind in ("paragraph", "item", "heading"):
+        said[kind] = [words for words in said[kind] if not words.endswith(_COLONS)]
+    headings = [words for words in said["heading"] if fold(words) != fold(title)]
+    return (
+        next(iter(said["paragraph"]), None)
+        or _join_items(said["item"])
+        or " · ".join(dict.fromkeys(headings[:MAX_LINES]))
+        or _join_items(said["table"])
+        or next(iter(said["code"]), None)
+    )
+
+
+def _statements(text: str) -> Iterator[tuple[str, str]]:
+    """What the blocks of a text say, each on one line, by kind; without those that say nothing. A quoted paragraph is an item."""
     for block in blocks(text):
         lines: Sequence[str] = block.lines[:MAX_LINES]
         if block.kind in ("code", "indented"):
-            yield block.kind, _NO_WORD.sub("", " ".join(map(str.strip, lines))), False
+            yield "code", _NO_WORD.sub("", " ".join(map(str.strip, lines)))
             continue
         if block.kind == "table":
             rows = [" · ".join(table_cells(row)) for row in lines if not is_delimiter_row(row)]
         else:
             if block.kind in ("paragraph", "item"):
                 if found := next(filter(None, map(_DESCRIPTION.match, lines)), None):
-                    yield "paragraph", _telling_words(found[1]), False
+                    yield "paragraph", _telling_words(found[1])
                 lines = [line for line in lines if not _PROPERTY.match(line) and not _DESCRIPTION.match(line)]
             rows = [" ".join(map(str.strip, lines)).replace(GAP, "")]
-        yield from ((block.kind, words, block.quoted) for row in rows if (words := _telling_words(row)))
-
-
-def first_paragraph(text: str) -> str | None:
-    """The first paragraph of a Markdown text that says something: no heading, code, table, image, callout, date or list of links.
-
-    A few words count only if nothing better follows.
-    """
-    short: str | None = None
-    for kind, words, quoted in _statements(text):
-        if kind != "paragraph" or quoted:
-            continue
-        if count_words(words) >= _SENTENCE or _SENTENCE_END.search(words):
-            return words.rstrip(" :：")
-        if not words.endswith(_COLONS):
-            short = short or words
-    return short
-
-
-def key_text(text: str, title: str = "") -> str | None:
-    """The most telling part of a text without a real paragraph: its list items and quotations, else headings, rows of a table, or code."""
-    statements = list(_statements(text))
-
-    def of(*kinds: BlockKind, leads: bool = False) -> list[str]:
-        found = dict.fromkeys(words for kind, words, _ in statements if kind in kinds and (leads or not words.endswith(_COLONS)))
-        return list(found)[:MAX_LINES]
-
-    headings = [words for words in of("heading", "callout") if fold(words) != fold(title)]
-    code = next(iter(of("code", "indented", leads=True)), None)
-    return _join_items(of("paragraph", "item")) or " · ".join(headings) or _join_items(of("table", leads=True)) or code
+        kind = "item" if block.kind == "paragraph" and block.quoted else "heading" if block.kind == "callout" else block.kind
+        yield from ((kind, words) for row in rows if (words := _telling_words(row)))
 
 
 def _telling_words(text: str) -> str:
     """The words of a Markdown text without tags at its end; empty if it has only links, tags and dates, or words such as "back to"."""
-    around = _LINK.sub(" ", text)
-    empty_words = _CALENDAR if around == text else _SIGNPOSTS
     plain = to_plain_text(text).split()
     while len(plain) > 1 and plain[-1].startswith("#"):
         plain.pop()
     has_word = any(any(map(str.isalnum, word)) and not word.startswith("#") for word in plain)
+    says_nothing = all(word[0].lower() in _SIGNPOSTS for word in _WORD.finditer(_LINK.sub(" ", text)))
     words = " ".join(plain)
-    says_nothing = all(word[0].lower() in empty_words for word in _WORD.finditer(around))
     return "" if says_nothing or not has_word or _DRAWING in words else words
 
 
 def _join_items(items: Sequence[str]) -> str:
-    return "; ".join([*(item.rstrip(".;。；") for item in items[:-1]), *items[-1:]])
+    """The different ones on one line."""
+    *before, last = dict.fromkeys(items[:MAX_LINES]) or [""]
+    return "; ".join([*(item.rstrip(".;。；") for item in before), last])
