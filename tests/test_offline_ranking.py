@@ -143,12 +143,6 @@ def test_levels_by_meaning(text: str, similarity: float, is_answer: bool, matche
     assert (ranked.is_answer, ranked.matches) == (is_answer, matches)
 
 
-def test_notes_with_most_words_of_a_question_are_about_it() -> None:
-    text = "- Worms come.\n- Snails go.\n- Moles dig.\n- Rain falls."
-    assert rank_passages(question("worms, snails, moles, rain or hail?"), [note(text)], meaning()).matches
-    assert not rank_passages(question("worms, wolves, bears, foxes or hail?"), [note(text)], meaning()).matches
-
-
 @pytest.mark.parametrize(("opening", "shown"), [("A heap is warm.", ["A heap is warm."]), ("call the gardener", [])])
 def test_likeliest_sections_begin_with_their_opening_if_it_is_a_sentence(opening: str, shown: list[str]) -> None:
     text = f"# Heap\n\n{opening}\n\n- Worms come.\n- Snails eat a heap."

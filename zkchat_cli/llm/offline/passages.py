@@ -6,13 +6,11 @@ pieces below them are about.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row, split_sentences
+from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row
 from zkchat_cli.markdown.plain_text import to_plain_text
-from zkchat_cli.markdown.scanner import LIST_MARKER
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
@@ -29,12 +27,7 @@ ITEM_SEPARATOR = " • "
 COLONS = (":", "：")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING_MARKS = "\"'”’»」』*_)）"
-FEWEST_LINES, LONGEST_LINE = 3, 60
-"""Of a paragraph that is a list without marks: prose has longer lines, or sentences."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
-_NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
-_PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
-_NUMBERED = lazy_pattern(r"\[\s*\d")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
 _INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
@@ -60,9 +53,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     position = 0
     lead: tuple[int, int] | None = None
     above = ""
-    if begin := _NESTED_ITEM.match(text):  # the text begins in the middle of a list, and its indentation would make code of it
-        text = "\n".join(line.removeprefix(begin[0]) for line in text.split("\n"))
-    for block in chain.from_iterable(map(_split_properties, blocks(text))):
+    for block in blocks(text):
         if block.kind == "heading":
             above, lead = "", None
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
@@ -73,8 +64,8 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             label = block.lines[0]
         for piece, kind in _pieces(block, max_group):
             has_words = kind == "code" or (_WORD_OR_NUMBER if kind == "row" else _WORD).search(_LINK.sub("", piece))
-            if not has_words or (len(piece) < 10 and _NUMBERED.search(piece)):
-                continue  # only links; or too short to be checked as a quotation, so its number would be taken for a citation
+            if not has_words:  # only links
+                continue
             piece = truncate(piece, LONGEST) if len(piece) > LONGEST else " ".join(piece.split())
             found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), position, label))
             position += 1
@@ -83,17 +74,6 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
         is_label = block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
         above = last if is_label or (block.kind in ("paragraph", "item") and last.endswith(COLONS)) else ""
     return found
-
-
-def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
-    """The lines of a block of properties (`name: value`) as rows, below the item of a list that they follow; any other block as it is."""
-    first = int(block.kind == "item")
-    rows = block.lines[first:] if block.kind in ("paragraph", "item") and len(block.lines) > 1 else ()
-    if not rows or not all(_PROPERTY.match(row) and not ends_as_sentence(row) for row in rows):
-        yield block
-        return
-    yield from [block._replace(lines=block.lines[:1])] * first
-    yield from (block._replace(kind="table", lines=(row,), line=block.line + i) for i, row in enumerate(rows, first))
 
 
 def _extend_lead(found: list[QuotablePassage], lead: tuple[int, int] | None, block: MarkdownBlock) -> tuple[int, int] | None:
@@ -155,8 +135,7 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Passage
                 if any(map(str.isalnum, line)) and not line.startswith(("```", "~~~")):  # a fence of code that is shown in other code
                     yield line, "code"
         case "paragraph" | "item" | "callout":
-            for each in _split_lines(block):
-                yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(each, max_group))
+            yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(block, max_group))
 
 
 def _join_continued(lines: Sequence[str]) -> Iterator[str]:
@@ -170,13 +149,6 @@ def _join_continued(lines: Sequence[str]) -> Iterator[str]:
             yield begun
             begun = ""
     yield begun
-
-
-def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:
-    """Each line of a block by itself if its lines are no prose: short, and without the end of a sentence."""
-    lines = block.lines
-    is_prose = any(len(line) > LONGEST_LINE or ends_as_sentence(line) or len(split_sentences(line)) > 1 for line in lines)
-    return [block] if is_prose or len(lines) < FEWEST_LINES else [block._replace(lines=(line,)) for line in lines]
 
 
 def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:

@@ -58,9 +58,6 @@ MIN_SIMILARITY, MIN_SIMILARITY_OF_LANGUAGES, MIN_COVERED = 0.22, 0.17, 0.5
 """Below all of these, nothing is about the question: its mean similarity to the nearest passage and heading (the second figure for a
 question that is not in English), and the share of it that a passage contains. Of 40 questions about the world they deny 25, of 90 about the
 notes none."""
-MIN_KNOWN = 0.75
-"""From this share of the words of its subject on, the notes are about the question, even if their passages are unlike it: of 70 questions
-about two small vaults 3 instead of 5 are denied, and of 12 that these do not answer still 2."""
 MIN_PASSAGE_SIMILARITY = 0.35
 """Below this, a passage is off the topic of a question if neither it nor the headings above it have a rare word of the question."""
 RARE_SHARE = 0.25
@@ -191,7 +188,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     likeness = (max(by_passage.values()) + max(by_section.values())) / 2
     confidence = (likeness - UNKNOWN_PENALTY * (1 - known_share) + COVERAGE_BONUS * coverage) / MIN_CONFIDENCE
     least = MIN_SIMILARITY if question_language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
-    return RankedPassages(best_first, on_topic, confidence, likeness >= least or coverage >= MIN_COVERED or known_share >= MIN_KNOWN)
+    return RankedPassages(best_first, on_topic, confidence, likeness >= least or coverage >= MIN_COVERED)
 
 
 def _cosines(
