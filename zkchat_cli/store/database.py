@@ -1,26 +1,78 @@
 """Opening the store's SQLite file, and the connection that the store works with.
 
-A file of another program or of another version of zkchat is refused before the first write. Everything is private to its user: new
-folders get mode 0700, new files 0600 (SQLite gives its -wal and -shm files the database's mode).
+Nobody outside the store sees an `sqlite3.Error`: each operation runs inside `translate_errors`. A file of another program or of another
+version of zkchat is refused before the first write. Everything is private to its user: new folders get mode 0700, new files 0600 (SQLite
+gives its -wal and -shm files the database's mode).
 """
 
 import errno
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.fileio import create_database, lock_timeout, make_private_folder
+from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
+from zkchat_cli.fileio import can_lock, create_database, lock_timeout, make_private_folder
 from zkchat_cli.store import rows, schema
-from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
 BUSY_TIMEOUT = 10.0
 """Seconds to wait for another process's write; a write takes milliseconds."""
+
+_Cause = tuple[type[StoreError], str, str]
+_FULL: _Cause = (StoreUnwritable, "the disk is full", "Free some space and try again; what was stored before is safe.")
+_UNWRITABLE: _Cause = (
+    StoreUnwritable,
+    "it may not be written",
+    "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or use --no-store.",
+)
+_DAMAGED: _Cause = (
+    StoreDamaged,
+    "the file is damaged or not a zkchat store",
+    "`zkchat doctor --repair` saves what can be read and keeps the damaged file; or restore a backup.",
+)
+_NO_LOCKS: _Cause = (
+    StoreUnwritable,
+    "its file system cannot lock files",
+    "Network file systems often cannot: set ZKCHAT_HOME to a folder on a local disk, or use --no-store.",
+)
+_LOCKED: _Cause = (StoreError, "another program keeps it locked", "Close that program (a backup or a database browser) and try again.")
+_BROKEN_DISK: _Cause = (StoreUnwritable, "reading or writing the disk failed", "Check the disk, its space and your quota, then try again.")
+_CAUSES: dict[str | tuple[str, ...], _Cause] = {
+    ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"): _FULL,  # the second: no space for the -shm file
+    ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"): _UNWRITABLE,
+    ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"): _LOCKED,
+    ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_MISMATCH"): _DAMAGED,  # our own SQL is right
+    "SQLITE_IOERR": _BROKEN_DISK,
+    "SQLITE_CONSTRAINT": (StoreError, "it contradicts what is stored", "Nothing was changed."),
+    "": (StoreError, "an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this."),
+}
+
+
+def describe_store(file: Path | None) -> str:
+    return f"The store {file}" if file else "The store in memory"
+
+
+@contextmanager
+def translate_errors(file: Path | None, action: str) -> Iterator[None]:
+    """Raise StoreError for any error inside; `action` completes "The store FILE cannot …"."""
+    error: Exception
+    try:
+        yield
+        return
+    except sqlite3.Error as e:
+        error, detail = e, str(e)
+        cause = next(cause for prefixes, cause in _CAUSES.items() if (getattr(e, "sqlite_errorname", None) or "").startswith(prefixes))
+        if cause in (_LOCKED, _BROKEN_DISK) and file is not None and not can_lock(file.parent):
+            cause = _NO_LOCKS
+    except rows.UNREADABLE as e:  # a row that is not a valid value
+        error, cause, detail = e, _DAMAGED, next(iter(str(e).splitlines()), type(e).__name__)
+    except OSError as e:
+        error, cause, detail = e, _FULL if e.errno in (errno.ENOSPC, errno.EDQUOT) else _UNWRITABLE, e.strerror or str(e)
+    kind, why, hint = cause
+    raise kind(f"{describe_store(file)} cannot {action}: {why} ({detail})", hint) from error
 
 
 class StoreConnection:
@@ -62,29 +114,28 @@ def connect(file: Path | None) -> sqlite3.Connection:
     Raises StoreError for a file that is no store of this version, damaged, a folder, or not writable.
     """
     with translate_errors(file, "be opened"):
-        timeout = 0.0
-        if file is not None:
-            make_private_folder(file.parent)
-            create_database(file)
-            if not os.access(file, os.W_OK):  # SQLite would open it, and refuse the first write after the question was answered
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            timeout = lock_timeout(file, BUSY_TIMEOUT)
-        connection = _connect(file or ":memory:", timeout)
-        return _prepare(connection, file, timeout)
+        if file is None:
+            return _prepare(_connect(":memory:"), None)
+        make_private_folder(file.parent)
+        create_database(file)
+        if not os.access(file, os.W_OK):  # SQLite would open it, and refuse the first write after the question was answered
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return _prepare(_connect(file, lock_timeout(file, BUSY_TIMEOUT)), file)
 
 
 def connect_to_copy(file: Path) -> sqlite3.Connection:
     """A connection to a copy in memory of a store that cannot be written: 30 MB per thousand turns, in 20 ms.
 
-    Raises StoreError if the store cannot be read either.
+    SQLite reads a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct if the log is empty. Raises
+    StoreError if the store cannot be read either.
     """
+    log = file.with_name(f"{file.name}-wal")
     with translate_errors(file, "be read"):
-        image = bytearray(_read_image(file))
-        connection = _connect(":memory:")
-        if image:
-            image[18:20] = b"\1\1"  # the header's journal mode: memory has no write-ahead log
-            connection.deserialize(image)
-        return _prepare(connection, file)
+        mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+        copy = _connect(":memory:")
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=lock_timeout(file, BUSY_TIMEOUT))) as source:
+            source.backup(copy)
+        return _prepare(copy, file)
 
 
 @contextmanager
@@ -99,27 +150,13 @@ def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFE
             connection.execute("ROLLBACK")
 
 
-def _read_image(file: Path) -> bytes:
-    """The database's bytes. SQLite can read a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct
-    only if the log is empty.
-    """
-    if file.exists() and not file.stat().st_size:  # the first write to a new store failed; SQLite serializes no empty database
-        return b""
-    log = file.with_name(f"{file.name}-wal")
-    mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=lock_timeout(file, BUSY_TIMEOUT))) as connection:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # `serialize` does not report why it cannot read
-        return connection.serialize()
-
-
 def _connect(file: Path | str, timeout: float = 0.0) -> sqlite3.Connection:
     """Opened for all threads: a chat opens the store in a background thread and uses it in another."""
     return sqlite3.connect(file, timeout=timeout, isolation_level=None, check_same_thread=False, factory=rows.StoreDatabase)
 
 
-def _prepare(connection: sqlite3.Connection, file: Path | None, timeout: float = 0.0) -> sqlite3.Connection:
+def _prepare(connection: sqlite3.Connection, file: Path | None) -> sqlite3.Connection:
     """Set the connection up and create the tables of a new store. A store of another version is refused before the first write."""
-    deadline = time.monotonic() + timeout
     try:
         connection.text_factory = rows.decode_leniently
         connection.create_function("checksum", -1, rows.checksum, deterministic=True)
@@ -128,15 +165,8 @@ def _prepare(connection: sqlite3.Connection, file: Path | None, timeout: float =
         connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten with zeros; see secure_delete.py
         connection.execute("PRAGMA synchronous = FULL")  # acknowledged turns survive a power cut; measured at 0.3 ms a transaction
         connection.execute("PRAGMA cache_size = -4000")  # KB; 4,000 messages are read in the same time with 16,000
-        is_set = False
-        while not is_set:
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                is_set = True
-            except sqlite3.OperationalError as e:  # SQLite does not wait here, and two processes may create the store at the same moment
-                if not (e.sqlite_errorname or "").startswith("SQLITE_BUSY") or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.005)
+        with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
+            connection.execute("PRAGMA journal_mode = WAL")
         with transaction(connection):  # a write even if there are tables: a store that cannot be written must fail now
             if connection.execute("PRAGMA user_version").fetchone() == (0,):
                 statement = ""  # one at a time, because `executescript` commits the open transaction, and half of the tables would remain

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
 from zkchat_cli.store import conversations, facts, messages, rows, sent_prompts
-from zkchat_cli.store.database import connect, transaction
-from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
+from zkchat_cli.store.database import connect, describe_store, transaction, translate_errors
 
 _MOST_SKIPPED = 10_000
 """Row numbers that are tried one by one behind a row that cannot be read: a lost page of a tree has the places of some thousand rows."""
