@@ -211,7 +211,7 @@ def test_a_misspelled_agent_is_reported(installation: Installation) -> None:
     _, notices = ask(session, "@reseacher is it sound?")
     assert notices == ["no agent and no file is called @reseacher; the message is sent as it is"]
     assert ask(session, "@anna says it is sound")[1] == ["no agent and no file is called @anna; the message is sent as it is"]
-    assert ask(session, "so @anna says")[1] == ["no file is called @anna; it is sent as it is"]
+    assert ask(session, "so @anna says")[1] == ["no agent and no file is called @anna; the message is sent as it is"]
     assert len(ask(session, "so @a1 @b2 @c3 @d4 say")[1]) == 3
     for text in ("anna@researcher.org says so", "@Filters says so"):
         assert ask(session, text)[1] == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
-from factories import AppFixture, DeltaModel, compact_session, make_app, make_compaction, reply, report_of, tool_reply
+from factories import AppFixture, DeltaModel, make_app, reply, report_of, tool_reply
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -118,7 +118,7 @@ def test_documents_and_tools_share_one_numbering(app: AppFixture) -> None:
     assert numbers == list(range(1, len(numbers) + 1))
     resumed = app.reopen(session, deltas())
     report_of(resumed.send("[[Combining]] again, and [[Limiting]]"))
-    assert [c.number for c in resumed.history[-2].chunks] == [len(numbers) + 1]
+    assert [c.number for c in resumed.history[-2].chunks] == [1, len(numbers) + 1]
     assert [r.numbers for r in resumed.history[-2].references] == [(1,), (len(numbers) + 1,)]
 
 
@@ -175,57 +175,12 @@ def test_a_repeated_chunk_costs_nothing() -> None:
     assert str(second.delivery_reason).startswith("0 tokens")
 
 
-def test_a_note_already_in_the_prompt_is_referred_to_by_number(app: AppFixture) -> None:
+def test_a_note_named_again_is_sent_again_with_the_same_number(app: AppFixture) -> None:
     session = app.session(deltas())
-    report_of(session.send("[[Combining]]?"))
-    message = [m for m in session.prompt("And [[Combining]]?").messages if m.kind == "documents"][-1]
-    assert "[its text is above: source 1; read it again if it is not]" in message.content
-    assert "Excerpts of them" not in message.content
-    assert "Read " not in message.content
-    report = report_of(session.send("What of [[Combining]]?"))
-    assert (report.references[0].above, report.references[0].numbers) == (True, (1,))
-    assert session.history[2].chunks == ()
-
-
-def test_a_changed_shortened_or_folded_note_is_injected_again(app: AppFixture, vault: Path) -> None:
-    session = app.session(deltas())
-    report_of(session.send("[[Combining]]?"))
-    write_notes(vault, {"Queries/Combining.md": "# Combining\n\nNow it says something else.\n"})
-    app.vault.refresh()
-    assert "something else" in [m for m in session.prompt("[[Combining]]?").messages if m.kind == "documents"][-1].content
-    report_of(session.send("[[Filters]]?"))
-    session = compact_session(session, make_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
-    assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
-    session = compact_session(session, make_compaction("They spoke.", session.history[3].id, id="s2"))
-    assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
-
-
-def test_a_note_named_again_in_a_turn_that_compacts_is_sent_again(app: AppFixture, vault: Path) -> None:
-    write_notes(vault, {"Kitchen.md": "# Kitchen\n\n" + "The tiles are from Delft. " * 60})
-    app.vault.refresh()
-    model = DeltaModel([reply("Noted. " * 150)])
-    session = app.session(model, max_context=4096, tools=())
-    report_of(session.send("[[Kitchen]]?"))
-    for _ in range(2):
-        report_of(session.send("Tell me more. " * 100))
-    report = report_of(session.send("And the tiles of [[Kitchen]]? " * 40))
-    assert report.compaction is not None
-    assert report.compaction.tokens_after == report.context.total_tokens
-    assert "are from Delft" in "".join(m.content for m in model.requests[-1].messages if m.kind == "documents")
-
-
-def test_a_note_named_again_is_sent_again_where_other_documents_push_its_turn_out_of_the_prompt(app: AppFixture, vault: Path) -> None:
-    write_notes(vault, {"Kitchen.md": "# Kitchen\n\n" + "The tiles are from Delft. " * 60})
-    app.vault.refresh()
-    for words in range(150, 190, 8):
-        model = DeltaModel([reply("Noted. " * 150)])
-        session = app.session(model, max_context=4096, strategy="discard", retrieval="before")
-        for text in ("[[Kitchen]]?", *["Hm. " * words] * 2):
-            report_of(session.send(text))
-        shown = [m.content for m in session.prompt("And the tiles of [[Kitchen]] and [[Filters]]?").messages]
-        report_of(session.send("And the tiles of [[Kitchen]] and [[Filters]]?"))
-        assert [m.content for m in model.requests[-1].messages] == shown
-        assert "".join(shown).count("are from Delft") >= 60
+    for question in ("[[Combining]]?", "What of [[Combining]]?"):
+        report_of(session.send(question))
+    first, second = (message for message in session.history if message.role == "user")
+    assert [chunk.number for chunk in second.chunks] == [chunk.number for chunk in first.chunks] == [1]
 
 
 # on the command line
@@ -239,9 +194,6 @@ def test_context_commands_show_the_decisions(zkchat: Program) -> None:
     assert "  summary     [[Limiting]]  Queries/Limiting.md: all of it takes " in shown
     [first, second] = zkchat("context", "show", "--next", "[[Limiting]]", "--json").json["documents"]
     assert (first["relative_path"], first["delivery"], second["delivery"]) == ("Queries/Combining.md", "injected", "injected")
-    assert "[[Combining]]  Queries/Combining.md: its text is in the prompt already, source 1" in (
-        zkchat("context", "show", "--next", "And [[Combining]]?").out
-    )
 
 
 def test_imports_in_piped_text_are_ignored(zkchat: Program, vault: Path) -> None:

@@ -110,7 +110,6 @@ class DocumentReference(Value):
     candidates: tuple[str, ...] = ()  # for a broken link the nearest existing names, for an ambiguous one the notes that lost
     delivery: Delivery | None = None
     delivery_reason: str | None = None  # why it was delivered so, with the figures
-    above: bool = False  # whether an earlier message or tool put its text into the prompt already
 
     @property
     def candidate_links(self) -> str:

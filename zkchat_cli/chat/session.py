@@ -11,7 +11,6 @@ from typing import Any
 from zkchat_cli import events
 from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
@@ -54,8 +53,7 @@ class ZkChatSession:
         self._state = ConversationState(services, conversation)
         self._prompts = PromptBuilder(services, self._state)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
-        self._retriever = Retriever(services, self._state)
-        self._messages = UserMessageBuilder(services, self._state, self._prompts, self._retriever)
+        self._messages = UserMessageBuilder(services, self._state, self._prompts)
         self._turn: TurnInProgress | None = None
         """The last one, or the one in progress."""
         self._scan_valid_until = float("-inf")
@@ -121,7 +119,7 @@ class ZkChatSession:
             notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
         from zkchat_cli.chat.turn_pipeline import TurnPipeline  # 40 ms, for which the budget bar does not wait
 
-        pipeline = TurnPipeline(self.services, self._state, self._prompts, self._recorder, self._retriever, self._messages)
+        pipeline = TurnPipeline(self.services, self._state, self._prompts, self._recorder, self._messages)
         self._turn = turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
@@ -188,7 +186,7 @@ class ZkChatSession:
     @property
     def usage(self) -> ContextUsage:
         """The figures of `prompt()`, at a lower cost."""
-        return self._prompts.build(self._retriever.with_retrieval(self.runtime)).usage
+        return self._prompts.build(self._messages.with_retrieval(self.runtime)).usage
 
     @property
     def last_usage(self) -> ContextUsage:
@@ -225,7 +223,7 @@ class ZkChatSession:
         import zkchat_cli.chat.turn_pipeline  # noqa: F401  as in _run_turn
 
         self._prompts.warm_up(self.runtime)
-        self._retriever.warm_up()
+        self._messages.warm_up()
 
     def _next_prompt(self, text: str | None) -> tuple[Runtime, Prompt]:
         self.runtime = self._with_external(self.runtime)
@@ -234,9 +232,9 @@ class ZkChatSession:
 
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:
         if not text:
-            return self._retriever.with_retrieval(self.runtime), ()
+            return self._messages.with_retrieval(self.runtime), ()
         runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
-        runtime = self._retriever.with_retrieval(runtime)
+        runtime = self._messages.with_retrieval(runtime)
         bare = self._messages.build_bare(runtime, user_input)
         message, _ = self._messages.add_documents(runtime, bare, user_input, self.references.copy())
         return runtime, (message,)
@@ -327,7 +325,7 @@ class ZkChatSession:
         """`compact` as events; closing it stops the model, and then nothing is stored."""
         if not request.preview:
             self._recorder.store_pending()
-        runtime, timer = self._retriever.with_retrieval(self.runtime), PhaseTimer(self.services.clock)
+        runtime, timer = self._messages.with_retrieval(self.runtime), PhaseTimer(self.services.clock)
         return Compactor(self.services, self._state, self._prompts, runtime, request, timer).run()
 
     def undo_compaction(self) -> Compaction | None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message
@@ -37,7 +36,6 @@ class TurnPipeline:
     state: ConversationState
     prompts: PromptBuilder
     recorder: TurnRecorder
-    retriever: Retriever
     messages: UserMessageBuilder
 
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
@@ -61,7 +59,7 @@ class TurnPipeline:
                 with turn.timer("prepare"):
                     self.state.references = references.copy()
                     runtime = replace(turn.runtime, tools=with_tools.tools, instructions=with_tools.instructions)
-                    turn.runtime = self.retriever.with_retrieval(runtime, retrieval or user_input.retrieval)
+                    turn.runtime = self.messages.with_retrieval(runtime, retrieval or user_input.retrieval)
                     turn.messages[0], warnings = self.messages.add_documents(turn.runtime, bare, user_input, self.state.references)
                 new = [warning for warning in warnings if warning not in reported]
                 reported.update(new)
@@ -181,7 +179,7 @@ class TurnPipeline:
             return ()
         vault, summary = self.services.vault, self.prompts.summaries.summary
         paths = {chunk.relative_path for chunk in turn.user.chunks}
-        injected = [reference for reference in turn.user.references if reference.above or reference.relative_path in paths]
+        injected = [reference for reference in turn.user.references if reference.relative_path in paths]
         known = merge_references(injected, aggregate_documents(turn.chunks, summary, vault.link_name))
         sources = self.prompts.memory(turn.runtime).find_sources(turn.memory_sent)
         remembered = [

@@ -1,28 +1,44 @@
-"""A message of the user before it is stored: the agent that it mentions, the documents that it names, and their text for the prompt."""
+"""A message of the user before it is stored: the agent that it mentions, the documents that it names, and their text for the prompt.
+
+Passages of the notes reach a turn in two ways: the model searches with tools, or zkchat searches before the model is called.
+`choose_retrieval` decides by the setting, the model and its window.
+"""
 
 import difflib
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.retrieval import MOST_PASSAGES, SMALL_WINDOW, Retriever
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget, turn_budget_after_compaction
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget
 from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.events import Notice
-from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
-from zkchat_cli.references.chunk_format import chunk_tokens, reduce_to_fit
+from zkchat_cli.llm.base import Model
+from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
+from zkchat_cli.references.chunk_format import chunk_tokens, rank_chunks, reduce_to_fit
 from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import ImportRoots, find_mentions
 from zkchat_cli.summarization.sentence_scoring import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import estimate_tokens
+from zkchat_cli.tools.base import Tool
 
+if TYPE_CHECKING:
+    from zkchat_cli.llm.offline.question import AnalyzedQuestion
+
+SMALL_WINDOW = 16_384
+"""Tokens of a window up to which a model counts as small, and passages are found before the question: tools would fill it."""
+FIRST_ANSWERS = 2
+"""Answers without a tool call after which a model counts as one that calls none."""
+MOST_PASSAGES = 10
+"""Results of a search, as in the offline provider."""
+EARLIER_QUESTIONS = 5
+"""Questions in which the subject of a follow-up is looked for."""
 SIMILAR = 0.7
 """How similar to an agent's name a word must be to be taken for a misspelling of it: people are addressed by `@name`, too."""
 MOST_NAMED = 3
@@ -65,20 +81,41 @@ class UserInput(NamedTuple):
         return cls(text, typed, parse_agent_mention(text) if typed in (None, text) else None)
 
 
-@dataclass
+def choose_retrieval(
+    wanted: RetrievalMode | Literal["auto"], model: Model, tools: Sequence[Tool], window: int, problem: str = ""
+) -> Retrieval:
+    """The mode for a value of `retrieval.mode`, and the reason. `problem` says why the model's tool calls are of no use."""
+    if model.name == "offline":
+        return Retrieval(mode="tools", reason="the offline provider searches by itself")
+    if wanted != "auto":
+        if tools or wanted == "before":
+            return Retrieval(mode=wanted, reason="retrieval.mode")
+        return Retrieval(mode="before" if wanted == "both" else "none", reason=f"retrieval.mode = {wanted}, without any tools")
+    if not tools:
+        return Retrieval(mode="none", reason="this agent has no tools")
+    if model.calls_tools is False:
+        return Retrieval(mode="before", reason=f"{model.name} cannot call tools, as {model.known_from} says")
+    if problem:
+        return Retrieval(mode="before", reason=problem)
+    if window <= SMALL_WINDOW:
+        writes = any(tool.writes for tool in tools)
+        return Retrieval(mode="both" if writes else "before", reason=f"a window of {window:,} tokens is too small for tools alone")
+    return Retrieval(mode="tools", reason=f"the model can call tools, in a window of {window:,} tokens")
+
+
 class UserMessageBuilder:
-    services: SessionServices
-    state: ConversationState
-    prompts: PromptBuilder
-    retriever: Retriever
-    _named: tuple[object, int] = (None, 0)
-    """The documents that the message being typed names, and their tokens."""
+    def __init__(self, services: SessionServices, state: ConversationState, prompts: PromptBuilder) -> None:
+        self._services, self._state, self._prompts = services, state, prompts
+        self._judged: dict[str, tuple[int, tuple[ZkChatMessage, ...] | None, int, str | None]] = {}
+        """By model: how many exchanges were judged, the last of them, the answers without a call, and the verdict if that is known."""
+        self._named: tuple[object, int] = (None, 0)
+        """The documents that the message being typed names, and their tokens."""
 
     def build_bare(self, runtime: Runtime, user_input: UserInput) -> ZkChatMessage:
         """The message without documents: it can be stored before the model's window is known."""
         agent = runtime.agent.name if runtime.agent is not None else None
         mention = user_input.mention.text if user_input.mention is not None else None
-        bare = self.services.new_message("user", user_input.text, self.state.head, status="pending", agent=agent, addressed=mention)
+        bare = self._services.new_message("user", user_input.text, self._state.head, status="pending", agent=agent, addressed=mention)
         tokens = runtime.counter.count_raw(bare.prompt_text)
         points = user_input.learning_points
         if points is None:
@@ -89,107 +126,117 @@ class UserMessageBuilder:
         self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager, *, search: bool = True
     ) -> tuple[ZkChatMessage, list[Notice]]:
         """The message with the documents that it names and the passages found for it, and the problems with them. The text that goes into
-        the prompt is numbered by `references`, and `augmented_token_count` includes it. Text that an earlier message brings into the prompt
-        is left out. Without `search` neither passages are looked for nor the names of files that are like those in the message."""
+        the prompt is numbered by `references`, and `augmented_token_count` includes it. Without `search` neither passages nor similar names
+        of files are looked for."""
+        settings, count = runtime.settings, runtime.counter.count
         mode = runtime.retrieval.mode if runtime.retrieval else None
         plain = runtime.model.plain_excerpts and runtime.window.tokens <= SMALL_WINDOW
         bare = bare.model_copy(update={"retrieval": mode, "plain_excerpts": plain})
         text = bare.prompt_text
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
-        summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
-        roots = ImportRoots(self.services.vault, self.services.working_folder)
+        summary, with_links = self._prompts.summaries.summary, settings.references.enabled
+        roots = ImportRoots(self._services.vault, self._services.working_folder)
         try:
             mentions, names = find_mentions(text, roots, summary, typed, with_links=with_links, compare=search)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         about_named = any(mention.reference.relative_path for mention in mentions)
-        found = self.retriever.search(text, about_named=about_named) if search and mode in ("before", "both") else []
-        unknown = self._unknown_name_notices(names, user_input.text)
+        found = self.search(text, about_named=about_named) if search and mode in ("before", "both") else []
+        unknown = [self._unknown_name_notice(name) for name in names[:MOST_NAMED]]
         if not mentions and not found:
             return bare, unknown
-        for compacted in (False, True):
-            budget = self._injection_budget(runtime, bare, compacted=compacted)
-            injected = inject(mentions, text, budget) if mentions else Injection()
-            named_ids = {chunk.id for chunk in injected.chunks}
-            left = budget.left - sum(map(budget.cost, injected.chunks))
-            others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
-            [passages] = reduce_to_fit((others,), int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
-            chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
-            message = with_documents(bare, injected.number_references(chunks), chunks, runtime)
-            if not self._lacks_text_above(runtime, message):
-                break
-        return message, [*unknown, *injected.warnings]
+        left = 0  # of the messages' budget
+        with suppress(PromptTooLarge):
+            usage = self._prompts.build(runtime, (bare,)).usage
+            left = history_budget(usage, runtime.budget) + usage.message_breakdown.recalled
+        # the model cannot read more of the documents than it gets, if it has no tools
+        ratio = max(settings.context.injection_ratio, 0 if mode in ("tools", "both", None) else UNREADABLE_SHARE)
+        budget = InjectionBudget(left, ratio, lambda chunk: chunk_tokens(chunk, count))
+        injected = inject(mentions, text, budget) if mentions else Injection()
+        named_ids = {chunk.id for chunk in injected.chunks}
+        left -= sum(map(budget.cost, injected.chunks))
+        others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
+        [passages] = reduce_to_fit((others,), int(settings.retrieval.ratio * left), count)
+        chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
+        named = injected.number_references(chunks)
+        tokens = runtime.counter.count_raw(describe_documents(named, chunks, mode, as_text=plain))
+        update = {"references": named, "chunks": chunks, "augmented_token_count": (bare.token_count or 0) + tokens}
+        return bare.model_copy(update=update), [*unknown, *injected.warnings]
 
     def count_typed(self, runtime: Runtime, text: str, *, with_documents: bool) -> tuple[int, bool]:
         """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
         counter = runtime.counter
         if len(text) > MAX_COUNTED:
             return estimate_tokens(text), bool(text)
-        names = self.state.version, _WRITTEN_NAME.findall(text)
+        names = self._state.version, _WRITTEN_NAME.findall(text)
         if with_documents and names != self._named[0]:
             tokens = None
             if names[1]:
-                bare, references = self.services.new_message("user", text), self.state.references.copy()
-                named, _ = self.add_documents(self.retriever.with_retrieval(runtime), bare, UserInput(text), references, search=False)
+                bare, references = self._services.new_message("user", text), self._state.references.copy()
+                named, _ = self.add_documents(self.with_retrieval(runtime), bare, UserInput(text), references, search=False)
                 tokens = named.augmented_token_count
             self._named = names, counter.scale(tokens) + MESSAGE_OVERHEAD if tokens else 0
         return counter.count(text) + (self._named[1] if with_documents else 0), bool(text) and counter.estimated
 
-    def _unknown_name_notices(self, names: Sequence[str], text: str) -> list[Notice]:
-        """What to tell about each `@name` in a text that is no file; one at the beginning may be meant for an agent."""
-        first = parse_agent_mention(text)
-        notices = []
-        for name in names[:MOST_NAMED]:
-            if first is not None and name == first.text:
-                similar = difflib.get_close_matches(first.name, self.services.agent_names(), 1, SIMILAR)
-                hint = f"nearest: @{similar[0]}" if similar else ""
-                notices.append(Notice(f"no agent and no file is called {name}; the message is sent as it is", hint))
-            else:
-                notices.append(Notice(f"no file is called {name}; it is sent as it is"))
-        return notices
+    def _unknown_name_notice(self, name: str) -> Notice:
+        """What to tell about an `@name` in a text that is no file; it may be meant for an agent."""
+        similar = difflib.get_close_matches(name[1:].lower(), self._services.agent_names(), 1, SIMILAR)
+        hint = f"nearest: @{similar[0]}" if similar else ""
+        return Notice(f"no agent and no file is called {name}; the message is sent as it is", hint)
 
-    def _injection_budget(self, runtime: Runtime, message: ZkChatMessage, *, compacted: bool) -> InjectionBudget:
-        """Room for the documents that a message names: what it leaves of the messages' budget without them; if the turns so far are about
-        to be `compacted`, what a summary and the turns that stay will leave of it."""
-        left, in_prompt = 0, dict[str, ContentChunk]()
-        with suppress(PromptTooLarge):
-            if compacted:
-                usage = self.prompts.fixed_cost(runtime, self.prompts.inputs(runtime, (message,), self.state.compaction))
-                kept = runtime.largest_summary + turn_budget_after_compaction(usage, runtime.budget, runtime.largest_summary)
-                left = max(0, history_budget(usage, runtime.budget) - kept)
-            else:
-                prompt = self.prompts.build(runtime, (message,))
-                left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
-                in_prompt = self._chunks_in_prompt(prompt)
-        ratio = runtime.settings.context.injection_ratio
-        if runtime.retrieval is not None and runtime.retrieval.mode not in ("tools", "both"):  # the model cannot read more of them
-            ratio = max(ratio, UNREADABLE_SHARE)
-        return InjectionBudget(left, ratio, lambda chunk: chunk_tokens(chunk, runtime.counter.count), in_prompt)
+    def warm_up(self) -> None:
+        """Load in advance what the first search for a question needs."""
+        self._analyze("…", follows=False)
 
-    def _lacks_text_above(self, runtime: Runtime, message: ZkChatMessage) -> bool:
-        """Whether the text that a message refers to as above is not in its prompt, or may be shortened or folded by a compaction."""
-        above = {number for reference in message.references if reference.above for number in reference.numbers}
-        if not above:
-            return False
-        with suppress(PromptTooLarge):
-            prompt = self.prompts.build(runtime, (message,))
-            return prompt.usage.compaction.due or not above <= {chunk.number for chunk in self._chunks_in_prompt(prompt).values()}
-        return True
+    def with_retrieval(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
+        """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
+        setting = wanted or runtime.settings.retrieval.mode
+        problem = self._tool_problem(runtime) if setting == "auto" else ""
+        return runtime.with_retrieval(choose_retrieval(setting, runtime.model, runtime.tools, runtime.window.tokens, problem))
 
-    def _chunks_in_prompt(self, prompt: Prompt) -> dict[str, ContentChunk]:
-        """The numbered chunks that earlier messages bring into a prompt unshortened, by id."""
-        compaction = self.state.compaction
-        shortened = compaction.masked if compaction else ()
-        sources = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
-        messages = (self.state.find_message(id_) for id_ in sources if id_ not in shortened)
-        return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
+    def _tool_problem(self, runtime: Runtime) -> str:
+        """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or nothing shows it."""
+        name, exchanges = runtime.model.name, self._state.exchanges
+        count, last, without, problem = self._judged.get(name, (0, None, 0, None))
+        if exchanges[count - 1 : count] != (last,):  # another branch, or nothing was judged yet
+            count, without, problem = 0, 0, None
+        while problem is None and count < len(exchanges):
+            messages = last = exchanges[count]
+            count += 1
+            question, answer = messages[0], messages[-1]
+            if question.retrieval != "tools" or answer.model != name:
+                continue
+            if calls := [call for message in messages for call in message.tool_calls]:
+                unreadable = all(call.malformed is not None for call in calls)
+                problem = f"{name} called tools with unreadable arguments" if unreadable else ""
+            elif not question.chunks and self.search(question.prompt_text, follows=False):  # it needed a call
+                without += 1
+            if without == FIRST_ANSWERS:
+                problem = f"{name} called no tool in its first {FIRST_ANSWERS} answers"
+        self._judged[name] = count, last, without, problem
+        return problem or ""
 
+    def search(self, text: str, *, follows: bool = True, about_named: bool = False) -> list[ContentChunk]:
+        """The passages for a question, best first; of a follow-up also by the words of the question before it. None for small talk, for a
+        question about documents as a whole that it names (`about_named`), or if the vault is gone."""
+        question = self._analyze(text, follows=follows)
+        if question is None or (about_named and question.about_document):
+            return []
+        try:
+            found = [self._services.vault.search(query, MOST_PASSAGES) for query in question.searches]
+        except VaultError:  # the scan before has reported it
+            return []
+        return list({found[call][rank].id: found[call][rank] for call, rank in rank_chunks(found)}.values())
 
-def with_documents(
-    message: ZkChatMessage, references: Sequence[DocumentReference], chunks: Sequence[ContentChunk], runtime: Runtime
-) -> ZkChatMessage:
-    """The message with these documents and excerpts, and the tokens that it takes with them."""
-    text = describe_documents(references, chunks, message.retrieval, as_text=bool(message.plain_excerpts))
-    tokens = runtime.counter.count_raw(text)
-    update = {"references": tuple(references), "chunks": tuple(chunks), "augmented_token_count": (message.token_count or 0) + tokens}
-    return message.model_copy(update=update)
+    def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":
+        """What a question asks for, of a follow-up with what was asked before; None for small talk."""
+        # only a turn that searches needs this, and it would delay the start
+        from zkchat_cli.llm.offline.question import analyze_question, reply_to_small_talk
+
+        if reply_to_small_talk(text, (), ()) is not None:
+            return None
+        questions = (message for message in reversed(self._state.history) if message.role == "user")
+        earlier = [*islice(questions, EARLIER_QUESTIONS)][::-1] if follows else []
+        asked = [*((message.id, message.prompt_text) for message in earlier), ("", text)]
+        messages = [PromptMessage(role="user", content=content, tokens=0, kind="conversation", source_ids=(id_,)) for id_, content in asked]
+        return analyze_question(messages, len(messages) - 1)

@@ -5,9 +5,8 @@ sections that are relevant to the message are injected as far as they fit. Pure:
 so that a prompt built from the log later is the same.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from types import MappingProxyType
 from typing import NamedTuple
 
 from zkchat_cli.events import Notice
@@ -43,15 +42,11 @@ class Injection(NamedTuple):
 
 
 class InjectionBudget(NamedTuple):
-    """`left`: tokens left of the message budget. `ratio`: the share of them for one document. `cost`: the tokens of a chunk in the prompt.
-
-    `in_prompt`: chunks that are already in the prompt, by id.
-    """
+    """`left`: tokens left of the message budget. `ratio`: the share of them for one document. `cost`: a chunk's tokens in the prompt."""
 
     left: int
     ratio: float
     cost: Callable[[ContentChunk], int]
-    in_prompt: Mapping[str, ContentChunk] = MappingProxyType({})
 
 
 def inject(mentions: Sequence[MentionedDocument], message: str, budget: InjectionBudget) -> Injection:
@@ -67,13 +62,6 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
         reference, text = mention.reference, mention.chunks
         if reference.relative_path is None:
             documents.append((reference, ()))
-            continue
-        same = [each for chunk in text if (each := budget.in_prompt.get(chunk.id)) is not None and each.text == chunk.text]
-        present = tuple(chunk.number for chunk in same if chunk.number is not None)
-        if present and len(present) == len(text):
-            reason = f"its text is in the prompt already, source {', '.join(map(str, present))}"
-            above = {"delivery": "injected", "delivery_reason": reason, "above": True, "numbers": present, "number": present[0]}
-            documents.append((reference.model_copy(update=above), ()))
             continue
         costs = [0 if chunk.id in chunks else budget.cost(chunk) for chunk in text]
         room = min(int((budget.ratio if mention.readable else max(budget.ratio, UNREADABLE_SHARE)) * left), total)
@@ -155,7 +143,7 @@ def describe_documents(
     """
     present = {chunk.number for chunk in chunks}
     lines = [_describe_document(reference, present) for reference in references]
-    unread = any(r.relative_path and not r.above and (r.delivery != "injected" or not present) for r in references)
+    unread = any(r.relative_path and (r.delivery != "injected" or not present) for r in references)
     rest = "what is not below" if present else "them"
     can_read = retrieval not in ("before", "none")
     request = (
@@ -176,7 +164,5 @@ def _describe_document(reference: DocumentReference, present: set[int | None]) -
     summary = f": {reference.summary}" if reference.summary else ""
     below = [str(number) for number in reference.numbers if number in present]
     where = f" [its {'text' if reference.delivery == 'injected' else 'beginning or parts'}: source {', '.join(below)}]" if below else ""
-    if reference.above:
-        where = f" [its text is above: source {', '.join(map(str, reference.numbers))}; read it again if it is not]"
     headings = f" [headings: {'; '.join(reference.headings)}]" if reference.headings else ""
     return f"- {reference.wikilink} ({reference.relative_path}{part}){summary}{where}{headings}"
