@@ -29,7 +29,7 @@ def test_marks_arrows_and_bars_are_words() -> None:
     assert spoken(lines) == "Sources\n  [1] verified: [[Roof]]   Roof.md:3\n"
     assert spoken([styled_line("→ hybrid"), styled_line("✗ [[Ruf]] not found")]) == "current: hybrid\nproblem: [[Ruf]] not found\n"
     assert spoken([StyledLine((StyledSpan("total "), *BudgetBar(41, 100).spans))]) == "total 41%\n"
-    assert spoken([StyledLine((StyledSpan("│", spoken="line 3: "), StyledSpan("dry", quoted=True)))]) == "line 3: “dry” (quoted)\n"
+    assert spoken([StyledLine((StyledSpan("> 3 │ "), StyledSpan("dry", quoted=True)))]) == "> 3 : “dry” (quoted)\n"
 
 
 def test_printed_lines_begin_with_words_and_progress_is_one_line() -> None:

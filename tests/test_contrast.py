@@ -7,9 +7,10 @@ import io
 import re
 
 import pytest
+from rich.color import Color
 
 from zkchat_cli.terminal import input_line
-from zkchat_cli.terminal.screen import _SGR, DARK, EITHER, LIGHT, STYLES, Palette, Screen, choose_palette, rgb
+from zkchat_cli.terminal.screen import _SGR, DARK, EITHER, LIGHT, STYLES, Palette, Screen, choose_palette
 from zkchat_cli.views.text import styled_line
 
 DARK_BACKGROUNDS = ("#000000", "#0c0c0c", "#1e1e1e", "#282c34", "#300a24", "#002b36", "#303030")
@@ -36,7 +37,9 @@ def parsed(color: str) -> tuple[int, ...]:
     ("palette", "backgrounds"), [(DARK, DARK_BACKGROUNDS), (LIGHT, LIGHT_BACKGROUNDS), (EITHER, ("#000000", "#ffffff"))]
 )
 def test_every_color_is_readable_on_its_backgrounds(palette: Palette, backgrounds: tuple[str, ...]) -> None:
-    figures = {(name, on): contrast(rgb(number), parsed(on)) for name, number in palette.items() for on in backgrounds}
+    figures = {
+        (name, on): contrast(Color.from_ansi(number).get_truecolor(), parsed(on)) for name, number in palette.items() for on in backgrounds
+    }
     assert {name: round(figure, 2) for name, figure in figures.items() if figure < 4.5} == {}
 
 

@@ -80,7 +80,7 @@ def row(name: str, path: str, **more: Any) -> StyledLine:
 
 
 def lines_text(lines: list[StyledLine], width: int | None = None) -> str:
-    return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=False))
+    return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width))
 
 
 def test_columns_are_aligned_by_what_characters_take_not_by_their_number() -> None:
@@ -102,14 +102,14 @@ def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[
     def looks(spans: Any) -> list[tuple[str, str]]:
         return [(c, span.style) for span in spans for c in sanitize_name(span.text) if c != " "]
 
-    made = lay_out(lines, width, plain=False)
+    made = lay_out(lines, width)
     assert looks(span for each in made for span in each) == looks(span for each in lines for span in (*each.left, *each.right))
     assert not any("\n" in span.text for each in made for span in each)
 
 
 @given(st.lists(st.builds(lambda *parts: StyledLine(*parts), SPANS, SPANS), max_size=4), st.integers(10, 60))
 def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[StyledLine], width: int) -> None:
-    for each in lay_out(lines, width, plain=False):
+    for each in lay_out(lines, width):
         text = "".join(span.text for span in each)
         assert get_cwidth(text.rstrip()) <= width or re.search(r"[^ ]{6,}|^ ", text)
 

@@ -17,7 +17,7 @@ from zkchat_cli.exporters.html import render_markdown
 from zkchat_cli.gui.widgets import StyledBrowser
 from zkchat_cli.markdown.scanner import BlockScanner
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.views.sources import ReferenceRow, reference_rows
+from zkchat_cli.views.sources import SourceItem, turn_source_items
 
 PAGE = 24  # turns in the document
 STEP = PAGE // 2  # turns by which it moves
@@ -31,7 +31,7 @@ class TranscriptPage(NamedTuple):
     """Turns of a conversation that has `turn_count`, each as HTML with its references. Turns are numbered from 1."""
 
     first: int
-    turns: Sequence[tuple[str, list[ReferenceRow]]]
+    turns: Sequence[tuple[str, list[SourceItem]]]
     turn_count: int
 
     @property
@@ -43,7 +43,7 @@ def render_page(exchanges: Sequence[Sequence[ZkChatMessage]], first: int | None 
     """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a worker's thread."""
     start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
     shown = enumerate(exchanges[start : start + PAGE], start + 1)
-    return TranscriptPage(start + 1, [(_for_qt(html.turn_html(turn, n)), reference_rows(turn)) for n, turn in shown], len(exchanges))
+    return TranscriptPage(start + 1, [(_for_qt(html.turn_html(turn, n)), turn_source_items(turn)) for n, turn in shown], len(exchanges))
 
 
 def _for_qt(text: str) -> str:

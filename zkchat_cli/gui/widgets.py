@@ -1,4 +1,5 @@
-"""Widgets around the transcript: panels for results of commands, errors and questions, the references of the selected turn, the budget bar.
+"""Widgets around the transcript: the input, panels for results of commands, errors and questions, the references of the selected turn,
+and the budget bar.
 
 What they show is HTML in the colors of the exported page, dark or light as the desktop is.
 """
@@ -7,25 +8,31 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QPainter, QPaintEvent, QPalette
+from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal
+from PySide6.QtGui import QFont, QFontDatabase, QKeyEvent, QTextCursor
 
+from zkchat_cli.completion import Suggestion, can_complete
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.exporters import html
 from zkchat_cli.models import ContextUsage
-from zkchat_cli.views.sources import BROKEN, ReferenceRow
-from zkchat_cli.views.text import BudgetBar, StyledLine, StyledSpan, styled_line
+from zkchat_cli.views.sources import SourceItem
+from zkchat_cli.views.text import CELLS, BudgetBar, StyledLine, StyledSpan, plain_text, styled_line
 
 HEIGHT = 190
-BAR_WIDTH = 130
 YES, MORE, NO = "yes", "more", "no"
 _CLASSES = {"green": "verified", "yellow": "cut", "red": "misquoted", "dim": "quiet", "cyan": "link", "bold": "bold"}
 """The style sheet's class for each style of a view."""
-_HUES = {"system": 210, "tools": 270, "summary": 40, "memory": 320, "documents": 175, "recalled": 20, "tool results": 240}
-
-
-def is_dark(palette: QPalette) -> bool:
-    return palette.base().color().lightness() < 128
+_COLORS = {
+    "system": "royalblue",
+    "tools": "mediumpurple",
+    "summary": "goldenrod",
+    "memory": "orchid",
+    "documents": "teal",
+    "recalled": "coral",
+    "conversation": "seagreen",
+}
+"""The color of each component in the budget bar; others are grey."""
+_MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
 
 
 def fixed_font() -> QFont:
@@ -56,7 +63,7 @@ class StyledBrowser(QtWidgets.QTextBrowser):
     def show_html(self, text: str) -> None:
         """Show it with a style sheet in the part of CSS that Qt knows."""
         self._html = text
-        c = html.colors(dark=is_dark(self.palette()))
+        c = html.colors(dark=self.palette().base().color().lightness() < 128)
         verdicts = ("verified", "cited", "cut", "misquoted", "missing")
         rules = (
             f"h2 {{ color: {c['quiet']}; font-size: small; margin-top: 14px; margin-bottom: 2px; }}",
@@ -157,64 +164,52 @@ class ReferencePanel(QtWidgets.QSplitter):
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Vertical)
-        self.rows: list[ReferenceRow] = []
+        self.items: list[SourceItem] = []
         self.list = QtWidgets.QListWidget()
         self.list.setAccessibleName("References of the selected turn")
         self.list.setWordWrap(True)
         self.list.setAlternatingRowColors(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.itemActivated.connect(lambda item: self.opened.emit(self.rows[self.list.row(item)].key))
+        self.list.itemActivated.connect(lambda item: self.opened.emit(self.items[self.list.row(item)].key))
         self.list.currentRowChanged.connect(self._select)
         self.passage = StyledBrowser("Passage in its note")
         self.addWidget(self.list)
         self.addWidget(self.passage)
         self.setSizes([300, 300])
 
-    def show_rows(self, rows: list[ReferenceRow]) -> None:
-        if rows == self.rows:
+    def show_items(self, items: list[SourceItem]) -> None:
+        if items == self.items:
             return
-        self.rows = rows
+        self.items = items
         self.list.blockSignals(True)
         self.list.clear()
-        self.list.addItems([row.text for row in rows])
+        self.list.addItems([f"{_item_text(item)}\n{item.verdict}" for item in items])
         self.list.blockSignals(False)
         self.passage.clear()
-        self._color_rows()
-
-    def _color_rows(self) -> None:
-        """Problems are red and documents that no answer cites are grey, as in the exported page."""
-        colors = html.colors(dark=is_dark(self.palette()))
-        for number, row in enumerate(self.rows):
-            name = "misquoted" if row.sign == BROKEN else "" if row.sign else "quiet"
-            self.list.item(number).setForeground(QColor(colors[name]) if name else self.palette().text())
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._color_rows()
 
     def select_number(self, number: str) -> None:
-        self.list.setCurrentRow(next((n for n, row in enumerate(self.rows) if row.key == number), -1))
+        self.list.setCurrentRow(next((n for n, item in enumerate(self.items) if item.key == number), -1))
 
     def _select(self, number: int) -> None:
-        row = self.rows[number] if number >= 0 else None
-        if row is not None and row.key:
-            self.selected.emit(row.key)
+        if number >= 0 and self.items[number].key:
+            self.selected.emit(self.items[number].key)
         else:
-            self.passage.show_html(f"<p class='problem'>{escape(row.where)}: {escape(row.summary)}</p>" if row is not None else "")
+            self.passage.show_html(f"<p class='problem'>{escape(_item_text(self.items[number]))}</p>" if number >= 0 else "")
 
 
-class BudgetButton(QtWidgets.QAbstractButton):
-    """The next prompt's tokens against the window, one segment for each component."""
+def _item_text(item: SourceItem) -> str:
+    return "\n".join(plain_text([line]).strip() for line in item.lines)
+
+
+class BudgetLabel(QtWidgets.QLabel):
+    """The next prompt's tokens against the window, with cells in the color of each component. The bar is a link."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard)
         self.setAccessibleName("Context budget")
         self.components: dict[str, int] = {}  # tokens by component
         self._usage: ContextUsage | None = None
-        self._bar = BudgetBar(0, 0)
 
     def show_usage(self, usage: ContextUsage | None, more: int = 0) -> None:
         """`more` are tokens of an answer that is being written; they count as conversation. Without `usage`, the last one stays."""
@@ -224,29 +219,120 @@ class BudgetButton(QtWidgets.QAbstractButton):
         counts = {"system": usage.system_tokens, "tools": usage.tool_tokens, **usage.message_breakdown.model_dump()}
         self.components = {name.replace("_", " "): tokens for name, tokens in counts.items()}
         self.components["conversation"] += more
-        self._bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
-        self.setText(f"{self._bar.figures} ({self._bar.percent})")
+        bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
+        cells = "".join(
+            f"<font color='{_COLORS.get(name, 'grey')}'>{'█' * round(CELLS * tokens / max(1, bar.limit))}</font>"
+            for name, tokens in self.components.items()
+        )
+        empty = bar.bar.count("░") * "░"
+        figures = f"{bar.figures} ({bar.percent})"
+        color = {"yellow": "darkorange", "red": "crimson"}.get(bar.color, "grey")
+        self.setText(f"<a href='context' style='text-decoration: none'>{cells}<font color='{color}'>{empty}</font></a> {figures}")
         words = ", ".join(f"{name} {tokens:,}" for name, tokens in self.components.items() if tokens)
         self.setToolTip(f"{words}. Click for the context and the exact prompt.")
-        self.setAccessibleDescription(f"{self.text()}: {words}")
-        self.updateGeometry()
-        self.update()
+        self.setAccessibleDescription(f"{figures}: {words}")
 
-    def sizeHint(self) -> QSize:  # noqa: N802  Qt's name
-        return QSize(BAR_WIDTH + self.fontMetrics().horizontalAdvance(self.text()) + 16, self.fontMetrics().height() + 6)
 
-    def paintEvent(self, _: QPaintEvent) -> None:  # noqa: N802  Qt's name
-        painter, dark = QPainter(self), is_dark(self.palette())
-        colors = html.colors(dark=dark)
-        at, top, height = 4.0, self.height() / 2 - 5, 10.0
-        painter.fillRect(QRectF(at, top, BAR_WIDTH, height), QColor(colors["line"]))
-        for name, tokens in self.components.items():
-            width = min(BAR_WIDTH * tokens / max(1, self._bar.limit), BAR_WIDTH + 4 - at)
-            painter.fillRect(QRectF(at, top, width, height), QColor.fromHsl(_HUES.get(name, 130), 150, 150 if dark else 110))
-            at += width
-        figures = {"green": self.palette().buttonText().color().name(), "yellow": colors["cut"], "red": colors["misquoted"]}
-        painter.setPen(QColor(figures[self._bar.color]))
-        painter.drawText(QRectF(BAR_WIDTH + 10, 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
-        if self.hasFocus():
-            painter.setPen(QColor(colors["link"]))
-            painter.drawRect(0, 0, self.width() - 1, self.height() - 1)
+class InputBox(QtWidgets.QPlainTextEdit):
+    sent = Signal(str)  # the text when Enter is pressed, even if it cannot be sent now
+    remembered = Signal(str)
+    completion_wanted = Signal(str, str)  # the text before and the text after the cursor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Message")
+        self.setPlaceholderText("Ask your notes. Enter sends, Alt+Enter starts a line; / [[ # and @ complete.")
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * 5)
+        self.history: list[str] = []  # newest first
+        self._at = -1
+        self._draft = ""
+        self._offers: Sequence[Suggestion] = ()
+        self._completer = QtWidgets.QCompleter(QStringListModel(self), self)
+        self._completer.setCompletionMode(QtWidgets.QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setWidget(self)
+        popup = self._completer.popup()
+        assert popup is not None
+        self._popup = popup
+        self._popup.setAccessibleName("Completions")
+        self._popup.clicked.connect(lambda index: self._accept(index.row()))
+        self._popup.installEventFilter(self)
+        self.textChanged.connect(self._ask_for_completions)
+
+    def set_text(self, text: str) -> None:
+        self.setPlainText(text)
+        self.moveCursor(QTextCursor.MoveOperation.End)
+
+    def offer(self, before: str, offers: Sequence[Suggestion]) -> None:
+        """Show the completions of a text, unless the user has typed more since."""
+        if before != self._before or not offers or not self.hasFocus():
+            self._popup.hide()
+            return
+        self._offers = offers
+        self._completer.setModel(QStringListModel([f"{each.label or each.text}   {each.description}".rstrip() for each in offers], self))
+        place = self.cursorRect()
+        place.setWidth(min(460, self.width()))
+        self._completer.complete(place)
+        self._popup.setCurrentIndex(self._completer.completionModel().index(0, 0))
+
+    @property
+    def _before(self) -> str:
+        """The text before the cursor. Qt counts positions in UTF-16, Python does not."""
+        cursor = self.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.Start, QTextCursor.MoveMode.KeepAnchor)
+        return cursor.selectedText().replace("\u2029", "\n")
+
+    def _ask_for_completions(self) -> None:
+        if can_complete(before := self._before):
+            self.completion_wanted.emit(before, self.toPlainText()[len(before) :])
+        else:
+            self._popup.hide()
+
+    def _accept(self, row: int) -> None:
+        offer = self._offers[max(0, row)]
+        cursor = self.textCursor()
+        replaced = self._before[len(self._before) - offer.replaced :]
+        cursor.setPosition(cursor.position() - len(replaced.encode("utf-16-le")) // 2, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(offer.text)
+        self._popup.hide()
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802  Qt's name
+        """While completions are shown, Tab and Enter take one; other keys are typed as usual."""
+        if watched is self._popup and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Tab or (event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers()):
+                self._accept(self._popup.currentIndex().row())
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self._popup.hide()
+                return True
+        return super().eventFilter(watched, event)  # type: ignore[arg-type]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
+        key, modifiers, line = event.key(), event.modifiers() & _MODIFIERS, self.textCursor().blockNumber()
+        is_enter = key in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and not modifiers:
+            self.sent.emit(self.toPlainText())
+        elif is_enter or (key == Qt.Key.Key_J and modifiers == Qt.KeyboardModifier.ControlModifier):
+            self.insertPlainText("\n")
+        elif key == Qt.Key.Key_Up and line == 0 and self._at + 1 < len(self.history):
+            self._recall(self._at + 1)
+        elif key == Qt.Key.Key_Down and self._at >= 0 and line == self.blockCount() - 1:
+            self._recall(self._at - 1)
+        else:
+            super().keyPressEvent(event)
+
+    def remember(self, text: str) -> None:
+        """Add a sent text to the history, and clear the input."""
+        self.history.insert(0, text)
+        self.remembered.emit(text)
+        self._at, self._draft = -1, ""
+        self.clear()
+
+    def _recall(self, at: int) -> None:
+        """Show a line of the history, or with -1 what was typed before."""
+        if self._at < 0:
+            self._draft = self.toPlainText()
+        self._at = at
+        self.blockSignals(True)
+        self.set_text(self.history[at] if at >= 0 else self._draft)
+        self.blockSignals(False)

@@ -23,9 +23,8 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import menu
-from zkchat_cli.gui.input_box import InputBox
 from zkchat_cli.gui.transcript import PAGE, TranscriptPage, TranscriptView, render_page
-from zkchat_cli.gui.widgets import MORE, NO, YES, BudgetButton, QuestionPanel, ReferencePanel, ResultPanel, lines_html
+from zkchat_cli.gui.widgets import MORE, NO, YES, BudgetLabel, InputBox, QuestionPanel, ReferencePanel, ResultPanel, lines_html
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
 from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall, ZkChatMessage, split_into_exchanges
@@ -87,7 +86,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.search.textChanged.connect(self.list_conversations)
         self.transcript, self.references = TranscriptView(), ReferencePanel()
         self.result, self.question, self.input = ResultPanel(), QuestionPanel(), InputBox()
-        self.transcript.turn_selected.connect(self.references.show_rows)
+        self.transcript.turn_selected.connect(self.references.show_items)
         self.transcript.citation_clicked.connect(self.references.select_number)
         self.transcript.page_wanted.connect(self._load_page)
         self.references.selected.connect(self._show_passage)
@@ -120,8 +119,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         for layout in (column, grid):
             layout.setContentsMargins(0, 0, 0, 0)
         self.setCentralWidget(self.panes)
-        self.state, self.speaker, self.typed, self.budget = QtWidgets.QLabel(), QtWidgets.QLabel(), QtWidgets.QLabel(), BudgetButton()
-        self.budget.clicked.connect(lambda: menu.show_context(self))
+        self.state, self.speaker, self.typed, self.budget = QtWidgets.QLabel(), QtWidgets.QLabel(), QtWidgets.QLabel(), BudgetLabel()
+        self.budget.linkActivated.connect(lambda _: menu.show_context(self))
         self.statusBar().addWidget(self.state, 1)
         for widget in (self.typed, self.speaker, self.budget):
             self.statusBar().addPermanentWidget(widget)

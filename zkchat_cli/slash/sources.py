@@ -259,7 +259,7 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbere
         }[citation.verdict]
         support = f"; {UNSUPPORTED}" if citation.is_unsupported else ""
         number = f" as [{citation.number}]" if numbered else ""
-        mark = VERDICT_MARKS[citation.verdict]._replace(text=f"{'':{indent}}{VERDICT_MARKS[citation.verdict].text} ", spoken="")
+        mark = VERDICT_MARKS[citation.verdict]._replace(text=f"{'':{indent}}{VERDICT_MARKS[citation.verdict].text} ")
         yield StyledLine((mark, StyledSpan(f"cited in turn {turn}{number}, {result}{support}")), indent=indent + 2)
 
 

@@ -17,7 +17,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import history_file
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory
 from zkchat_cli.terminal.job_control import InterruptHandler
-from zkchat_cli.terminal.screen import LinkTargets, Screen, note_opener, rgb, terminal_columns
+from zkchat_cli.terminal.screen import LinkTargets, Screen, note_opener, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
 from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
 from zkchat_cli.text.sanitize import sanitize_name
@@ -60,7 +60,7 @@ class Repl:
                 ChatCompleter(completer),
                 self._history,
                 pastes,
-                placeholder_style="#{:02x}{:02x}{:02x}".format(*rgb(screen.palette["dim"])) if screen.palette else "ansibrightblack",
+                placeholder_style=f"#{(8 + 10 * (screen.palette['dim'] - 232)) * 0x10101:06x}" if screen.palette else "ansibrightblack",
                 on_line_changed=self._on_line_changed,
                 on_drawn=lambda: self._background.start(),
             )

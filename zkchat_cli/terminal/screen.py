@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from urllib.parse import quote
 
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
-from zkchat_cli.views.text import StyledLine, StyledSpan, spoken_line, spoken_text, styled_line
+from zkchat_cli.views.text import StyledLine, StyledSpan, spoken_text, styled_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -52,7 +52,6 @@ DARK: Palette = {"green": 114, "yellow": 221, "red": 210, "cyan": 80, "magenta":
 LIGHT: Palette = {"green": 22, "yellow": 94, "red": 124, "cyan": 24, "magenta": 90, "dim": 240}
 EITHER: Palette = {"green": 29, "yellow": 131, "red": 163, "cyan": 63, "magenta": 98, "dim": 243}
 """For a background that is not known: as readable on black as on white."""
-_LEVELS = (0, 95, 135, 175, 215, 255)
 
 MAX_ADDRESS = 2000  # terminals ignore longer ones (VTE: 2083 bytes)
 WEB = ("http://", "https://", "mailto:")
@@ -84,7 +83,7 @@ class Screen:
 
     `columns` returns the width that lines are fitted to; without it lines keep their length, for files and for readers who resize the
     window. `lines` returns the height. `address` returns what opens the note at a path, if anything does. An `accessible` screen is for a
-    screen reader: nothing is drawn again, and signs and drawings are words. Without a `palette` it has the terminal's own sixteen colors.
+    screen reader: it has no colors, nothing is drawn again, and signs are words. Without a `palette` it has the terminal's sixteen colors.
     """
 
     out: TextIO
@@ -103,7 +102,7 @@ class Screen:
         return cls(
             sys.stdout,
             sys.stderr,
-            color=sys.stdout.isatty() and not plain,
+            color=sys.stdout.isatty() and not plain and not accessible,
             err_is_terminal=sys.stderr.isatty(),
             accessible=accessible,
             palette=choose_palette(background, env),
@@ -138,8 +137,8 @@ class Screen:
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
-        lines = map(spoken_line, lines) if self.accessible else lines
-        rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.color)
+        quoted = "{}" if self.color else "“{}” (quoted)" if self.accessible else "»{}«"
+        rows = lay_out(lines, self.columns() if self.columns is not None else None, quoted)
         if self.color:
             from rich.style import Style
             from rich.text import Text
@@ -152,7 +151,8 @@ class Screen:
                     text.append(span.text, Style.combine([Style(link=address), *map(console.get_style, span.style.split())]))
                 console.print(text, soft_wrap=True)  # the rows fit already, or may be of any length
         else:
-            self.out.write("".join(f"{_joined_text(row)}\n" for row in rows))
+            plain = "".join(f"{_joined_text(row)}\n" for row in rows)
+            self.out.write(spoken_text(plain) if self.accessible else plain)
         self.out.flush()
 
     def discard_output(self) -> None:
@@ -259,20 +259,13 @@ def choose_palette(background: str, env: Mapping[str, str]) -> Palette | None:
     return {"dark": DARK, "light": LIGHT}.get(background, EITHER)
 
 
-def rgb(number: int) -> tuple[int, int, int]:
-    """Red, green and blue of a color from number 16 on."""
-    if number >= 232:
-        return (8 + 10 * (number - 232),) * 3
-    cube = number - 16
-    return _LEVELS[cube // 36], _LEVELS[cube // 6 % 6], _LEVELS[cube % 6]
-
-
-def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> list[Spans]:
+def lay_out(lines: Iterable[StyledLine], width: int | None, quoted: str = "{}") -> list[Spans]:
     """The rows of these lines in `width` columns, or of any length: the right parts in one column, long lines broken between words.
 
-    `plain`: the output has no styles. rich.table cannot put a cell below the row instead of beside it, which narrow lists of sources need.
+    `quoted` is the format of quoted text. rich.table cannot put a cell below the row instead of beside it, which narrow lists of sources
+    need.
     """
-    safe = [StyledLine(_sanitize_spans(each.left, plain), _sanitize_spans(each.right, plain), each.indent) for each in lines]
+    safe = [StyledLine(_sanitize_spans(each.left, quoted), _sanitize_spans(each.right, quoted), each.indent) for each in lines]
     sizes = [(_count_columns(_joined_text(each.left)), _count_columns(_joined_text(each.right))) for each in safe]
     beside = [bool(each.right) and (width is None or sum(size) + len(GAP) <= width) for each, size in zip(safe, sizes, strict=True)]
     fitting = [size for size, fits in zip(sizes, beside, strict=True) if fits]
@@ -297,9 +290,9 @@ def _count_columns(text: str) -> int:
     return sum(0 if unicodedata.combining(c) or c == "\u200d" else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
-def _sanitize_spans(spans: Iterable[StyledSpan], plain: bool) -> Spans:
+def _sanitize_spans(spans: Iterable[StyledSpan], quoted: str) -> Spans:
     texts = ((span, sanitize_name(span.text)) for span in spans)
-    return tuple(span._replace(text=f"»{text}«" if plain and span.quoted else text) for span, text in texts)
+    return tuple(span._replace(text=quoted.format(text) if span.quoted else text) for span, text in texts)
 
 
 def _break_spans(spans: Spans, indent: int, width: int | None) -> list[Spans]:
@@ -330,4 +323,4 @@ def _break_lines(text: str, columns: int) -> str:
     for line in text.expandtabs(4).split("\n"):
         own = len(line) - len(line.lstrip(" "))
         lines.append(styled_line(line, indent=own if own > 4 else own + 4))
-    return "\n".join(_joined_text(row) for row in lay_out(lines, columns, plain=True))
+    return "\n".join(_joined_text(row) for row in lay_out(lines, columns))

@@ -4,18 +4,19 @@ A stored message contains everything that these lines need, so an old answer get
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from zkchat_cli.citations.quotes import merge_ranges, quote_ranges
-from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_reference, describe_uncited, uncited_references
+from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
 from zkchat_cli.models import (
     Citation,
     CitationVerdict,
     ContentChunk,
     DocumentReference,
+    ReferenceType,
     TurnReport,
     ZkChatMessage,
     group_by_number,
@@ -35,14 +36,13 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
 
 VERDICT_MARKS: dict[CitationVerdict, StyledSpan] = {
-    "verified": StyledSpan("✓", "green", spoken="verified:"),
-    "cited": StyledSpan("○", "dim", spoken="cited:"),
-    "cut": StyledSpan("✂", "yellow", spoken="cut:"),
-    "misquoted": StyledSpan("✗", "red", spoken="misquoted:"),
-    "missing": StyledSpan("✗", "red", spoken="missing:"),
+    "verified": StyledSpan("✓", "green"),
+    "cited": StyledSpan("○", "dim"),
+    "cut": StyledSpan("✂", "yellow"),
+    "misquoted": StyledSpan("✗", "red"),
+    "missing": StyledSpan("✗", "red"),
 }
 """Both wrong ones have the same mark, and the text says which."""
-BROKEN = "✗"
 MAX_UNUSED = 3
 MAX_HEADING = 80
 MAX_QUOTE, MAX_VERIFIED_QUOTE = 60, 200
@@ -50,6 +50,7 @@ MOST_COMPARED = 300  # words of a quotation up to which differences are marked
 CONTEXT = 3  # lines shown before and after an excerpt
 MAX_CONTEXT_LINE = 400
 _TYPES_OF_USER = ("direct", "import")
+ALL_TYPES = get_args(ReferenceType)
 _VERDICT_LABELS: "dict[QuotationVerdict, tuple[str, str]]" = {
     "verified": ("✓ verified", "green"),
     "cut": ("✂ cut", "yellow"),
@@ -57,6 +58,44 @@ _VERDICT_LABELS: "dict[QuotationVerdict, tuple[str, str]]" = {
     "not_found": ("✗ not found", "red"),
 }
 _LABEL_WIDTH = max(len(label) for label, _ in _VERDICT_LABELS.values())
+
+
+class SourceItem(NamedTuple):
+    """A source and the lines about it. `key` is what `/open` takes: its number, or the path of a note; empty where there is no note."""
+
+    key: str
+    verdict: str
+    lines: list[StyledLine]
+
+
+def source_items(
+    citations: Sequence[Citation], references: Sequence[DocumentReference], types: Collection[str] = _TYPES_OF_USER
+) -> list[SourceItem]:
+    """The cited sources by number, then the references of these types that no citation uses."""
+    name = link_names(references)
+    groups = group_by_number(citations)
+    used = {citation.relative_path for citation in citations}
+    listed = [reference for reference in references if reference.reference_type in types]
+    about: dict[str | None, str] = {r.relative_path: r.summary for r in listed if r.relative_path and r.summary}
+    digits = len(str(max(groups, default=0)))
+    items = []
+    for number, group in groups.items():
+        lines = _cited_lines(number, group, digits, name) + _summary_lines(about.pop(group[0].relative_path, None))
+        items.append(SourceItem(str(number) if group[0].relative_path else "", worst_verdict(each.verdict for each in group), lines))
+    for each in listed:
+        if each.relative_path is None:  # suggestions for it were shown when the turn began
+            items.append(SourceItem("", "broken", [styled_line(f"  ✗ {each.wikilink} not found", "yellow")]))
+        elif each.relative_path not in used:
+            path = StyledSpan(each.relative_path, "dim", each.relative_path)
+            head = StyledLine((StyledSpan("  · "), StyledSpan(each.wikilink, "cyan")), (path,))
+            items.append(SourceItem(each.relative_path, "not cited", [head, *_summary_lines(each.summary)]))
+    return items
+
+
+def turn_source_items(turn: Iterable[ZkChatMessage]) -> list[SourceItem]:
+    """What the messages of a turn cite, and each other document that they name or that tools found."""
+    references = {each.relative_path or each.wikilink: each for message in turn for each in message.references}
+    return source_items([each for message in turn for each in message.citations], [*references.values()], ALL_TYPES)
 
 
 def source_lines(
@@ -68,34 +107,18 @@ def source_lines(
     *,
     with_unused: bool = True,
 ) -> list[StyledLine]:
-    """The sources of an answer, at most `limit` (`rest` is the command that lists all): cited ones by number, then the documents that the
-    user named, then uncited sentences and, if wanted, unused documents. Empty if there is nothing to list.
+    """The sources of an answer, at most `limit` (`rest` is the command that lists all), with the documents that the user named; then
+    uncited sentences and, if wanted, unused documents. Empty if there is nothing to list.
     """
-    name = link_names(references)
-    groups = group_by_number(citations)
+    items = source_items(citations, references)
+    body = [line for item in items[:limit] for line in item.lines]
+    if len(items) > limit:
+        body.append(styled_line(f"  and {len(items) - limit} more: {rest}", "dim"))
     used = {citation.relative_path for citation in citations}
-    spare = [r for r in references if r.relative_path is None or r.relative_path not in used]
-    about: dict[str | None, str] = {
-        r.relative_path: r.summary for r in references if r.reference_type in _TYPES_OF_USER and r.relative_path and r.summary
-    }
-    digits = len(str(max(groups, default=0)))
-    shown = [
-        _cited_lines(number, group, digits, name) + _summary_lines(about.pop(group[0].relative_path, None))
-        for number, group in groups.items()
-    ]
-    for each in (reference for reference in spare if reference.reference_type in _TYPES_OF_USER):
-        if each.relative_path is None:  # suggestions for it were shown when the turn began
-            shown.append([styled_line(f"  ✗ {each.wikilink} not found", "yellow")])
-        else:
-            left = StyledSpan("  · ", spoken="  "), StyledSpan(each.wikilink, "cyan")
-            head = StyledLine(left, (StyledSpan(each.relative_path, "dim", each.relative_path),))
-            shown.append([head, *_summary_lines(each.summary)])
-    body = [each for group in shown[:limit] for each in group]
-    if len(shown) > limit:
-        body.append(styled_line(f"  and {len(shown) - limit} more: {rest}", "dim"))
-    unused = dict.fromkeys(r.relative_path for r in spare if r.relative_path and r.reference_type == "search" and with_unused)
+    found = dict.fromkeys(r.relative_path for r in references if r.relative_path and r.reference_type == "search" and with_unused)
+    unused = [path for path in found if path not in used]
     last = [StyledSpan(describe_uncited(uncited), "yellow")] if uncited and (body or unused) else []
-    for at, path in enumerate([*unused][:MAX_UNUSED]):
+    for at, path in enumerate(unused[:MAX_UNUSED]):
         last += [StyledSpan(", " if at else " · not used: " if last else "not used: ", "dim"), StyledSpan(path, "dim", path)]
     if len(unused) > MAX_UNUSED:
         last.append(StyledSpan(f" and {len(unused) - MAX_UNUSED} more", "dim"))
@@ -163,46 +186,6 @@ def _summary_lines(summary: str | None) -> list[StyledLine]:
     return [styled_line(f"      {summary}", "dim", indent=6)] if summary else []
 
 
-class ReferenceRow(NamedTuple):
-    """`key` is what `/open` takes: the number of a source, or the path of a note; empty for a broken link. `where` has note and heading."""
-
-    key: str
-    sign: str
-    verdict: str
-    where: str
-    summary: str
-
-    @property
-    def text(self) -> str:
-        """Two paragraphs of the list."""
-        number = f"[{self.key}]" if self.key.isdecimal() else ""
-        return f"{' '.join(filter(None, (self.sign, number, self.where)))}\n{': '.join(filter(None, (self.verdict, self.summary)))}"
-
-
-def reference_rows(turn: Sequence[ZkChatMessage]) -> list[ReferenceRow]:
-    """What the messages of a turn cite, by number, then broken links, and then other documents that they name or that tools found."""
-    summaries = {each.relative_path: each.summary for message in turn for each in message.references if each.summary}
-    rows = []
-    for number, group in group_by_number(each for message in turn for each in message.citations).items():
-        verdict = worst_verdict(each.verdict for each in group)
-        first = next((each for each in group if each.relative_path), group[0])
-        if first.relative_path is None:
-            rows.append(ReferenceRow("", BROKEN, verdict, f"[{number}]", NO_SOURCE))
-            continue
-        line = f", line {line_range(first.start_line, first.end_line)}" if first.start_line is not None else ""
-        where = source_name(first.relative_path, note_name(first.relative_path), first.heading) + line
-        rows.append(ReferenceRow(str(number), VERDICT_MARKS[verdict].text, verdict, where, summaries.get(first.relative_path, "")))
-    for each in sorted(uncited_references(turn), key=lambda each: each.relative_path is not None):
-        about = "; ".join(filter(None, (describe_reference(each), each.summary)))
-        if each.relative_path is None:
-            rows.append(ReferenceRow("", BROKEN, "broken", each.wikilink, about))
-        else:
-            key = str(each.number) if each.number is not None else each.relative_path
-            where = source_name(each.relative_path, note_name(each.relative_path), each.heading)
-            rows.append(ReferenceRow(key, "", "not cited", where, about))
-    return rows
-
-
 class SourceLocation(NamedTuple):
     """The lines of an excerpt today. `change` says what changed since; `note` is the text of the note if it still contains the excerpt."""
 
@@ -250,7 +233,7 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
             context = text if len(text) <= MAX_CONTEXT_LINE else text[: MAX_CONTEXT_LINE - 1] + "…"
             rule, spans = "┊", [StyledSpan(context, "dim")] if text.strip() else []
         sign = ">" if any(span.quoted for span in spans) else " "
-        head = StyledSpan(f"{sign} {number:>{digits}} {rule}{' ' if spans else ''}", "dim", spoken=f"line {number}: ")
+        head = StyledSpan(f"{sign} {number:>{digits}} {rule}{' ' if spans else ''}", "dim")
         shown.append(StyledLine((head, *(span._replace(text=span.text.replace("\t", "    ")) for span in spans)), indent=digits + 5))
     return shown
 
@@ -287,7 +270,7 @@ def quotation_lines(quotations: "Sequence[TextQuotation]", link_name: Callable[[
             path = found.chunk.relative_path
             place = StyledSpan(f"{path}:{line_range(found.start_line, found.end_line)}", "cyan", path)
             where = [StyledSpan(f"{source_name(path, link_name(path), found.heading)}  ", "dim"), place]
-        verdict = StyledSpan(f"{label:<{_LABEL_WIDTH}}", style, spoken=label.partition(" ")[2])
+        verdict = StyledSpan(f"{label:<{_LABEL_WIDTH}}", style)
         quote = StyledSpan(f"  “{truncate(' '.join(each.quote.split()), MAX_VERIFIED_QUOTE)}”")
         yield StyledLine((verdict, quote), tuple(where), indent=_LABEL_WIDTH + 2)
         spans = []

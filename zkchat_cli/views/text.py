@@ -14,23 +14,24 @@ PROMPT = "you › "  # what comes before the user's messages
 MOST_PROBLEMS = 3
 CELLS = 20
 YELLOW_FROM, RED_FROM = 0.7, 0.9
-_SPOKEN_SIGNS = {"✓": "ok: ", "✗": "problem: ", "→": "current: ", "──": "", "══": ""}
-"""What a screen reader gets for the signs that begin a line."""
-_SIGN = re.compile(rf"^(\s*(?:- )?)({'|'.join(_SPOKEN_SIGNS)}) ", re.MULTILINE)
+_SPOKEN_SIGNS = {
+    **{"✓": "ok: ", "✗": "problem: ", "✂": "cut: ", "○": "cited: ", "→": "current: "},
+    **{"·": "", "──": "", "══": "", "│": ": ", "┊": ": "},
+}
+"""What a screen reader gets for the signs that begin a line, or follow its number."""
+_SIGN = re.compile(rf"^([> ]*(?:\[?\d+\]? |- )?)({'|'.join(_SPOKEN_SIGNS)})(?: |$)|[█░]+ *", re.MULTILINE)
 
 
 class StyledSpan(NamedTuple):
     """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
 
     `quoted` text is put between » and « where there are no styles.
-    A screen reader gets `spoken` instead of the text, where that is a sign or a drawing.
     """
 
     text: str
     style: str = ""
     path: str | None = None
     quoted: bool = False
-    spoken: str | None = None
 
 
 class StyledLine(NamedTuple):
@@ -49,18 +50,8 @@ def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
 
 
 def spoken_text(text: str) -> str:
-    return _SIGN.sub(lambda match: match[1] + _SPOKEN_SIGNS[match[2]], text)
-
-
-def spoken_line(line: StyledLine) -> StyledLine:
-    """A line for a screen reader: words for its signs and drawings."""
-    first, *rest = map(_spoken_span, line.left or (StyledSpan(""),))
-    return line._replace(left=(first._replace(text=spoken_text(first.text)), *rest), right=tuple(map(_spoken_span, line.right)))
-
-
-def _spoken_span(span: StyledSpan) -> StyledSpan:
-    text = span.text if span.spoken is None else span.spoken
-    return span._replace(text=f"“{text}” (quoted)" if span.quoted else text, quoted=False)
+    """Text for a screen reader: words for its signs, and no bars."""
+    return _SIGN.sub(lambda found: f"{found[1]}{_SPOKEN_SIGNS[found[2]]}" if found[2] else "", text.replace("] ✓ ", "] verified: "))
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
@@ -146,7 +137,7 @@ class BudgetBar(NamedTuple):
     @property
     def spans(self) -> tuple[StyledSpan, StyledSpan]:
         """Cells and percentage."""
-        return StyledSpan(self.bar, self.color, spoken=""), StyledSpan(f" {self.percent:>4}", spoken=self.percent)
+        return StyledSpan(self.bar, self.color), StyledSpan(f" {self.percent:>4}")
 
     @property
     def figures(self) -> str:

@@ -24,7 +24,7 @@ def doctor(
     --repair says what was lost, and keeps the damaged file under a name with the date.
     """
     from zkchat_cli.cli.commands.doctor.checks import run_checks
-    from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+    from zkchat_cli.views.text import styled_line
 
     repaired = _repair_store(ctx) if repair else None
     found = run_checks(ctx.startup_options())
@@ -38,8 +38,7 @@ def doctor(
         mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
         lines.append(styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style))
         if check["next_step"]:
-            arrow = StyledSpan(f"{'':<{NAME_WIDTH + 3}}→ ", "yellow", spoken="  next step: ")
-            lines.append(StyledLine((arrow, StyledSpan(check["next_step"], "yellow"))))
+            lines.append(styled_line(f"{'':<{NAME_WIDTH + 3}}→ {check['next_step']}", "yellow"))
     document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired}
     ctx.print_result(document | {"error": error.to_json() if failed else None}, lines)
     if failed:
