@@ -20,11 +20,11 @@ DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes 
 
 
 class Confirmation:
-    """Asks on a prompt of its own, without history. `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question instead of
-    stopping a turn. Keys that were pressed before the question appeared are dropped, because they were meant for something else."""
+    """Asks for an answer. `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question instead of stopping a turn. Keys that
+    were pressed before it appeared are dropped, because they were meant for something else."""
 
     def __init__(self, screen: Screen, pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
-        self._color, self._accessible = screen.color, screen.accessible
+        self._screen = screen
         self._pause_interrupts = pause_interrupts
 
     def ask(self, question: str) -> bool:
@@ -35,29 +35,15 @@ class Confirmation:
         """The text of the answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input."""
         from zkchat_cli.terminal.plain_input import read_line  # needed here only
 
-        read = read_line if self._accessible else self._read_shown
-        with self._pause_interrupts():
-            try:
-                return read(f"{sanitize_name(question)} [{choices}] ").strip()
-            except (EOFError, KeyboardInterrupt):
-                return STOPPED
-
-    def _read_shown(self, question: str) -> str:
-        from prompt_toolkit import PromptSession  # with its parts 0.1 s, which `ask` in a pipe does not need
-        from prompt_toolkit.formatted_text import FormattedText
-        from prompt_toolkit.history import DummyHistory
-        from prompt_toolkit.input.typeahead import clear_typeahead
-        from prompt_toolkit.output import ColorDepth
-
-        from zkchat_cli.terminal.text_layout import break_line  # imports rich
-
-        depth = None if self._color else ColorDepth.DEPTH_1_BIT
-        prompt: PromptSession[str] = PromptSession(history=DummyHistory(), color_depth=depth, enable_suspend=True)
         if termios is not None and sys.stdin.isatty():
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-        clear_typeahead(prompt.input)
-        rows = [row.rstrip() for row in break_line(question, prompt.output.get_size().columns - 1)]
-        return prompt.prompt(FormattedText([("bold" if self._color else "", "\n".join(rows) + " ")]))
+        with self._pause_interrupts():
+            try:
+                self._screen.print(f"{sanitize_name(question)} [{choices}]", "bold")
+                return read_line("› ").strip()
+            except (EOFError, KeyboardInterrupt):
+                self._screen.print()
+                return STOPPED
 
 
 class ApprovalPrompt:
@@ -120,5 +106,4 @@ def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Scr
 
 
 def show_diff(diff: str, screen: Screen) -> None:
-    for line in diff_lines(diff):
-        screen.print("".join(span.text for span in line.left), *(span.style for span in line.left if span.style))
+    screen.show(diff_lines(diff))

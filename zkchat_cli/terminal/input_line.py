@@ -7,7 +7,6 @@ import asyncio
 import re
 import threading
 import time
-from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -20,13 +19,10 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER, EditingMode
 from prompt_toolkit.filters import Always, Condition, emacs_mode, has_focus, has_selection, vi_insert_mode, vi_navigation_mode
-from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
-from prompt_toolkit.formatted_text.utils import fragment_list_len
+from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
-from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
-from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
@@ -48,53 +44,35 @@ QUIT_HINT = "press Ctrl-C again to quit"
 POLL_INTERVAL = 0.05  # seconds between two checks whether the history's file is known: a blocked thread would delay leaving the chat
 MAX_LINES = 8  # lines from which a paste is folded
 MAX_CHARACTERS = 1_500
-_FIRST, _LAST = 0x10F000, 0x10FFFD
-_FOLDED = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")  # the end of Unicode's private planes, where fonts have no characters
+_LABEL = re.compile(r"\[pasted [^\[\]\n]*\]")
 
 
-class Pastes(Processor):
-    """The long pastes of a chat, for its whole duration: the input history may contain any of them. Each is one character in the input
-    line, shown as `[pasted 120 lines]` and sent in full, so that no key can leave half of it."""
+class Pastes:
+    """The long pastes of a chat, for its whole duration: the input history may contain any of them. The input line has `[pasted 120 lines]`
+    instead of the text, which is sent in full."""
 
     def __init__(self) -> None:
-        self._texts: list[str] = []
+        self._texts: dict[str, str] = {}
 
     def fold(self, text: str) -> str:
-        """The text to insert for a paste: a placeholder, or a short text itself, with `\\n` line ends."""
+        """The text to insert for a paste: a label, or a short text itself, with `\\n` line ends."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if text.count("\n") < MAX_LINES and len(text) <= MAX_CHARACTERS:
             return text
-        self._texts.append(text)
-        return chr(_FIRST + len(self._texts) - 1)
+        lines = len(text.removesuffix("\n").split("\n"))
+        size = f"{lines} lines" if lines > 1 else f"{len(text)} characters"
+        label, number = f"[pasted {size}]", 2
+        while self._texts.setdefault(label, text) != text:
+            label, number = f"[pasted {size}, {number}]", number + 1
+        return label
 
     def unfold(self, line: str) -> str:
         """The line with every paste in full."""
-        return line if line.isascii() else _FOLDED.sub(lambda match: self._text(match[0]) or match[0], line)
+        return _LABEL.sub(lambda label: self._texts.get(label[0], label[0]), line)
 
-    def label(self, character: str) -> str | None:
-        """The label of a placeholder; None for any other character."""
-        text = self._text(character)
-        if text is None:
-            return None
-        lines = len(text.removesuffix("\n").split("\n"))
-        return f"[pasted {lines} lines]" if lines > 1 else f"[pasted {len(text)} characters]"
-
-    def _text(self, character: str) -> str | None:
-        number = ord(character) - _FIRST
-        return self._texts[number] if 0 <= number < len(self._texts) else None
-
-    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
-        fragments = transformation_input.fragments
-        if transformation_input.document.text.isascii():
-            return Transformation(fragments)
-        shown: StyleAndTextTuples = []
-        offsets = [0]
-        for fragment in explode_text_fragments(fragments):
-            label = self.label(fragment[1]) if len(fragment[1]) == 1 else None
-            shown.append((f"{fragment[0]} class:pasted", label) if label is not None else fragment)
-            offsets.append(offsets[-1] + fragment_list_len([shown[-1]]))
-        last = len(offsets) - 1
-        return Transformation(shown, lambda source: offsets[min(source, last)], lambda display: bisect_right(offsets, display) - 1)
+    def label_at_end(self, text: str) -> str:
+        """The label that the text ends with, which is deleted as a whole; empty if there is none."""
+        return next((label for label in self._texts if text.endswith(label)), "")
 
 
 class InputLine:
@@ -136,7 +114,6 @@ class InputLine:
             # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
             complete_while_typing=Condition(lambda: can_complete(self._session.default_buffer.document.text_before_cursor)),
             reserve_space_for_menu=MENU_LINES,
-            input_processors=[pastes],
             bottom_toolbar=self._draw_toolbar,
             enable_suspend=True,
             tempfile_suffix=".md",
@@ -240,6 +217,7 @@ def _key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBindin
     """The keys beyond prompt_toolkit's own for Emacs and vi."""
     keys = KeyBindings()
     after_link = Condition(lambda: get_app().current_buffer.document.text_before_cursor.endswith("]]"))
+    after_paste = Condition(lambda: bool(pastes.label_at_end(get_app().current_buffer.document.text_before_cursor)))
     at_prompt = has_focus(DEFAULT_BUFFER)  # in a search (Ctrl+R) Enter and Ctrl+C belong to the search
     last_interrupt = float("-inf")
 
@@ -286,6 +264,11 @@ def _key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBindin
         """Right after a link: continue inside it with a heading."""
         event.current_buffer.delete_before_cursor(2)
         event.current_buffer.insert_text(event.data)
+
+    @keys.add("backspace", filter=at_prompt & after_paste)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        buffer.delete_before_cursor(len(pastes.label_at_end(buffer.document.text_before_cursor)))
 
     @keys.add("c-x", "c-e", filter=at_prompt & ~has_selection & (emacs_mode | vi_insert_mode))
     @keys.add("v", filter=at_prompt & vi_navigation_mode & ~has_selection)

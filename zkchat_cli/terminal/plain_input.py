@@ -65,6 +65,8 @@ class PlainInputLine:
             self._is_reading = False
         if line.strip():
             self._history.append_string(line)
+            if readline is not None:
+                readline.add_history(line)
         return line
 
     def _complete(self, line: str, number: int) -> str | None:
@@ -94,29 +96,14 @@ class PlainInputLine:
         show()
 
 
-class _SuspendedError(Exception):
-    """Ctrl-Z was pressed while this was typed. readline restores its mode of the terminal before that of the shell."""
-
-
 def read_line(prompt: str, default: str = "") -> str:
-    """A line that is edited as in a shell. Ctrl-C raises KeyboardInterrupt; after Ctrl-Z and `fg` the line is as it was."""
-
-    def suspend(*_: object) -> None:
-        raise _SuspendedError(readline.get_line_buffer() if readline is not None else "")
-
-    handlers: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
-    if readline is not None:
-        handlers[signal.SIGTSTP] = suspend
-    while True:
-        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        try:
-            with terminal_mode(suspends=True):
-                if readline is not None:
-                    readline.set_startup_hook((lambda text=default: readline.insert_text(text)) if default else None)
-                return input(prompt)
-        except _SuspendedError as e:
-            default = str(e)
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-        signal.raise_signal(signal.SIGSTOP)
+    """A line that is edited as in a shell. Ctrl-C raises KeyboardInterrupt."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with terminal_mode(suspends=True):
+            if readline is not None:
+                readline.set_auto_history(False)
+                readline.set_startup_hook((lambda: readline.insert_text(default)) if default else None)
+            return input(prompt)
+    finally:
+        signal.signal(signal.SIGINT, before)
