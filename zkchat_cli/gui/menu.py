@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QPlainTextEdit
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.gui.widgets import YES, StyledBrowser, fixed_font, lines_html
+from zkchat_cli.gui.widgets import StyledBrowser, fixed_font, lines_html
 from zkchat_cli.models import Compaction
 from zkchat_cli.views.prompts import pinned_turns, prompt_text, usage_lines
 from zkchat_cli.views.text import StyledLine, styled_line
@@ -93,7 +93,7 @@ def _compact(window: "ChatWindow") -> None:
             window.result.show_outcome([describe_compaction(preview)])
             return
         lines = [styled_line(describe_compaction(preview)), *map(styled_line, (preview.summary or "").splitlines())]
-        window.question.ask("Compact the conversation?", lambda answer, _: window.run_command("/compact") if answer == YES else None, lines)
+        window.question.ask("Compact the conversation?", lambda yes: window.run_command("/compact") if yes else None, lines)
 
     window.state.setText("writing a summary …")
     window.run(lambda session: session.compact(preview=True), show)

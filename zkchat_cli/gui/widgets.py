@@ -19,7 +19,6 @@ from zkchat_cli.views.sources import SourceItem
 from zkchat_cli.views.text import CELLS, BudgetBar, StyledLine, StyledSpan, plain_text, styled_line
 
 HEIGHT = 190
-YES, MORE, NO = "yes", "more", "no"
 _CLASSES = {"green": "verified", "yellow": "cut", "red": "misquoted", "dim": "quiet", "cyan": "link", "bold": "bold"}
 """The style sheet's class for each style of a view."""
 _COLORS = {
@@ -90,14 +89,22 @@ class StyledBrowser(QtWidgets.QTextBrowser):
 
 
 class Panel(QtWidgets.QFrame):
-    def __init__(self, name: str) -> None:
+    """HTML above the input, with buttons for the answers to it: the last one is what Escape gives."""
+
+    def __init__(self, name: str, *answers: str) -> None:
         super().__init__()
         self.setFrameShape(QtWidgets.QFrame.Shape.StyledPanel)
         self.text = StyledBrowser(name)
         self.text.document().setDefaultFont(fixed_font())
-        self.grid = QtWidgets.QGridLayout(self)
-        self.grid.setContentsMargins(2, 2, 2, 2)
-        self.grid.addWidget(self.text, 0, 0, 1, 4)
+        self._answered: Callable[[bool], object] = lambda _: None
+        self.buttons = [QtWidgets.QPushButton(answer) for answer in answers]
+        grid = QtWidgets.QGridLayout(self)
+        grid.setContentsMargins(2, 2, 2, 2)
+        grid.addWidget(self.text, 0, 0, 1, len(answers) + 1)
+        for column, button in enumerate(self.buttons):
+            button.clicked.connect(lambda _=False, yes=button is not self.buttons[-1]: self.answer(yes=yes))
+            grid.addWidget(button, 1, column)
+        grid.setColumnStretch(len(answers), 1)
         self.hide()
 
     def show_html(self, text: str) -> None:
@@ -107,53 +114,19 @@ class Panel(QtWidgets.QFrame):
         self.show()
         self.text.setFixedHeight(min(HEIGHT, int(self.text.document().size().height()) + 8))
 
-
-class ResultPanel(Panel):
-    def __init__(self) -> None:
-        super().__init__("Result")
-        close = QtWidgets.QToolButton()
-        close.setText("✕")
-        close.setAccessibleName("Close the result")
-        close.clicked.connect(self.hide)
-        self.grid.addWidget(close, 0, 4)
-
     def show_outcome(self, notices: Sequence[str], error: ZkchatError | None = None) -> None:
         """Show the notices of a turn, and why it failed."""
         failure = f"<p class='problem'>✗ {escape(error.message)}</p><p>{escape(error.hint)}</p>" if error is not None else ""
         self.show_html((lines_html((), "\n\n".join(notices)) if notices else "") + failure)
 
-
-class QuestionPanel(Panel):
-    """Shows one question with the answers yes and no, and hides when it is answered."""
-
-    def __init__(self) -> None:
-        super().__init__("Question")
-        self._answered: Callable[[str, str], object] = lambda *_: None
-        self.yes, self.more, self.no = (QtWidgets.QPushButton(label) for label in ("&Yes", "", "&No"))
-        self.typed = QtWidgets.QLineEdit()
-        self.typed.setPlaceholderText("No, because …")
-        self.typed.setAccessibleName("Why not")
-        self.typed.returnPressed.connect(lambda: self.answer(NO))
-        for column, (button, answer) in enumerate(((self.yes, YES), (self.more, MORE), (self.no, NO))):
-            button.clicked.connect(lambda _=False, answer=answer: self.answer(answer))
-            self.grid.addWidget(button, 1, column)
-        self.grid.addWidget(self.typed, 2, 0, 1, 4)
-        self.grid.setColumnStretch(3, 1)
-
-    def ask(self, text: str, answered: Callable[[str, str], object], lines: Sequence[StyledLine] = (), more: str = "") -> None:
-        """Ask, and call `answered` with YES, MORE or NO and the reason that was typed. `more` labels a third answer; only a question with
-        one takes a reason."""
+    def ask(self, question: str, answered: Callable[[bool], object], lines: Iterable[StyledLine] = ()) -> None:
         self._answered = answered
-        self.show_html(lines_html([styled_line(text, "bold"), *lines]))
-        self.more.setText(more)
-        self.typed.clear()
-        for widget in (self.more, self.typed):
-            widget.setVisible(bool(more))
-        self.no.setFocus()
+        self.show_html(lines_html([styled_line(question, "bold"), *lines]))
+        self.buttons[-1].setFocus()
 
-    def answer(self, answer: str) -> None:
+    def answer(self, *, yes: bool) -> None:
         self.hide()
-        self._answered(answer, self.typed.text().strip())
+        self._answered(yes)
 
 
 class ReferencePanel(QtWidgets.QSplitter):

@@ -24,7 +24,7 @@ from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import menu
 from zkchat_cli.gui.transcript import PAGE, TranscriptPage, TranscriptView, render_page
-from zkchat_cli.gui.widgets import MORE, NO, YES, BudgetLabel, InputBox, QuestionPanel, ReferencePanel, ResultPanel, lines_html
+from zkchat_cli.gui.widgets import BudgetLabel, InputBox, Panel, ReferencePanel, lines_html
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
 from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall, ZkChatMessage, split_into_exchanges
@@ -32,7 +32,7 @@ from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, NoteT
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
-from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision, decline
+from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, short_count, styled_line, summarize_problems
 from zkchat_cli.views.turn_steps import call_question, diff_lines, tool_line
@@ -57,7 +57,6 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._notices: list[str] = []
         self._error: ZkchatError | None = None
         self._counted = 0  # characters of the answer that are in the prompt that was measured last
-        self._approve_all = False
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
         self._actions = menu.build_menus(self)
@@ -85,7 +84,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.conversations.itemClicked.connect(lambda item: self.resume(item.data(_ID)))
         self.search.textChanged.connect(self.list_conversations)
         self.transcript, self.references = TranscriptView(), ReferencePanel()
-        self.result, self.question, self.input = ResultPanel(), QuestionPanel(), InputBox()
+        self.result, self.question, self.input = Panel("Result", "&Close"), Panel("Question", "&Yes", "&No"), InputBox()
         self.transcript.turn_selected.connect(self.references.show_items)
         self.transcript.citation_clicked.connect(self.references.select_number)
         self.transcript.page_wanted.connect(self._load_page)
@@ -236,7 +235,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _begin_turn(self, turn: Generator[events.Event, None, None]) -> None:
         self._streamed, self._counted, self._notices, self._error = "", 0, [], None
-        self.answering, self._approve_all = True, False
+        self.answering = True
         if self.transcript.page.last < self._end.last:
             self.transcript.show_page(self._end)
         self.transcript.begin_turn(self._line)
@@ -372,24 +371,20 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def ask(self, question: str, then: Callable[[], None]) -> None:
         """Ask a question, and call `then` after a yes."""
-        self.question.ask(question, lambda answer, _: then() if answer == YES else self.input.setFocus())
+        self.question.ask(question, lambda yes: then() if yes else self.input.setFocus())
+
+    # on a worker: whether the user approves
 
     def _approve_change(self, change: Change) -> Decision:
-        """The user's decision about a change of notes; "all" holds until the turn ends. This and the next method run on a worker."""
-        if self._approve_all and change.memory_file is None:
-            return ALLOWED
         lines = [*([styled_line(change.note, "yellow")] if change.note else []), *diff_lines(change.diff)]
-        answer, reason = self._wait_for_answer(f"{change.summary}?", lines, "&All of this answer")
-        self._approve_all = self._approve_all or answer == MORE
-        return decline(DECLINED, reason) if answer == NO else ALLOWED
+        return ALLOWED if self._wait_for_answer(f"{change.summary}?", lines) else DECLINED
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        answer, reason = self._wait_for_answer(call_question(call), (), "&Always")
-        return decline(DECLINED_CALL, reason) if answer == NO else Decision(True, always=answer == MORE)
+        return ALLOWED if self._wait_for_answer(call_question(call)) else DECLINED_CALL
 
-    def _wait_for_answer(self, question: str, lines: Sequence[StyledLine], more: str) -> tuple[str, str]:
-        given: Future[tuple[str, str]] = Future()
-        self._work.post(lambda: self.question.ask(question, lambda *answer: given.set_result(answer), lines, more))
+    def _wait_for_answer(self, question: str, lines: Sequence[StyledLine] = ()) -> bool:
+        given: Future[bool] = Future()
+        self._work.post(lambda: self.question.ask(question, given.set_result, lines))
         return wait_for(given)
 
     def _escape(self) -> None:
@@ -397,7 +392,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         if self._work.busy:
             self._work.stop()
         elif self.question.isVisible():
-            self.question.answer(NO)
+            self.question.answer(yes=False)
         elif self.result.isVisible():
             self.result.hide()
         else:

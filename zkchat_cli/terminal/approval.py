@@ -20,7 +20,7 @@ DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes 
 
 
 class Confirmation:
-    """Asks for an answer. `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question instead of stopping a turn. Keys that
+    """Asks for an answer. `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question and does not stop a turn. Keys that
     were pressed before it appeared are dropped, because they were meant for something else."""
 
     def __init__(self, screen: Screen, pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:

@@ -48,6 +48,7 @@ _CODE_STYLES = {
     ("Generic", "Inserted"): "green",
 }
 MAX_NESTING = 60
+OPEN_ROWS = 8  # rows at the end of a paragraph that may change, because a mark in them may begin emphasis, code or a link
 _WIKILINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
 _LINE_BREAK = re.compile(r"<br[ \t]{0,9}/?>[ \t]*", re.IGNORECASE)
 _REFERENCE = re.compile(
@@ -55,9 +56,6 @@ _REFERENCE = re.compile(
     r"|(?P<url>https?://[^\s<>\"`\[\]{}|\\^]{1,2000})"
 )
 _PUNCTUATION = ".,;:!?'*_~"  # of the sentence around an address, at the address's end
-_OPENER = re.compile(r"`|~~|&(?=[#\w]*\Z)|<(?=[A-Za-z]|\Z)|\*(?=\S|\Z)|(?<!\w)_|\[(?![^\[\]]*\][^(\[])|【(?![^【】]*】)")
-"""A mark that the text to come may still turn into the beginning of emphasis, code, a link or a character by its name."""
-LONGEST_WORD = 40  # characters of a word that moves to another row as a whole; text without spaces breaks anywhere
 _STRONG = re.compile(r"\*\*(?=[^\s*])([^*`\n]{1,300})(?<!\s)\*\*(?!\*)")
 _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
 _EMPHASIS = {"strong": "bold", "em": "italic", "s": "strike"}
@@ -131,7 +129,7 @@ def _decided_source(source: str) -> str:
 @dataclass
 class BlockRenderer:
     """Draws the blocks of a source one after the other. `previous` is the type of the last one that was drawn, empty before the first;
-    `unsure` is how many of its last rows may still change when more text comes."""
+    `unsure` is how many of its last rows may still change when more text comes: of code the last line, of a table all."""
 
     lines: list[str]
     console: Console
@@ -158,13 +156,13 @@ class BlockRenderer:
                 return self._item(node, width)
             case "table":
                 rows = self._table(node, width)
-                self.unsure = len(rows)  # any row may change the widths
-            case "fence":
-                rows = self._code(node, width)
             case "hr":
                 rows = [Text("─" * min(MAX_RULE, width), "frame")]
+            case "fence":
+                rows, last_line = self._code(node, width)
             case _:
                 rows = self._text(node, width)
+        self.unsure = last_line if node.type == "fence" else len(rows) if node.type == "table" else min(len(rows), OPEN_ROWS)
         self.previous = node.type
         return rows
 
@@ -193,38 +191,25 @@ class BlockRenderer:
         return [Text.assemble(margin if number else marker, row) for number, row in enumerate(rows)] if first else rows
 
     def _text(self, node: SyntaxTreeNode, width: int) -> list[Text]:
-        """A paragraph or heading. Its last row, and rows with marks that may become something else, are unsure."""
-        inline = InlineText(_inline_tokens(node), self.links)
-        text, certain = inline.text, len(inline.text) if inline.certain is None else inline.certain
+        """A paragraph or heading."""
+        text = inline_text(_inline_tokens(node), self.links)
         if node.type == "heading":
             level = int(node.tag[1:])
             text.stylize_before(f"heading{min(level, 3)}")
             text = Text.assemble(("#" * level + " ", "frame"), text) if level > 1 else text
-        last_line = text.plain.rfind("\n") + 1
-        if node.type == "heading" or "|" in text.plain[last_line:]:  # the line may become the head of a table
-            certain = min(certain, last_line)
-        rows = wrap(text, width)
-        end = 0
-        self.unsure = 1
-        for row in rows[:-1]:
-            end += len(row)
-            self.unsure += end > certain
-            end += text.plain[end] == "\n"
-        return rows
+        return wrap(text, width)
 
-    def _code(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+    def _code(self, node: SyntaxTreeNode, width: int) -> tuple[list[Text], int]:
+        """The rows, and how many of them the last line takes."""
         code = sanitize(node.content).expandtabs(4).removesuffix("\n")
         language = (node.info.split() or [""])[0].strip("{}.").lower()[:40]
-        rows: list[Text] = []
-        for line in _highlight(code, language, self.console).split("\n", allow_blank=True) if node.content else ():
-            parts = break_code(line, max(MIN_TEXT, width - 2))
-            rows += [Text("  ") + part for part in parts]
-            self.unsure = len(parts)
-        return rows
+        lines = _highlight(code, language, self.console).split("\n", allow_blank=True) if node.content else ()
+        parts = [break_code(line, max(MIN_TEXT, width - 2)) for line in lines]
+        return [Text("  ") + row for rows in parts for row in rows], len(parts[-1]) if parts else 0
 
     def _table(self, node: SyntaxTreeNode, width: int) -> list[Text]:
         cells = [row.children for part in node.children for row in part.children]
-        lines = [[InlineText(_inline_tokens(cell), self.links).text for cell in row] for row in cells]
+        lines = [[inline_text(_inline_tokens(cell), self.links) for cell in row] for row in cells]
         aligns = [str(cell.attrs.get("style", "")).rpartition(":")[2] or "left" for cell in cells[0]]
         for cell in lines[0]:
             cell.stylize("bold")
@@ -312,12 +297,15 @@ def _read_strong_in_cjk(state: StateInline, silent: bool) -> bool:
     return True
 
 
-class InlineText:
-    """Inline tokens as styled text. `certain`: how many characters can be drawn for good while more text comes; None: all."""
+def inline_text(tokens: Sequence[Token], links: LinkTargets) -> Text:
+    return _InlineText(tokens, links).text
+
+
+class _InlineText:
+    """Inline tokens as styled text."""
 
     def __init__(self, tokens: Sequence[Token], links: LinkTargets) -> None:
         self.text = Text()
-        self.certain: int | None = None
         self._links = links
         href = ""
         starts: list[int] = []
@@ -369,8 +357,6 @@ class InlineText:
     def _add_words(self, text: str, *, linked: bool) -> None:
         """Plain text, with its citations and addresses of the web as links."""
         text = text.replace("\t", " ")
-        if self.certain is None and (opener := _OPENER.search(text)):
-            self.certain = max(0, len(self.text) + opener.start() - LONGEST_WORD)  # a word may move to the row before
         at = 0
         for found in () if linked else _REFERENCE.finditer(text):
             self._add(text[at : found.start()])
