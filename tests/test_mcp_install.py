@@ -59,8 +59,7 @@ def test_a_client_gets_the_server_beside_what_it_has(user: Program, tmp_path: Pa
         "{}",
         '{"theme": "dark"}',
         '// mine\n{\n  "theme": "dark", // at night\n}\n',
-        '{\n  "context_servers": {},\n}\n',
-        '{\n  "context_servers": {\n    "zkchat": {"command": "old"}, /* "zkchat" */\n  },\n  "url": "http://x//y",\n}\n',
+        '{\n  "font": 12, /* "zkchat" */\n  "url": "http://x//y",\n}\n',
     ],
 )
 def test_comments_and_everything_else_in_settings_stay(user: Program, tmp_path: Path, text: str) -> None:
@@ -76,7 +75,15 @@ def test_comments_and_everything_else_in_settings_stay(user: Program, tmp_path: 
 
 
 def test_settings_that_are_not_understood_are_left_alone(user: Program, tmp_path: Path) -> None:
-    for client, text in (("cursor", "{"), ("cursor", "[]"), ("cursor", '{"mcpServers": 1}'), ("codex", "[x"), ("codex", "mcp_servers = 1")):
+    texts = (
+        ("cursor", "{"),
+        ("cursor", "[]"),
+        ("cursor", '{"mcpServers": 1}'),
+        ("cursor", '{"mcpServers": {}} // mine'),
+        ("codex", "[x"),
+        ("codex", "mcp_servers = 1"),
+    )
+    for client, text in texts:
         file = tmp_path / FILES[client][0]
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)

@@ -1,5 +1,1 @@
-"""The vault as an MCP server: other programs search notes, read them and verify quotations.
-
-`server` and its tools import the SDK (extra `zkchat[mcp]`), which takes more than a second; only `zkchat mcp` does. `clients` writes the
-configuration of other programs and needs none of it.
-"""
+"""The vault as an MCP server. It imports the SDK (extra `zkchat[mcp]`), which takes more than a second: only `zkchat mcp` does."""

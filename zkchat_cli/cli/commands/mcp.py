@@ -1,21 +1,41 @@
 """Serve the notes to other programs over the Model Context Protocol."""
 
+import json
 import os
+import re
 import secrets
 import signal
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import ConfigError, UsageError, reason
+from zkchat_cli.fileio import atomic_write, read_file
 
 COMMAND = command_group("Serve the notes to other programs over the Model Context Protocol.")
 TOKEN_VARIABLE = "ZKCHAT_MCP_TOKEN"
 CLIENTS = ("claude-code", "codex", "cursor", "zed", "vscode")
+NAME = "zkchat"
+SKILL_FILE = Path(__file__).parents[2] / "mcp" / "SKILL.md"
+MAX_BYTES = 50_000_000  # largest file that is read: Claude Code keeps the history of its projects in the file, too
+_UNCHANGED = "Nothing was changed. --print shows what to add."
+_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
+"""Strings, comments, and commas after the last member: Zed's and VS Code's files may have them."""
+
+
+class McpClient(NamedTuple):
+    """A program: its name, its configuration file, the table of servers there, further fields of an entry, and the file for a skill."""
+
+    title: str
+    file: Path
+    table: str
+    entry_fields: Mapping[str, object]
+    skill_file: Path
 
 
 @command(COMMAND, "vault", "config_file", default=True, epilog=examples("zkchat mcp", "zkchat mcp install claude-code"))
@@ -74,30 +94,95 @@ def install(
     import difflib
 
     from zkchat_cli.app import factory
-    from zkchat_cli.mcp import clients
 
-    target = clients.known_clients(os.environ, Path.home()).get(client)
-    if target is None:
+    if client not in CLIENTS:
         raise UsageError(f"there is no client {client}", f"The clients are {', '.join(CLIENTS)}.")
+    target = _known_client(client, os.environ, Path.home())
     with ctx.open_vault() as vault:  # raises VaultError for a folder that the server could not open
         root = str(vault.root)
     program = [sys.executable, "-P", "-m", "zkchat_cli", "mcp", "--vault", root]  # -P: no modules from the folder that the client works in
     if ctx.shared["config_file"]:
         program += ["--config", str(ctx.shared["config_file"].resolve())]
-    old = "" if print_only else clients.read_text(target.file)
-    files = {target.file: clients.text_with_server(target, program, old)}
+    old = "" if print_only else _read_text(target.file)
+    files = {target.file: _text_with_server(target, program, old)}
     if skill:
-        files[target.skill_file] = clients.SKILL_FILE.read_text()
+        files[target.skill_file] = SKILL_FILE.read_text()
     for file, text in files.items():
         if print_only:
             ctx.screen.print(text.rstrip())
             ctx.screen.remark(f"{target.title} reads it from {file}")
-        elif (before := clients.read_text(file)) == text:
+        elif (before := _read_text(file)) == text:
             ctx.screen.remark(f"{file} has it already: nothing was changed.")
         else:
-            backup = clients.write_with_backup(file, text, factory.now())
+            backup = _write_with_backup(file, text, factory.now())
             diff = difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm="")
             ctx.screen.print("\n".join(diff))
             ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
     if not print_only:
         ctx.screen.remark(f"Restart {target.title} to use it.")
+
+
+def _known_client(name: str, env: Mapping[str, str], home: Path) -> McpClient:
+    import platformdirs
+
+    skill = Path("skills", NAME, "SKILL.md")
+    shared_skill = home / ".agents" / skill
+    zed = Path(env["APPDATA"]) / "Zed" if os.name == "nt" else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
+    code = platformdirs.user_config_path("Code", appauthor=False, roaming=True)
+    claude_home = Path(env.get("CLAUDE_CONFIG_DIR") or home)
+    claude_skill = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / skill
+    codex_home = Path(env.get("CODEX_HOME") or home / ".codex")
+    clients = {
+        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skill),
+        "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skill),
+        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill),
+        "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}, shared_skill),
+        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill),
+    }
+    return clients[name]
+
+
+def _read_text(file: Path) -> str:
+    """The text of a file that is to be changed, empty if there is none. Raises ConfigError."""
+    try:
+        return read_file(file, MAX_BYTES).decode("utf-8-sig") if file.exists() else ""
+    except (OSError, ValueError) as e:
+        raise ConfigError(f"{file} cannot be changed: {reason(e)}", _UNCHANGED) from e
+
+
+def _text_with_server(client: McpClient, command: list[str], text: str = "") -> str:
+    """The text of a client's configuration with the server added; comments stay. Raises ConfigError for a text that is not understood."""
+    import tomlkit
+
+    table, entry = client.table, {**client.entry_fields, "command": command[0], "args": command[1:]}
+    is_toml = client.file.suffix == ".toml"
+    data = text if is_toml else _COMMENTS.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
+    try:
+        document: Any = tomlkit.parse(text) if is_toml else json.loads(data) if data.strip() else {}
+        servers = document.get(table, {}) if isinstance(document, dict) else None
+        if not isinstance(servers, dict):
+            raise TypeError(f"it has no table {table} of servers")
+        if servers.get(NAME) == entry:
+            return text
+        if data == text:
+            document.setdefault(table, tomlkit.table(is_super_table=True) if is_toml else {})[NAME] = entry
+            return tomlkit.dumps(document) if is_toml else json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        if table in document:
+            raise ValueError(f"it has comments, and {table} already")
+        begin = data.index("{") + 1
+        return f'{text[:begin]}\n  "{table}": {json.dumps({NAME: entry}, ensure_ascii=False)},{text[begin:]}'
+    except (TypeError, ValueError) as e:
+        raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", _UNCHANGED) from e
+
+
+def _write_with_backup(file: Path, text: str, now: str) -> Path | None:
+    """Replace a file in one step; returns the copy of the old one, named by the time, if there was one. Raises ConfigError."""
+    try:
+        backup = file.with_name(f"{file.name}.{now[:19].replace(':', '')}.bak") if file.exists() else None
+        if backup:
+            atomic_write(backup, read_file(file, MAX_BYTES), private=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(file, text)
+        return backup
+    except OSError as e:
+        raise ConfigError(f"{file} cannot be written: {reason(e)}", "Check its permissions. --print shows what to add.") from e
