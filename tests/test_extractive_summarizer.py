@@ -100,26 +100,7 @@ def test_a_quotation_brings_its_question_and_loses_its_source_number() -> None:
     )
 
 
-def test_a_correction_replaces_the_corrected_claim() -> None:
-    whole = summary(*CHATTER, ("The anvil stands on shelf seven.", "I see."), *CHATTER, ("No, the anvil stands on shelf nine.", "I see."))
-    assert "No, the anvil stands on shelf nine." in whole
-    assert "shelf seven" not in whole
-
-
-def test_a_corrected_sentence_is_never_kept_without_its_correction() -> None:
-    exchanges = (*CHATTER, ("When do we meet?", "The committee convenes on Tuesday, 4 May."), ("No, Thursday!", "I see."))
-    for room in range(10, 100):
-        short = summary(*exchanges, room=room)
-        assert "Tuesday" not in short or "No, Thursday!" in short
-    assert "Tuesday" in summary(*exchanges, room=100)
-
-
 # what was asked for
-
-
-def test_a_phrase_quoted_in_the_instructions_comes_first() -> None:
-    short = summary(*CHATTER, ("We met on 3 May 2020 in Lyon.", "It is hardly ever so."), room=35, wanted='keep "HARDLY ever" as it is')
-    assert "It is hardly ever so." in short
 
 
 def test_words_of_the_instructions_come_first_unless_they_are_common() -> None:

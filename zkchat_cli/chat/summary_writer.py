@@ -15,8 +15,7 @@ from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
 from zkchat_cli.context.turns import SUMMARY_TAG, fence, make_prompt_message
 from zkchat_cli.llm.base import Options, Request, collect
 from zkchat_cli.models import CompactionMode, PromptMessage, TokenUsage, sum_usage
-from zkchat_cli.summarization import summary_check
-from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, fit_transcript, parse_summary
+from zkchat_cli.summarization import prompt
 
 LEAST_ROOM = 150
 """Tokens of conversation in a request; fewer are not worth its instructions."""
@@ -75,19 +74,19 @@ class SummaryWriter:
             written = simple.after(written)._replace(problem=written.problem)
         if (summary := written.summary) is None:
             return written
-        source = f"{summary_check.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
-        decisions = summary_check.find_decisions(fold.new)
-        check = summary_check.check_summary(summary, source, decisions)
+        source = f"{prompt.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
+        decisions = prompt.find_decisions(fold.new)
+        check = prompt.check_summary(summary, source, decisions)
         if not check.problems:
             return written
         answer = make_prompt_message("assistant", "conversation", fence(SUMMARY_TAG, summary), self._counter)
-        correction = make_prompt_message("user", "conversation", summary_check.correction_request(check), self._counter)
+        correction = make_prompt_message("user", "conversation", prompt.correction_request(check), self._counter)
         if sum(m.tokens for m in (*messages, answer, correction)) <= self._room:
             second = yield from self._call((*messages, answer, correction), replaced, written.mode)
-            if second.summary and summary_check.check_summary(second.summary, source, decisions).problems <= check.problems:
+            if second.summary and prompt.check_summary(second.summary, source, decisions).problems <= check.problems:
                 summary = second.summary
             written = second.after(written)
-        repaired = summary_check.repair_summary(summary, source, decisions, self._limit, self._runtime.counter)
+        repaired = prompt.repair_summary(summary, source, decisions, self._limit, self._runtime.counter)
         problem = None if repaired else "the conversation has nothing of what the model's summary states"
         return written._replace(summary=repaired or None, problem=problem)
 
@@ -97,15 +96,15 @@ class SummaryWriter:
         """The result of a request, and its messages."""
         usual = self._limit if self._request.target is not None else int(policy.USUAL_SUMMARY_SHARE * self._runtime.budget.messages)
         size = min(self._limit, max(SMALLEST_SUMMARY, min(LARGEST_SUMMARY, usual)))
-        request = SummaryRequest(size, earlier, self._request.instructions, simple=mode == "simple")
-        overhead = sum(message.tokens for message in build_summary_request("", request, self._counter))
+        request = prompt.SummaryRequest(size, earlier, self._request.instructions, simple=mode == "simple")
+        overhead = sum(message.tokens for message in prompt.build_summary_request("", request, self._counter))
         room = int(JOINED_SHARE * (self._room - overhead) * (0.5 if request.simple else 1))
         if room < LEAST_ROOM:
             return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
-        text = fit_transcript(fold.new, room, self._counter)
+        text = prompt.fit_transcript(fold.new, room, self._counter)
         if not text:
             return ModelSummary(mode=mode), ()
-        messages = build_summary_request(text, request, self._counter)
+        messages = prompt.build_summary_request(text, request, self._counter)
         return (yield from self._call(messages, replaced, mode)), messages
 
     def _call(
@@ -116,7 +115,7 @@ class SummaryWriter:
             answer, reported, problem = yield from collect(self.model, Request(messages, options=options, window=self._window))
         # counted by zkchat if the provider does not report it
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer))
-        summary = parse_summary(answer)
+        summary = prompt.parse_summary(answer)
         tokens = self._runtime.counter.count(summary or "")
         if not problem and summary is None:
             problem = "the model's answer has no summary"

@@ -138,8 +138,8 @@ def citing_marks(written: Sequence[CitationMark], answer: str, sources: Sources,
         before = answer[mark.start - 1 : mark.start] if mark.start else ""
         defined = tuple(number for number in mark.numbers if number in footnotes)
         numbers = tuple(number for number in mark.numbers if number not in footnotes or number in known)
-        if defined and before == "]" and mark.start != end:
-            pass  # `[text][1]` is a link to what is defined
+        if defined and before == "]" and mark.start != end and not any(footnotes[n].notes for n in defined):
+            pass  # `[text][1]` is a link to the defined address
         elif mark.numbers and not numbers:
             if notes := tuple(note for number in defined for note in footnotes[number].notes):
                 yield CitingMark(mark._replace(numbers=()), notes, defined)

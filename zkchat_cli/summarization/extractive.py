@@ -12,7 +12,7 @@ that means nothing alone brings, and pays for, the sentences it needs.
 import heapq
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, chain
@@ -27,8 +27,8 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 MAX_SUMMARY_SHARE = 0.8
 """A summary may take at most this share of what it replaces; otherwise the loss of detail is not worth it."""
-WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
-"""Factors for each word, and for a quoted phrase, of the user's instructions."""
+WORD_BONUS = 8.0
+"""Factor for each word of the user's instructions."""
 STATED_FACTOR = 3.0
 """Factor for what the user told the model: the notes may not have it, and the model's answers can be found again."""
 REPEAT_FACTOR = 0.03
@@ -43,8 +43,6 @@ _MAX_GROUP = 4
 """A long run of "She … She …" is taken from its beginning or not at all."""
 _COMMON = 0.2
 """A word in more than this share of the sentences selects none."""
-_SAME_CLAIM = 0.5
-"""A correction is about a sentence if it has this share of its words."""
 _MAX_UNUSED = 0.02
 """Share of the budget that may stay unused."""
 _MAX_MISFITS = 20
@@ -60,7 +58,6 @@ _DENIAL = re.compile(
 )
 """An answer that found nothing, or a list of sources: neither says anything without the notes at hand."""
 _DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)")
-_PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」')
 _SPEAKER = re.compile(r"(?:\([^()\n]{1,60}\)\s*)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30})?): ?(?=\S)")
 
 
@@ -94,11 +91,7 @@ class ExtractiveSummary(NamedTuple):
 
 
 def extract_summary(
-    fold: FoldPlan,
-    target: int,
-    counter: TokenCounter,
-    instructions: str | None = None,
-    quoted: Sequence[Turn] = (),
+    fold: FoldPlan, target: int, counter: TokenCounter, instructions: str | None = None, quoted: Sequence[Turn] = ()
 ) -> ExtractiveSummary | None:
     """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold.
 
@@ -114,10 +107,7 @@ def extract_summary(
 
 
 def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "") -> ExtractiveSummary | None:
-    """A summary in at most `budget` tokens; None if not even one sentence fits.
-
-    Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
-    """
+    """A summary in at most `budget` tokens, with sentences that share words with `instructions` first; None if not even one fits."""
     messages = _speaker_messages(turn for turn in turns if not turn.failed)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     count = cache(counter.count)  # most pieces are counted several times: 3 ms of 25
@@ -179,42 +169,16 @@ def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidat
             candidates.append(SummaryCandidate(position, number, sentence, needs, factor))
         if message.sentences:
             question = max((c.position for c in candidates[start:] if c.sentence.is_question), default=None)
-    _apply_corrections(candidates, messages)
     return candidates
 
 
-def _apply_corrections(candidates: list[SummaryCandidate], messages: Sequence[SpeakerMessage]) -> None:
-    """A claim that the user corrects is dropped if the correction repeats it, or else needs the correction."""
-    corrections = {c.position for c in candidates if c.sentence.corrects and messages[c.message].role == "user"}
-    corrected = {word for p in corrections for word in candidates[p].sentence.words}
-    positions: defaultdict[str, list[int]] = defaultdict(list)
-    for position, _, sentence, _, _ in tuple(candidates):
-        if position in corrections:
-            shared = Counter(p for word in sentence.words for p in positions[word])
-            claims = [p for p, n in shared.items() if n >= _SAME_CLAIM * len(candidates[p].sentence.words)]
-            for p in claims:
-                candidates[p] = candidates[p]._replace(factor=0.0)
-            if not claims and position and candidates[position - 1].message != candidates[position].message:
-                before = candidates[position - 1]
-                candidates[position - 1] = before._replace(needs=(*before.needs, position))
-        if not sentence.is_question:
-            for word in corrected.intersection(sentence.words):
-                positions[word].append(position)
-
-
 def _prefer_instructed(candidates: list[SummaryCandidate], instructions: str) -> list[SummaryCandidate]:
-    """The candidates with higher factors for those that match the user's instructions."""
+    """The candidates with higher factors for those with words of the user's instructions, unless these are in many sentences."""
     words = {light_stem(t) for t in content_terms(instructions)}
-    phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(instructions)]
     frequency = Counter(word for candidate in candidates for word in candidate.sentence.words if word in words)
     selective = {word for word, n in frequency.items() if n <= max(_COMMON * len(candidates), 3)}
-
-    def bonus(sentence: ScoredSentence) -> float:
-        if any(phrase in sentence.text.casefold() for phrase in phrases):
-            return PHRASE_BONUS
-        return WORD_BONUS * len(selective.intersection(sentence.words)) or 1.0
-
-    return [c._replace(factor=c.factor * bonus(c.sentence)) for c in candidates] if instructions else candidates
+    shared = ((c, len(selective.intersection(c.sentence.words))) for c in candidates)
+    return [c._replace(factor=c.factor * WORD_BONUS * n) if n else c for c, n in shared] if selective else candidates
 
 
 def _next_that_fit(ranked: Iterator[list[SummaryCandidate]], tokens: int, count: Callable[[str], int]) -> Iterator[SummaryCandidate]:
@@ -244,10 +208,10 @@ def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[Speake
         else:
             day = ""
             if previous is None or previous.date != message.date:
-                if date := _DATE.fullmatch(message.date):
+                date = _DATE.fullmatch(message.date)
+                day = f"{message.date}, " if message.date else ""
+                if date:
                     day = f"{int(date[3])} {MONTHS[int(date[2]) - 1]}{'' if date[1] == year else f' {date[1]}'}, "
-                else:
-                    day = f"{message.date}, " if message.date else "undated, " if previous else ""
                 year = date[1] if date else ""
             parts += ("\n" if parts else ""), f"- {day}{message.speaker}: ", candidate.sentence.text
         before = candidate.message

@@ -1,7 +1,11 @@
-"""The summary request to a model, and the summary in its answer. Pure: `chat/summary_writer` makes the call.
+"""The summary request to a model, the summary in its answer, and its check. Pure: `chat/summary_writer` makes the call.
 
 The summary rolls: each request has the earlier summary and the conversation after it, so that each word is sent about once. Of turns that
 do not fit into the model's window the newest are sent, after an extractive summary of the others.
+
+Numbers, dates, names and sources of the summary must occur in the turns, and those that the user stated in a decision must be in the
+summary. The model is asked once to correct what is wrong. Then sentences with invented facts are left out, and decisions are added word for
+word. Small whole numbers may count things, and German writes every noun like a name.
 """
 
 import json
@@ -10,8 +14,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.context.turns import Turn, fence, make_prompt_message
+from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.summarization.extractive import summarize
+from zkchat_cli.summarization.sentence_scoring import score_sentences
+from zkchat_cli.text.dates import MONTHS, WEEKDAYS
+from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
+from zkchat_cli.text.words import STOPWORDS, detect_language, fold, stem, terms
 from zkchat_cli.tokens.counter import TokenCounter
 
 INSTRUCTIONS = """Summarise a conversation about the user's Markdown notes, so that it can go on without the part below: exact, brief, \
@@ -34,7 +43,6 @@ _MIN_ITEM_TOKENS = 24
 _WORDS_PER_TOKEN = 0.7
 _GAP = "\n[…]\n"
 
-_THINKING_END = "</think>"
 _OPENING_TAG = re.compile(r"<(?:conversation-)?summary\b[^<>]{0,80}>", re.IGNORECASE)
 _CLOSING_TAG = re.compile(r"</(?:conversation-)?summary\s{0,8}>", re.IGNORECASE)
 
@@ -128,8 +136,127 @@ def parse_summary(answer: str) -> str | None:
     summary: it may be a refusal, or an answer to a question in the conversation.
     """
     longest = ""
-    for part in _OPENING_TAG.split(answer.rpartition(_THINKING_END)[2])[1:]:
+    for part in _OPENING_TAG.split(answer.rpartition("</think>")[2])[1:]:
         text = _CLOSING_TAG.split(part, maxsplit=1)[0].strip()
         text = re.sub(r"\A```.*(?:\n|\Z)|(?:\A|\n)[ \t]*```\Z", "", text).strip()
         longest = max(longest, text, key=len)
     return longest if any(c.isalnum() for c in longest) else None
+
+
+MOST_NAMED = 12
+"""How many wrong facts, and how many missing decisions, the request for a correction names."""
+_WORD = re.compile(r"\w[\w’'-]*\w")
+_LINK = re.compile(r"\[\[([^\[\]|#]{1,200})[^\[\]]{0,200}\]\]")
+_SOURCE = re.compile(r"\[(\d{1,6}(?:\s?[,;]\s?\d{1,6}){0,20})\]")
+_NUMBER = re.compile(r"(?<![0-9A-Za-z_.,])" + DIGITS)
+_NAME = re.compile(r"(?<=[\w,;)’'”\"] )[A-Z][\w’'-]*\w")
+"""A capitalized word that does not begin a line or a sentence."""
+_LABEL = re.compile(
+    r"[ \t]*(?:#{1,6}[ \t]+.*|(?:[-*+][ \t]+|\d{1,2}[.)][ \t]+)?(?:\*\*)?(?:[^\d.\n:：]{1,60}[:：]|[^\d.\n:：]{1,60}$)(?:\*\*)?)"
+)
+"""A heading, or what comes before the colon of a line: words of the section, not of the conversation."""
+_NUMBER_OF = {**{word: str(n) for n, month in enumerate(MONTHS, 1) for word in (month.lower(), month[:3].lower())}, **NUMBER_WORDS}
+_TITLES = frozenset("mr mrs ms dr prof".split())
+_CALENDAR = frozenset((*MONTHS, *(m[:3] for m in MONTHS), *WEEKDAYS))
+_DECISION = re.compile(
+    r"\b(?:decided|decision|agreed|settled on|chose|chosen|opted|go(?:ing)? with|beschlossen|entschieden|entscheidung)\b|决定|同意",
+    re.IGNORECASE,
+)
+
+
+class SummaryCheck(NamedTuple):
+    """`invented`: facts of the summary that the turns do not have. `missing`: the user's decisions that the summary lacks facts of."""
+
+    invented: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> int:
+        return len(self.invented) + len(self.missing)
+
+
+def find_facts(text: str) -> dict[str, frozenset[str]]:
+    """The names, numbers, [[links]] and [sources] of a text, with the words of names and links; without small whole numbers."""
+    lines = [_LABEL.sub("", line, count=1) for line in _SOURCE.sub(" ", _LINK.sub(" ", text)).split("\n")]
+    names = () if detect_language(text) == "german" else (found[0] for line in lines for found in _NAME.finditer(line))
+    numbers = {n for line in lines for n in _numbers(line) if not may_count(n)}
+    links = {fold(name.strip()) for name in _LINK.findall(text)}
+    sources = {n for group in _SOURCE.findall(text) for n in re.findall(r"\d+", group)}
+    return {
+        **{name: _stems(name) for name in names if name not in _CALENDAR and name.lower() not in STOPWORDS},
+        **dict.fromkeys(sorted(numbers), frozenset()),
+        **{f"[[{link}]]": _stems(link) for link in sorted(links)},
+        **dict.fromkeys((f"[{number}]" for number in sorted(sources)), frozenset()),
+    }
+
+
+def _numbers(text: str) -> list[str]:
+    return [part for found in _NUMBER.findall(text) for part in number_parts(found)]
+
+
+def _known_numbers(text: str) -> set[str]:
+    """Its numbers, with those of months and small ones in words."""
+    return {*_numbers(text), *(_NUMBER_OF[word] for word in re.findall(r"[a-z]+", text.lower()) if word in _NUMBER_OF)}
+
+
+def source_text(turns: Iterable[Turn], earlier: str | None = None) -> str:
+    """All that a summary of these turns may state: their messages, as stored and as sent, their dates and sources."""
+    parts = [earlier or ""]
+    for turn in turns:
+        for message in turn.messages:
+            parts += message.timestamp[:10], message.content, *(reference.wikilink for reference in message.references)
+        parts += (message.content for message in turn.prompt if message.kind in ("documents", "tool_results"))
+    return "\n".join(parts)
+
+
+def find_decisions(turns: Iterable[Turn]) -> tuple[str, ...]:
+    """The user's sentences that state a decision with a number, a date, a name or a source."""
+    user_messages = (m for turn in turns if not turn.failed for m in turn.messages if m.role == "user" and m.id not in turn.fixed_ids)
+    stated = (s.text for m in user_messages for s in score_sentences(m.content) if not s.is_question and _DECISION.search(s.text))
+    return tuple(dict.fromkeys(text for text in stated if any(_required(text))))
+
+
+def _required(sentence: str) -> tuple[set[str], set[str]]:
+    """The numbers and the words of names and links that a decision is about."""
+    return {*_numbers(_LINK.sub(" ", sentence))}, set().union(*find_facts(sentence).values()) - _TITLES
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, terms(text)))
+
+
+def check_summary(summary: str, source: str, decisions: Sequence[str] = ()) -> SummaryCheck:
+    """Compare a summary with `source`, what it may state, and with the `decisions` that it must have."""
+    known, known_words = {*find_facts(source), *_known_numbers(source)}, _stems(source)
+    facts = find_facts(summary).items()
+    invented = tuple(fact for fact, words in facts if not (words <= known_words if words else fact in known))
+    own_numbers, own_words = _known_numbers(summary), _stems(summary)
+    wanted = ((decision, *_required(decision)) for decision in decisions)
+    missing = tuple(decision for decision, figures, words in wanted if not (figures <= own_numbers and words <= own_words))
+    return SummaryCheck(invented, missing)
+
+
+def correction_request(check: SummaryCheck) -> str:
+    """The request to the model for a corrected summary, sent after the wrong one."""
+    lines = ["Correct this summary and answer with all of it in <conversation-summary>…</conversation-summary>."]
+    if check.invented:
+        lines.append(f"The conversation does not have: {', '.join(check.invented[:MOST_NAMED])}. Leave out or correct what says so.")
+    lines += (f"It lacks this decision of the user: {decision}" for decision in check.missing[:MOST_NAMED])
+    return "\n".join(lines)
+
+
+def repair_summary(summary: str, source: str, decisions: Sequence[str], limit: int, counter: TokenCounter) -> str:
+    """The summary without the sentences that state invented facts, and with the missing decisions as far as they fit into `limit`."""
+    invented = {*check_summary(summary, source).invented}
+    kept: list[str] = []
+    for line in summary.split("\n") if invented else ():
+        stated = split_sentences(line)
+        true = [sentence for sentence in stated if invented.isdisjoint((*find_facts(sentence), *_WORD.findall(sentence)))]
+        if true or not stated:
+            kept.append(line if len(true) == len(stated) else " ".join(true))
+    summary = "\n".join(kept) if invented else summary
+    for decision in check_summary(summary, source, decisions).missing:
+        longer = f"{summary}\n- user: {decision}".lstrip("\n")
+        if counter.count(longer) <= limit:
+            summary = longer
+    return summary
