@@ -128,10 +128,9 @@ def test_a_pipe_gets_an_error_and_a_terminal_the_questions_even_with_settings_th
         chat.wait_for("Which notes do you want to chat with?")
 
 
-def test_the_chat_after_the_questions_suggests_one_about_the_most_linked_note(stranger: Program) -> None:
+def test_the_chat_after_the_questions_suggests_one_about_the_newest_note(stranger: Program) -> None:
     garden = stranger.vault.parent / "Documents/Garden"
-    (garden / "Soil.md").write_text("[[Worms]] live in it, and [[Compost]] feeds it.\n")
-    (garden / "Birds.md").write_text("They eat [[Worms]].\n")
+    (garden / "Worms.md").write_text("They live in the soil.\n")
     with ChatWithoutCommand(stranger) as chat:
         chat.wait_for("[1]")
         chat.enter()

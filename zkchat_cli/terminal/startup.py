@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import PurePosixPath
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -165,8 +164,8 @@ class BackgroundLoader:
             if session.history:
                 title = truncate(session.conversation.title or session.conversation.id, 60)
                 second = f"resumed “{title}” ({len(session.history)} messages)"
-            elif not second and opened.suggests_question and (linked := vault.most_linked_note()) is not None:
-                second = f"to try: What do my notes say about {sanitize_name(PurePosixPath(linked).stem)}?"
+            elif not second and opened.suggests_question and (newest := vault.complete("", 1)):
+                second = f"to try: What do my notes say about {sanitize_name(newest[0].name)}?"
 
             def greet(screen: "Screen") -> None:
                 screen.print(first, "bold")

@@ -358,10 +358,6 @@ class Vault:
             self._require_file(end)
         return self._ask(lambda index: graph.shortest_path(index, source, target))
 
-    def most_linked_note(self) -> str | None:
-        """The note that most other notes link to; None if there are no links between notes."""
-        return self._ask(graph.most_linked_note)
-
     def related_notes(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
         """The notes most related to a note by links and words, best first. Raises VaultError if there is no such note."""
         note = self._reader.parse(relative_path)

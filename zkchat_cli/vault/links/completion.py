@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
@@ -66,23 +66,16 @@ class FuzzyMatcher:
         wanted = _normalize(typed).strip(" ")
         if not wanted:
             return list(range(min(len(self._starts) - 1, max(limit, 0))))
+        first, *others = wanted.replace(" ", "")
+        in_order = first + "".join(f"[^{letter}\n]*+{letter}" for letter in others)  # never goes back
         found: dict[int, None] = {}
-        for numbers in (*map(self._containing, (f"\n {wanted}", f" {wanted}", wanted)), self._in_order(wanted.replace(" ", ""))):
+        for pattern in (f"\n {wanted}", f" {wanted}", wanted, in_order):
+            matches = re.finditer(rf"{pattern}[^\n]*+", self._text)
+            numbers = [bisect_right(self._starts, match.start()) - 1 for match in matches]
             found |= dict.fromkeys(sorted(numbers, key=lambda number: self._starts[number + 1] - self._starts[number]))
             if len(found) >= limit:
                 break
         return list(found)[: max(limit, 0)]
-
-    def _containing(self, wanted: str) -> Iterator[int]:
-        number = -1
-        while (at := self._text.find(wanted, self._starts[number + 1])) >= 0:
-            number = bisect_right(self._starts, at) - 1
-            yield number
-
-    def _in_order(self, letters: str) -> Iterator[int]:
-        following = "".join(f"[^{letter}\n]*+{letter}" for letter in letters[1:])  # never goes back
-        for line in re.finditer(rf"{letters[0]}{following}[^\n]*+", self._text):
-            yield bisect_right(self._starts, line.start()) - 1
 
 
 def best_matches(texts: Sequence[str], typed: str, limit: int) -> list[str]:

@@ -1,10 +1,7 @@
 """The notes as a graph: shortest paths, and notes related by links.
 
-A vertex is a note, an edge at least one link between two notes, in any form (a link, an embed, a front matter property). Broken links and
-links of a note to itself are no edges, and attachments no vertices, or one logo would connect all notes that show it.
-
-The graph is never loaded as a whole: a search asks the index for one ring of notes at a time, so its cost does not grow with the vault.
-Answers depend on the notes alone, never on the order in which they were indexed.
+An edge is at least one link between two notes, in any form. Attachments are left out, or one logo would connect all notes that show it. The
+graph is never loaded as a whole: a search asks the index for one ring of notes at a time, so its cost does not grow with the vault.
 """
 
 import json
@@ -89,13 +86,6 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRe
         return LinkRelation(note, score, note in linked_from, note in links_here, tuple(shared))
 
     return sorted(map(relation, common), key=lambda k: (-k.score, k.path))[: max(limit, 0)]
-
-
-def most_linked_note(index: IndexDatabase) -> str | None:
-    """The note that most other notes link to, the first by path among equals; None without links."""
-    sql = """SELECT there.path FROM links JOIN notes AS there ON there.path = links.target WHERE there.id != links.note_id
-             GROUP BY there.path ORDER BY COUNT(DISTINCT links.note_id) DESC, there.path LIMIT 1"""
-    return next((str(path) for (path,) in index.rows(sql)), None)
 
 
 def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Literal["out", "in", "both"]) -> set[tuple[str, str]]:

@@ -95,15 +95,12 @@ def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     if not wanted or is_attachment(text):
         return None
     names = {path: _letters_and_digits(path) for path in candidates}
-    same = [path for path, name in names.items() if name == wanted]
-    if same:
-        return same[0] if len(same) == 1 else None
-    ranked = sorted(
-        ((difflib.SequenceMatcher(None, wanted, name, autojunk=False).ratio(), path) for path, name in names.items()), reverse=True
-    )
-    (first, path), (second, _) = [*ranked, (0.0, ""), (0.0, "")][:2]
+    ratios = {path: difflib.SequenceMatcher(None, wanted, name, autojunk=False).ratio() for path, name in names.items()}
+    first, second = sorted((*ratios.values(), 0.0, 0.0), reverse=True)[:2]
+    path = max(names, key=ratios.__getitem__, default="")
+    is_ahead = first - second >= CERTAIN_LEAD or first == 1 > second
     has_same_digits = [c for c in wanted if c.isdigit()] == [c for c in names.get(path, "") if c.isdigit()]
-    return path if first >= CERTAIN_SIMILARITY and first - second >= CERTAIN_LEAD and has_same_digits else None
+    return path if first >= CERTAIN_SIMILARITY and is_ahead and has_same_digits else None
 
 
 def is_attachment(text: str) -> bool:
