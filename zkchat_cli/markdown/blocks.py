@@ -12,8 +12,7 @@ from zkchat_cli.text.patterns import lazy_pattern
 
 BlockKind = Literal["paragraph", "item", "heading", "callout", "table", "code", "indented", "definition"]
 
-GAP = "\0"
-"""Stands in a line where a comment was."""
+GAP = "\0"  # stands in a line where a comment was
 _CLOSING = {"<!--": "-->", "%%": "%%", "<%": "%>", "<style": "</style>", "<script": "</script>", "$$": "$$"}
 _HIDDEN_OR_CODE = lazy_pattern(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
 _CONTAINER = lazy_pattern(rf"[ \t>]*+(?:{LIST_MARKER}[ \t]++)?")
@@ -24,8 +23,7 @@ _NO_PROSE = lazy_pattern(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\
 """Lines with only a block id, an image or a tag."""
 _NO_PROSE_BEGINS = frozenset("^!<")
 _SENTENCE_END = lazy_pattern(r"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」]*""")
-_LONGEST_ABBREVIATION = 9
-"""Characters before its point."""
+_LONGEST_ABBREVIATION = 9  # characters before its point
 _ABBREVIATION = lazy_pattern(
     r"\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig|pp|vol|et al|env|ca|Nr|Tel|Abb|Kap|bzw|evtl|ggf|inkl|sog|vgl|zzgl|[A-Z]"
     r"|(?:(?<!\bI )am|im|vom|zum|beim|de[mnrs]|das|die) \d\d?)\.$",
@@ -93,8 +91,7 @@ class _BlockReader:
         self._lines: list[str] = []
         self._first_line = self._level = self._fence_start = 0
         self._quoted = False
-        self._visible_from = 0
-        """Where a comment ends that runs over lines."""
+        self._visible_from = 0  # where a comment ends that runs over lines
         self._unclosed: set[str] = set()
 
     def read(self) -> Iterator[MarkdownBlock]:

@@ -38,8 +38,7 @@ class Fence(NamedTuple):
     nested: bool
 
 
-LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"
-"""The mark of a list item, as a part of other patterns."""
+LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"  # the mark of a list item, as a part of other patterns
 _PARAGRAPH, _BLANK = ScannedLine("paragraph"), ScannedLine("blank")
 _MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[0123456789")
 """First characters of the lines that may be more than a paragraph's next line."""
@@ -64,13 +63,10 @@ class BlockScanner:
     """
 
     def __init__(self, *, lenient: bool = False) -> None:
-        self.fence: Fence | None = None
-        """The open code block, if any."""
+        self.fence: Fence | None = None  # the open code block, if any
         self._lenient = lenient
-        self._item = 0
-        """Columns by which the content of the open list item is indented; 0 outside of lists."""
-        self._in_paragraph = False
-        """Whether indentation continues a block rather than beginning code."""
+        self._item = 0  # columns by which the content of the open list item is indented; 0 outside of lists
+        self._in_paragraph = False  # whether indentation continues a block rather than beginning code
         self._may_be_heading = False
         self._in_table = False
 

@@ -14,8 +14,7 @@ from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import FUNCTION_CHARACTERS, language_of, stopwords
 from zkchat_cli.text.words import terms
 
-MAX_TEXT = 2_000
-"""Characters of a question that are searched for dates."""
+MAX_TEXT = 2_000  # characters of a question that are searched for dates
 LANGUAGES = ("en", "de", "fr", "es", "zh")
 MONTHS = "January February March April May June July August September October November December".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()

@@ -11,13 +11,10 @@ from zkchat_cli.text.patterns import lazy_pattern
 NUMBER_WORDS = {
     word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
-_LARGEST_COUNT = 12
-"""Whole numbers up to here may also count or number things in a text that is compared with others."""
+_LARGEST_COUNT = 12  # Whole numbers up to here may also count or number things in a text that is compared with others
 _THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
-DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"
-"""The pattern of a number, date, time or range in digits."""
-MAX_COUNT = 10**9
-"""Larger than any number of tokens, lines or results, and small enough for every sum and every column of a database."""
+DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"  # the pattern of a number, date, time or range in digits
+MAX_COUNT = 10**9  # Larger than any number of tokens, lines or results, and small enough for every sum and every column of a database
 
 
 def number_parts(written: str) -> list[str]:

@@ -12,8 +12,7 @@ MIN_SECRET = 6
 """Servers without keys are given "EMPTY" or "x". Removing such a short text from messages would garble them."""
 MASK = "…"
 _RUN = 8
-_TELLING = re.compile("[0-9A-Z]")
-"""Placeholders such as `no-key-required` are made of words, which are masked as a whole only."""
+_TELLING = re.compile("[0-9A-Z]")  # Placeholders such as `no-key-required` are made of words, which are masked as a whole only
 _UNIT = re.compile(r"(?:%|\\x|\\u00)(?P<code>[0-9A-Fa-f]{2})|(?P<separator>\\[rnt]|[\s\"'`\\,;:+<>|*])|.", re.DOTALL)
 """A character, plain or escaped, or something that a dump may put between two characters of a key."""
 
@@ -22,8 +21,7 @@ class SecretMask:
     """Masks these secrets; shorter ones than `MIN_SECRET` are no secrets."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._parts: dict[str, set[str]] = {}
-        """Texts to mask, by their first `MIN_SECRET` characters."""
+        self._parts: dict[str, set[str]] = {}  # Texts to mask, by their first `MIN_SECRET` characters
         for secret in secrets:
             for written in _spellings(secret):
                 runs = (written[start : start + _RUN] for start in range(len(written) - _RUN + 1))

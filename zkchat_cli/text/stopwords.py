@@ -88,8 +88,7 @@ CJK_QUESTION_WORDS = lazy_pattern(
     "とは|ですか|なに|何|どう|どこ|なぜ|いつ|무엇|어떻게|왜"
 )
 """Chinese, Japanese and Korean question words and particles: without spaces they would stick to the words of the question."""
-_COUNTED = 200
-"""Words of a text that decide its language."""
+_COUNTED = 200  # words of a text that decide its language
 
 
 @cache

@@ -24,25 +24,20 @@ STOPWORDS = stopwords(ENGLISH)
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 """Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
 
-MIN_WORDS = 3
-"""Frequent words that a text must have: one or two are in a line of any language."""
-MIN_SHARE = 0.06
-"""The share of texts that must be in a language before all words are stemmed by its rules, too."""
+MIN_WORDS = 3  # Frequent words that a text must have: one or two are in a line of any language
+MIN_SHARE = 0.06  # the share of texts that must be in a language before all words are stemmed by its rules, too
 
 LANGUAGES = tuple(FREQUENT_WORDS)
 SHORTEST_CORRECTED = 4
 SHORTEST_MISSPELLED = 6
 """Letters of a word that may have a typo beside known words. Most shorter words are one edit from another, such as "chart" from "chat"."""
 LONGEST_CORRECTED = 30
-SHORTEST_PART = 4
-"""Letters of each word in a compound."""
-SHORTEST_CONTAINED = 5
-"""Letters of a word that is looked for in compounds."""
+SHORTEST_PART = 4  # letters of each word in a compound
+SHORTEST_CONTAINED = 5  # letters of a word that is looked for in compounds
 COMPOUNDING = frozenset(("german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"))
 """Languages that write compounds as one word: "Rückenschmerzen" is about "Schmerzen"."""
 _LINKING_LETTERS = ("", "s", "n", "es", "en")
-LONGEST_STEMMED = 100
-"""Letters of a word: the stemmer's time grows with the square of them, and a data URL is one word."""
+LONGEST_STEMMED = 100  # letters of a word: the stemmer's time grows with the square of them, and a data URL is one word
 _LETTER = lazy_pattern(r"[^\W\d_]")
 _LATIN_LETTER = lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _ASCII_RUN = lazy_pattern(r"[a-z0-9]+(?:'[a-z]+)*")

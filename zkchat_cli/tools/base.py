@@ -45,10 +45,8 @@ class ToolOutput(NamedTuple):
 class Tool(NamedTuple):
     name: str
     description: str
-    schema: Mapping[str, Any]
-    """JSON schema of all arguments."""
-    run: Callable[..., ToolOutput]
-    """Gets the Vault, or the Memory if the `scope` is not the notes, and the arguments by their names."""
+    schema: Mapping[str, Any]  # JSON schema of all arguments
+    run: Callable[..., ToolOutput]  # gets the Vault, or the Memory if the `scope` is not the notes, and the arguments by their names
     scope: Scope = "notes"
     """Memory tools exist only with `context.memory_integration` on. A tool of another program's `server` gets the arguments as they are:
     the server checks them, and the user is asked before it runs."""

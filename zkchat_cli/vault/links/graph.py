@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 
-MOST_LINKS_OF_A_COMMON_NOTE = 100
-"""A note with more links than this, such as a list of all notes, says nothing about any two of them."""
+MOST_LINKS_OF_A_COMMON_NOTE = 100  # a note with more links than this, such as a list of all notes, says nothing about any two of them
 MOST_NEIGHBOURS_COMPARED = 200
 
 

@@ -19,8 +19,7 @@ from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
 
 BORDER = "·"
-MOST_NAMES = 2_000
-"""Names with a group of characters, beyond which it is too common; all groups together may have three times as many."""
+MOST_NAMES = 2_000  # Names with a group of characters, beyond which it is too common; all groups together may have three times as many
 ENOUGH_TRIGRAMS = 4  # usable trigrams; with fewer, pairs are searched, too
 MOST_COMPARED_NAMES = 30
 LEAST_SIMILARITY, TYPO_SIMILARITY = 0.4, 0.6
