@@ -20,7 +20,7 @@ from rich.text import Text
 from zkchat_cli import events
 from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
-from zkchat_cli.text.sanitize import Sanitizer, sanitize_name
+from zkchat_cli.text.sanitize import sanitize, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.text import BudgetBar
 
@@ -149,7 +149,6 @@ class StreamingView:
         self._status = StatusLine(self._began_at)
         self._stream: StreamingMarkdown | None = None
         self._is_answer = self._needs_gap = self._paused = False
-        self._sanitizer = Sanitizer()
         self._open = OpenRows(self._console)
         self._size = (0, 0)  # columns and lines of the screen at the last drawing
         self._next_drawing = 0.0
@@ -176,7 +175,7 @@ class StreamingView:
                 self._write("\n" if self._needs_gap else "")
                 self._stream = StreamingMarkdown(self._console, self._links)
                 self._is_answer, self._needs_gap = True, False
-            self._stream.feed(self._sanitizer.feed(text))
+            self._stream.feed(sanitize(text.replace("\r", "")))
             self._draw()
 
     def add_reasoning(self, text: str) -> None:
@@ -184,7 +183,7 @@ class StreamingView:
             if self._stream is None or self._is_answer:
                 self.print_remark("  thinking", "dim")
                 self._stream = StreamingMarkdown(self._console, NO_LINKS, Text("  ", "comment"))
-            self._stream.feed(self._sanitizer.feed(text))
+            self._stream.feed(sanitize(text.replace("\r", "")))
             self._draw()
 
     def print_remark(self, line: str, style: str = "") -> None:
@@ -207,8 +206,6 @@ class StreamingView:
             self._ticker.join(1)
 
     def _end(self) -> None:
-        if self._stream:
-            self._stream.feed(self._sanitizer.close())
         self._draw(end=True)
         self._stream, self._is_answer = None, False
 

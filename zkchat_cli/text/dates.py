@@ -1,8 +1,5 @@
-"""Dates in a text ("last week", "in March", "seit Montag", 上周) as periods of days.
-
-A pattern finds what may be a date; only then dateparser is imported (0.3 s) to read it. A week begins on Monday, an ambiguous date is in
-the past, and `3/5/2024` is the third of May. "may", "march" and weekdays are dates only beside a number or a preposition.
-"""
+"""Dates in a text ("last week", "in March", "seit Montag", 上周) as periods of days. A week begins on Monday, an ambiguous date is in the
+past, and `3/5/2024` is the third of May. "may", "march" and weekdays are dates only beside a number or a preposition."""
 
 import re
 from calendar import monthrange
@@ -84,8 +81,7 @@ class Period(NamedTuple):
 def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
     """The period that a question names, as seen on `today`, the words of it, and the text without them; None if it names none.
 
-    Of several dates the days from the first through the last count: "between March and May". "Due today" is about a subject, not about
-    notes of today: a date of the present counts only if hardly a word is left, and a figure such as 2024-05-01 only in a short question.
+    "Due today" is about a subject: a date of the present counts only if hardly a word is left, a figure only in a short question.
     """
     found: list[Period] = []
     words: list[str] = []

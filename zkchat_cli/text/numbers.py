@@ -1,8 +1,4 @@
-"""Numbers in words, and numbers from outside: from model servers, their models and files. Pure.
-
-JSON allows 10^310, NaN and true where a number of tokens is meant. Whatever reads a figure reads it through here, so that nothing behind
-it can overflow.
-"""
+"""Numbers in words, and numbers from outside, which are bounded: JSON allows 10^310, NaN and true where a number of tokens is meant."""
 
 import re
 
@@ -24,9 +20,8 @@ def number_parts(written: str) -> list[str]:
 
 
 def may_count(part: str) -> bool:
-    """Whether a part of a number is small enough to count or number things. Python refuses to convert more than 4,300 digits, and a model
-    may repeat one without end."""
-    return part.isdigit() and len(part) <= 2 and int(part) <= _LARGEST_COUNT
+    """Whether a part of a number is small enough to count or number things."""
+    return part.isdigit() and len(part) <= 2 and int(part) <= _LARGEST_COUNT  # Python refuses to convert more than 4,300 digits
 
 
 def whole_number(value: object, *, least: int = 0, most: int = MAX_COUNT) -> int | None:

@@ -1,7 +1,7 @@
 """Make text from notes, models and file names harmless for a terminal.
 
-Control characters become pictures (an escape is shown as ␛), so that a hostile note is visible rather than silently changed. Bidi
-overrides, which can make text read differently from what it is (CVE-2021-42574), become a replacement mark.
+Control characters become pictures (an escape is shown as ␛). Bidi overrides, which can make text read differently from what it is
+(CVE-2021-42574), become a replacement mark.
 """
 
 from zkchat_cli.text.patterns import lazy_pattern
@@ -32,20 +32,3 @@ def sanitize_name(name: str) -> str:
 def reveal_invisible(text: str) -> str:
     """`sanitize` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for changes that the user has to approve."""
     return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>" if len(m[0]) == 1 else f"<{len(m[0])} unseen characters>", sanitize(text))
-
-
-class Sanitizer:
-    """`sanitize` for streamed text: a carriage return waits for the next character, which can make it a line end."""
-
-    def __init__(self) -> None:
-        self._held = ""
-
-    def feed(self, text: str) -> str:
-        text = self._held + text
-        self._held = "\r" if text.endswith("\r") else ""
-        return sanitize(text.removesuffix("\r") if self._held else text)
-
-    def close(self) -> str:
-        """What still waited for the next character."""
-        held, self._held = self._held, ""
-        return sanitize(held)

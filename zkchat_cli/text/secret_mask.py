@@ -1,7 +1,6 @@
 """Masking of keys and other secrets in messages and logs, however a server has written them.
 
-A server may echo a key as it is, percent-encoded, in base64 as part of a longer text, in hexadecimal, or broken over lines, quotes and list
-items. So a text is compared without separators and with its escapes decoded, and eight characters in a row of a secret are enough.
+A text is compared without separators and with its escapes decoded, and eight characters in a row of a secret are enough.
 """
 
 import base64

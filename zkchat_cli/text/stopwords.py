@@ -1,7 +1,6 @@
 """Words that say little about a subject, by language: stopwords, which are in any sentence, and fillers, which are in many questions.
 
-What is searched or compared leaves out the stopwords of its own language. The languages share words with other meanings ("die", "war",
-"son"), so a text has one language here: the one with most stopwords in it, English unless another has two and more than English.
+The languages share words with other meanings ("die", "war", "son"), so a text has one language here: the one with most stopwords in it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,18 +1,13 @@
-"""Truncation of a text to a number of characters, at word boundaries and never inside a character that a reader sees as one; timestamps and
-a tool call's arguments in short."""
+"""Short forms of texts, timestamps and a tool call's arguments."""
 
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.text.patterns import lazy_pattern
-
 
 def truncate(text: str, limit: int) -> str:
-    """`text` on one line, cut at a word boundary to at most `limit` characters (1 or more), with an ellipsis if it was cut.
-
-    Between two CJK characters is a boundary, too. A longer word is cut inside, but never a letter and its accents or an emoji.
-    """
+    """`text` on one line, cut at a word boundary or beside a CJK character to at most `limit` characters (1 or more), with an ellipsis if it
+    was cut. A longer word is cut inside, but never a letter and its accents or an emoji."""
     flat = " ".join(text.split())
     if len(flat) <= limit:
         return flat
@@ -20,7 +15,6 @@ def truncate(text: str, limit: int) -> str:
     wide = not flat[:limit].isascii()
 
     def is_boundary(at: int) -> bool:
-        """Whether a line may end before `at`: at a space, or next to a wide character, as CJK text and its punctuation are."""
         beside_wide = wide and any(unicodedata.east_asian_width(each) in "WF" for each in flat[at - 1 : at + 1])
         return flat[at] == " " or (beside_wide and not _combines(flat, at))
 
@@ -49,13 +43,9 @@ def format_arguments(arguments: Mapping[str, Any]) -> str:
     return " ".join(f'"{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in arguments.items())
 
 
-_JOINER = "\u200d"
-_FLAG_LETTER = lazy_pattern("[\U0001f1e6-\U0001f1ff]")
-
-
 def _combines(text: str, at: int) -> bool:
     """Whether the character at `at` combines with the one before it: accents, variation selectors, parts of emoji."""
-    here = text[at]
-    if _JOINER in (here, text[at - 1]) or unicodedata.category(here).startswith("M") or "\U0001f3fb" <= here <= "\U0001f3ff":
-        return True  # the last are skin tones
-    return bool(_FLAG_LETTER.match(here)) and len(_FLAG_LETTER.findall(text[:at])) % 2 == 1
+    joiner, here = "\u200d", text[at]
+    return (
+        joiner in (here, text[at - 1]) or unicodedata.category(here).startswith("M") or "\U0001f3fb" <= here <= "\U0001f3ff"
+    )  # skin tones
