@@ -6,8 +6,8 @@ from typing import Any
 
 
 def truncate(text: str, limit: int) -> str:
-    """`text` on one line, cut at a word boundary or beside a CJK character to at most `limit` characters (1 or more), with an ellipsis if it
-    was cut. A longer word is cut inside, but never a letter and its accents or an emoji."""
+    """`text` on one line, cut to at most `limit` characters (1 or more) with an ellipsis, at a word boundary or beside a CJK character. A
+    longer word is cut inside, but never a letter and its accents or an emoji."""
     flat = " ".join(text.split())
     if len(flat) <= limit:
         return flat
@@ -45,7 +45,6 @@ def format_arguments(arguments: Mapping[str, Any]) -> str:
 
 def _combines(text: str, at: int) -> bool:
     """Whether the character at `at` combines with the one before it: accents, variation selectors, parts of emoji."""
-    joiner, here = "\u200d", text[at]
-    return (
-        joiner in (here, text[at - 1]) or unicodedata.category(here).startswith("M") or "\U0001f3fb" <= here <= "\U0001f3ff"
-    )  # skin tones
+    here, joiner = text[at], "\u200d"
+    is_skin_tone = "\U0001f3fb" <= here <= "\U0001f3ff"
+    return is_skin_tone or joiner in (here, text[at - 1]) or unicodedata.category(here).startswith("M")

@@ -109,8 +109,8 @@ def count_words(text: str) -> int:
 
 
 def to_index_text(text: str) -> str:
-    """The `terms` of `text` for an index with a tokenizer that splits and folds only ASCII; ASCII lines stay unchanged, at no cost. The last
-    characters of CJK runs are appended, so that a prefix search for one character finds it anywhere."""
+    """The `terms` of `text` for an index with a tokenizer that splits and folds only ASCII; ASCII lines stay unchanged. The last characters
+    of CJK runs are appended, so that a prefix search for one character finds it anywhere."""
     if text.isascii():
         return text
     lines = []
