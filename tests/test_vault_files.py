@@ -151,8 +151,8 @@ def test_an_unreadable_file_says_why(root):
     put(root, "picture.png", b"\x89PNG\0\0")
     put(root, "huge.md", b"x" * (filesystem.LARGEST_NOTE + 1))
     for path, why in {
-        "sub": "is a folder",
-        "b.md": "does not exist",
+        "sub": "is a directory",
+        "b.md": "no such file",
         "picture.png": "not a text file",
         "huge.md": "larger than 10 MB",
     }.items():

@@ -1,4 +1,4 @@
-"""Append text to a note or to one of its sections."""
+"""Add text at the end of a note or under one of its headings. The user is asked first."""
 
 from typing import Annotated
 
@@ -12,7 +12,6 @@ def append_to_note(
     text: Annotated[str, "Markdown"],
     heading: Annotated[str, "the heading, such as Heading or Above#Heading; without one: at the end"] = "",
 ) -> ToolOutput:
-    """Add text at the end of a note or under one of its headings. The user is asked first."""
     found, linked_heading = vault.locate(path)
     return ToolOutput(change=vault.editor.append(found, text, heading or linked_heading))
 

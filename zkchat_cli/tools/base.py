@@ -1,10 +1,9 @@
-"""The interface of a tool: a function of its scope (the notes or memory) and the model's arguments, described by its signature.
-
-For wrong arguments it raises ToolArgumentError, which goes back to the model as a short error. Tools are plain values, so the offline
-provider loads no model library.
+"""The interface of a tool: a function of its scope (the notes or memory) and the model's arguments, described by its signature. For wrong
+arguments it raises ToolArgumentError, which goes back to the model as a short error.
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
@@ -29,11 +28,8 @@ class ToolArgumentError(Exception):
 
 
 class ToolOutput(NamedTuple):
-    """The result of a tool: citable chunks, other data, a note for the model (what was left out, how to get it), and the `outcome` in a few
-    words for the user, unless the number of chunks says it.
-
-    If there is no room for all chunks, the last ones are dropped.
-    """
+    """The result of a tool: citable chunks, of which the last are dropped if there is no room, other data, a note for the model (what was
+    left out, how to get it), and the `outcome` in a few words for the user, unless the number of chunks says it."""
 
     chunks: tuple[ContentChunk, ...] = ()
     data: Mapping[str, object] = MappingProxyType({})
@@ -81,11 +77,11 @@ class Tool(NamedTuple):
 
 
 def declare_tool(run: Callable[..., ToolOutput], *, scope: Scope = "notes", writes: bool = False) -> Tool:
-    """The tool that a function describes: its name, its docstring, and its parameters after the first, each with a type and a text."""
-    properties, required = {}, []
+    """The tool that a module describes by its docstring, and a function by its parameters after the first, each with a type and a text."""
+    description, properties, required = sys.modules[run.__module__].__doc__ or "", {}, []
     for parameter in list(inspect.signature(run).parameters.values())[1:]:
         kind, description = get_args(parameter.annotation)
         properties[parameter.name] = {"type": JSON_TYPES[(get_args(kind) or (kind,))[0]], "description": description}
         if parameter.default is parameter.empty:
             required.append(parameter.name)
-    return Tool(run.__name__, run.__doc__ or "", {"type": "object", "properties": properties, "required": required}, run, scope, writes)
+    return Tool(run.__name__, description, {"type": "object", "properties": properties, "required": required}, run, scope, writes)

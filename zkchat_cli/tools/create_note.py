@@ -1,4 +1,4 @@
-"""Write a new note."""
+"""Write a new note; nothing is overwritten. The user is asked first."""
 
 from typing import Annotated
 
@@ -9,7 +9,6 @@ from zkchat_cli.vault.vault import Vault
 def create_note(
     vault: Vault, path: Annotated[str, "path in the vault, such as Folder/Note.md"], content: Annotated[str, "Markdown, the whole note"]
 ) -> ToolOutput:
-    """Write a new note; nothing is overwritten. The user is asked first."""
     return ToolOutput(change=vault.editor.create(path, content))
 
 

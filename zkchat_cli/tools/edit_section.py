@@ -1,4 +1,4 @@
-"""Replace the text under a heading of a note."""
+"""Replace everything under a heading of a note, including the headings below it. Read it first. The user is asked first."""
 
 from typing import Annotated
 
@@ -12,7 +12,6 @@ def edit_section(
     heading: Annotated[str, "the heading, such as Heading or Above#Heading"],
     new_text: Annotated[str, "Markdown without the heading; empty: leaves the heading alone"] = "",
 ) -> ToolOutput:
-    """Replace everything under a heading of a note, including the headings below it. Read it first. The user is asked first."""
     return ToolOutput(change=vault.editor.edit_section(vault.locate(path)[0], heading, new_text))
 
 

@@ -1,4 +1,4 @@
-"""The links to a note, each with its line, which can be cited."""
+"""The lines in other notes that link to a note, as excerpts."""
 
 from typing import Annotated
 
@@ -9,7 +9,6 @@ MOST = 20
 
 
 def find_backlinks(vault: Vault, relative_path: Note, offset: Annotated[int, f"links to skip; {MOST} come at a time"] = 0) -> ToolOutput:
-    """The lines in other notes that link to a note, as excerpts."""
     path, _ = vault.locate(relative_path)
     rows = vault.backlinks(path)
     shown = rows[max(0, offset) :][:MOST]

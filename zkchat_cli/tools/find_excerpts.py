@@ -1,4 +1,4 @@
-"""Search the notes: numbered chunks with their paths and lines, best first."""
+"""Search the user's notes by words; returns numbered excerpts with path, heading and lines, best first."""
 
 from typing import Annotated
 
@@ -13,7 +13,6 @@ def find_excerpts(
     query: Annotated[str, 'words to search for; "a phrase", tag:x, path:x, after:2024-05, before:, on: and -word narrow it'],
     limit: Annotated[int, f"1 to {MOST}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT,
 ) -> ToolOutput:
-    """Search the user's notes by words; returns numbered excerpts with path, heading and lines, best first."""
     limit = min(max(limit, 1), MOST)
     found = vault.search(query, limit + 1)
     if not found:

@@ -1,4 +1,4 @@
-"""The links in a note: where each leads, with its line, which can be cited."""
+"""The links in a note: where each leads (null if broken), and their lines as excerpts."""
 
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import MAX_SHOWN, Note, ToolOutput, declare_tool
@@ -8,7 +8,6 @@ MOST = 50
 
 
 def find_forward_links(vault: Vault, relative_path: Note) -> ToolOutput:
-    """The links in a note: where each leads (null if broken), and their lines as excerpts."""
     path, _ = vault.locate(relative_path)
     rows = vault.links(path)
     shown = rows[:MOST]

@@ -1,11 +1,10 @@
-"""The shortest path of links between two notes, with the line of each link, which can be cited."""
+"""How two notes are connected: the shortest way over links, with the linking lines as excerpts."""
 
 from zkchat_cli.tools.base import Note, ToolOutput, declare_tool
 from zkchat_cli.vault.vault import Vault
 
 
 def find_link_path(vault: Vault, source: Note, target: Note) -> ToolOutput:
-    """How two notes are connected: the shortest way over links, with the linking lines as excerpts."""
     start, end = vault.locate(source)[0], vault.locate(target)[0]
     found = vault.shortest_path(start, end)
     if found is None:

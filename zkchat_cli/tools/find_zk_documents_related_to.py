@@ -1,4 +1,4 @@
-"""Notes related to a query or to another note, each with its best chunk and the reasons."""
+"""Notes about a query, or related to a note by links and words: each with why and an excerpt."""
 
 from typing import Annotated
 
@@ -14,7 +14,6 @@ def find_zk_documents_related_to(
     relative_path: Annotated[str, "path or wikilink of a note; instead of query"] = "",
     limit: Annotated[int, f"1 to {MOST}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT,
 ) -> ToolOutput:
-    """Notes about a query, or related to a note by links and words: each with why and an excerpt."""
     query, path = query.strip(), relative_path.strip()
     if bool(query) == bool(path):
         raise ToolArgumentError("find_zk_documents_related_to needs query or relative_path" + (", not both" if query else ""))

@@ -1,4 +1,4 @@
-"""List the notes of a folder, with a tag or with a date, by path."""
+"""List notes: paths, titles, tags."""
 
 from typing import Annotated
 
@@ -21,7 +21,6 @@ def list_zk_documents(
     limit: Annotated[int, f"1 to {MOST}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT,
     offset: Annotated[int, "notes to skip"] = 0,
 ) -> ToolOutput:
-    """List notes: paths, titles, tags."""
     found = vault.list_notes(folder, tag, since, until)
     shown = found[max(0, offset) :][: min(max(limit, 1), MOST)]
     after = max(0, offset) + len(shown)

@@ -1,4 +1,4 @@
-"""Read a note, a section of it or some of its lines, as numbered chunks."""
+"""Read a note, a section or some lines of it; returns numbered excerpts."""
 
 from typing import Annotated
 
@@ -14,7 +14,6 @@ def read_zk_document(
     start_line: Annotated[int | None, "first line, from 1"] = None,
     end_line: Annotated[int | None, "last line"] = None,
 ) -> ToolOutput:
-    """Read a note, a section or some lines of it; returns numbered excerpts."""
     path, heading = vault.locate(relative_path)
     first, last = vault.section(path, heading) if heading else (1, None)
     start, end = start_line or first, end_line or last

@@ -1,4 +1,4 @@
-"""Search this conversation and earlier ones: who said what, when, and which notes it cites."""
+"""Search everything said in this conversation, including what was summarized, and in earlier ones."""
 
 from typing import Annotated
 
@@ -12,7 +12,6 @@ DEFAULT_LIMIT = 5
 def recall_conversation(
     memory: Memory, query: WordsToSearch, limit: Annotated[int, f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT
 ) -> ToolOutput:
-    """Search everything said in this conversation, including what was summarized, and in earlier ones."""
     found = memory.search_conversations(query, min(max(limit, 1), MAX_RECALLED_MESSAGES))
     if not found:
         return ToolOutput(note="No message is about that. Try fewer or other words.", outcome="no message found")

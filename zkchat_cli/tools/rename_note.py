@@ -1,4 +1,4 @@
-"""Rename or move a note; all links to it are rewritten."""
+"""Rename or move a note; every link in the vault still leads where it led. The user is asked first."""
 
 from typing import Annotated
 
@@ -9,7 +9,6 @@ from zkchat_cli.vault.vault import Vault
 def rename_note(
     vault: Vault, path: Note, new_path: Annotated[str, "new path in the vault, such as Folder/Name.md; Folder/ keeps the name"]
 ) -> ToolOutput:
-    """Rename or move a note; every link in the vault still leads where it led. The user is asked first."""
     return ToolOutput(change=vault.editor.rename(vault.locate(path)[0], new_path))
 
 

@@ -1,4 +1,4 @@
-"""The note and the lines that a wikilink points to."""
+"""The path and lines that a [[wikilink]] points to, or the nearest notes when it is broken."""
 
 from typing import Annotated
 
@@ -9,7 +9,6 @@ from zkchat_cli.vault.vault import Vault
 
 
 def resolve_wikilink(vault: Vault, wikilink: Annotated[str, "as [[Note]] or Note#Heading"]) -> ToolOutput:
-    """The path and lines that a [[wikilink]] points to, or the nearest notes when it is broken."""
     link = vault.resolve(wikilink)
     data: dict[str, object] = {"wikilink": truncate(wikilink, MAX_SHOWN), "path": link.target}
     if link.target is None:

@@ -1,4 +1,4 @@
-"""Search the remembered facts, with keys, dates and sources, and often-cited notes."""
+"""Search what was remembered: facts with key, date and source, and notes that are often cited."""
 
 from typing import Annotated
 
@@ -12,7 +12,6 @@ DEFAULT_LIMIT, MOST = 5, 20
 def retrieve_from_smart_memory(
     memory: Memory, query: WordsToSearch, limit: Annotated[int, f"1 to {MOST}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT
 ) -> ToolOutput:
-    """Search what was remembered: facts with key, date and source, and notes that are often cited."""
     limit = min(max(limit, 1), MOST)
     found = memory.rank(query, compute=True)
     if not found:

@@ -1,4 +1,4 @@
-"""Remember a fact beyond this conversation; it replaces a fact with the same key."""
+"""Remember a fact for later conversations, when asked to or when it will matter again."""
 
 from typing import Annotated
 
@@ -11,7 +11,6 @@ def store_in_smart_memory(
     content: Annotated[str, "one sentence that stands by itself"],
     key: Annotated[str, "what it is about, as roof-deadline; replaces the fact with this key"] = "",
 ) -> ToolOutput:
-    """Remember a fact for later conversations, when asked to or when it will matter again."""
     fact, replaced = memory.remember(content, key=key, source="model")
     data: dict[str, object] = {"remembered": fact.content, "key": fact.key}
     if replaced is not None and replaced.content != fact.content:

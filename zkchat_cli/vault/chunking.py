@@ -1,8 +1,7 @@
 """Splits a note into chunks, small enough to cite and to fit a prompt, large enough to be understood.
 
 A chunk is a range of lines with exactly their text. It begins at a heading or, in a long section, at a paragraph; code blocks and tables
-stay whole if they fit. A heading with almost no text is joined with what follows, otherwise every heading of an outline would be a chunk
-of one line. Only a line that is too long itself is split, at a space.
+stay whole if they fit. A heading with almost no text is joined with what follows.
 """
 
 from bisect import bisect_left
@@ -58,8 +57,11 @@ def chunk_note(text: str, front_lines: int, markup: Markup, *, properties: bool 
                 end -= 1
             if start <= end:
                 heading, names = _find_headings(start, end, lines, markup.headings)
-                texts = _split_line(lines[start - 1]) if start == end else ("\n".join(lines[start - 1 : end]),)
-                found.extend(NoteChunk(start, end, heading, names, text) for text in texts)
+                whole = "\n".join(lines[start - 1 : end])
+                most = len(whole)
+                if start == end and sizes[start - 1] > MAX_LINE_TOKENS:  # base64, or an export without line breaks
+                    most = max(1, len(whole) * MAX_TOKENS // sizes[start - 1])
+                found.extend(NoteChunk(start, end, heading, names, whole[at : at + most]) for at in range(0, len(whole), most))
     if not found:  # a note without text can still be found by its name
         line = min(front_lines + 1, len(lines))
         found.append(NoteChunk(line, line, None, (), lines[line - 1]))
@@ -147,16 +149,3 @@ def _find_headings(start: int, end: int, lines: list[str], headings: tuple[Headi
         texts = [*headings[first].path] if inner > first else [*headings[first - 1].path, heading]
     texts.extend(h.text for h in headings[first:after])
     return heading or None, tuple(dict.fromkeys(filter(None, texts)))
-
-
-def _split_line(line: str) -> Iterator[str]:
-    """A single line, in pieces of a chunk's size if it is far longer: base64, or an export without line breaks."""
-    size = estimate_size(line)
-    step = max(1, len(line) * MAX_TOKENS // size) if size > MAX_LINE_TOKENS else len(line)
-    start = 0
-    while start < len(line):
-        end = start + step
-        space = line.rfind(" ", start + step // 2, end) if end < len(line) else -1
-        end = space + 1 if space > 0 else end
-        yield line[start:end]
-        start = end

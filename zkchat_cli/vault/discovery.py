@@ -18,8 +18,7 @@ _OBSIDIAN_LISTS = (
 
 
 def holds_notes(folder: Path) -> bool:
-    """Whether Markdown files are in a folder or one level down, so that it can be the vault where no other is named. Hidden folders do not
-    count: a home folder has the README files of programs in them."""
+    """Whether Markdown files are in a folder or one level down, hidden folders not counted, so that it can be the vault."""
     try:
         return any(next(folder.glob(pattern), None) for pattern in ("[!.]*.md", "[!.]*.markdown", "[!.]*/[!.]*.md"))
     except (OSError, ValueError):  # no folder has such a name

@@ -1,8 +1,7 @@
 """The vault's files: scanning them, and reading them without ever leaving the vault.
 
-Every path from outside (a user, a model, a link) goes through `resolve_inside`. The scan skips hidden folders (`.obsidian`, `.trash`,
-`.git`) and what the ignore globs match, and does not follow links out of the vault. Files it cannot index are problems that `vault status`
-lists.
+Every path from outside (a user, a model, a link) goes through `resolve_inside`. The scan skips hidden folders (`.obsidian`, `.trash`), what
+the ignore globs match, and links out of the vault. Files it cannot index are problems that `vault status` lists.
 """
 
 import errno
@@ -21,9 +20,7 @@ from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 LARGEST_NOTE = 10_000_000  # bytes; a larger note would take a minute to index
-
 LONGEST_NAME = 255  # bytes of the name of a file or folder
-
 HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."  # the hint of an error about a missing note
 
 Stamp = tuple[int, int, int]
@@ -36,8 +33,8 @@ def stamp(stat: os.stat_result) -> Stamp:
 
 @dataclass(frozen=True, slots=True)
 class VaultFiles:
-    """The files that a scan found, by path relative to the vault with `/`: a stamp per note, the attachments, and what cannot be indexed.
-    `only` are the scanned paths, if that was not the whole vault."""
+    """The files that a scan found, by path: a stamp per note, the attachments, and what cannot be indexed. `only` are the scanned paths, if
+    that was not the whole vault."""
 
     stamps: dict[str, Stamp] = field(default_factory=dict)
     attachments: set[str] = field(default_factory=set)
@@ -50,17 +47,15 @@ def resolve_root(folder: Path) -> Path:
     try:
         root = folder.expanduser().resolve(strict=True)
         os.scandir(root).close()
-    except NotADirectoryError as e:
-        raise VaultError(f"{folder} is a file, not a folder of notes", f"Use the folder it is in: --vault {folder.parent}") from e
     except (OSError, RuntimeError, ValueError) as e:
         raise _unreadable_folder(folder, e) from e
     return root
 
 
 def _unreadable_folder(folder: Path, error: Exception) -> VaultError:
-    if isinstance(error, FileNotFoundError):
-        return VaultError(f"there is no folder {folder}", "Check the path in --vault, ZKCHAT_VAULT or vault.path.")
-    return VaultError(f"the folder {folder} cannot be read: {reason(error)}", "Check its permissions, or choose another by --vault.")
+    hint = "Check the path in --vault, ZKCHAT_VAULT or vault.path."
+    is_missing = isinstance(error, FileNotFoundError)
+    return VaultError(f"there is no folder {folder}" if is_missing else f"the folder {folder} cannot be read: {reason(error)}", hint)
 
 
 def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
@@ -162,14 +157,10 @@ def read_text(root: Path, relative_path: str) -> str:
     """The whole text of a text file in the vault, which may contain NUL if it is a note. Raises VaultError."""
     file = resolve_inside(root, relative_path)
     try:
-        if not file.is_file():
-            resolve_root(root)  # the vault may be on a disk that is not mounted
-            missing = "is a folder" if file.is_dir() else "does not exist"
-            raise VaultError(f"{short_path(relative_path)} {missing} in the vault {root}", HOW_TO_SEARCH)
         raw = read_file(file, LARGEST_NOTE)
-    except OSError as e:
-        hint = "Split it." if e.errno == errno.EFBIG else "Check its permissions."
-        raise VaultError(f"{short_path(relative_path)} cannot be read: {reason(e)}", hint) from e
+    except (OSError, ValueError) as e:
+        resolve_root(root)  # the vault may be on a disk that is not mounted
+        raise VaultError(f"{short_path(relative_path)} in the vault {root} cannot be read: {reason(e)}", HOW_TO_SEARCH) from e
     if b"\0" in raw and not relative_path.lower().endswith(NOTE_SUFFIXES):
         raise VaultError(f"{short_path(relative_path)} is not a text file", "Only text can be read.")
     return decode(raw)[0]

@@ -1,7 +1,6 @@
 """What a note's text says about itself: headings, links, tags, block ids, and which lines are code.
 
-The block scanner tells what each line is; within a line the reading goes from mark to mark, because links and tags are hidden by code,
-comments, math and escapes. It never goes backwards, so its time is linear in the text: 5 MB of `[[[[` take a fraction of a second.
+The block scanner tells what each line is; within a line the reading goes from mark to mark and never backwards, so its time is linear.
 """
 
 import re
@@ -171,11 +170,8 @@ class _MarkupReader:
         return len(self.text) if to_the_end else after
 
     def _after_code_span(self, at: int, length: int, end: int) -> int:
-        """Past the run of as many backticks that closes a code span in the same paragraph; past the opening run if there is none.
-
-        Usually the next run in the line closes it. Otherwise the runs of the paragraph are listed once, because searching again from each
-        of them would take quadratic time.
-        """
+        """Past the run of as many backticks that closes a code span in the same paragraph; past the opening run if there is none. The runs
+        of a paragraph are listed once, because searching again from each of them would take quadratic time."""
         following = _BACKTICKS.search(self.text, at + length, end)
         if following and len(following[0]) == length:
             return following.end()

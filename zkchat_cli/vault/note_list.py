@@ -23,11 +23,8 @@ class NoteEntry(NamedTuple):
 
 
 def list_notes(index: IndexDatabase, folder: str = "", tag: str = "", period: Period | None = None) -> list[NoteEntry]:
-    """The notes below a folder (`""`: all), with a tag or one nested in it (`""`: any), with a date in the period, by path.
-
-    `project`, `#project` and `Project` are one tag, and `#project/roof` is nested in it. Raises VaultError for a folder or a tag that no
-    note has; the hint names the nearest.
-    """
+    """The notes below a folder, with a tag or one nested in it, with a date in the period, by path. Raises VaultError for a folder or a tag
+    that no note has; the hint names the nearest."""
     prefix = posixpath.normpath(folder.strip().strip("/") or ".") + "/"
     if prefix == "./":
         prefix = ""

@@ -1,9 +1,6 @@
 """Parses a note's text: front matter, names, tags, description, markup, and chunks for search.
 
-The markup is read when it is first needed: what a line about a note says is in its front matter and its first paragraph.
-
-Of the properties only scalars and flat lists of scalars are used. YAML is read as events, not with a loader: nested or self-referring data
-crashes a recursive loader (100 000 brackets end the process in libyaml's). Front matter that is not valid YAML is ordinary text.
+YAML is read as events, because 100,000 brackets end the process in libyaml's loader. Only scalars and flat lists of scalars are used.
 """
 
 import re

@@ -1,7 +1,6 @@
 """The lines that the part of a link after `#` means (a heading's section, or a block with an id), and the heading above a line.
 
-Names are compared as Obsidian does, without case and punctuation, which Obsidian drops when it writes such a link. Hyphens count as spaces,
-so that `#how-to-begin`, as other programs write it, is found, too.
+Names are compared as Obsidian does, without case and punctuation. Hyphens count as spaces, because other programs write `#how-to-begin`.
 """
 
 import difflib
@@ -62,8 +61,7 @@ def _block_id(name: str) -> str:
 
 
 def chunk_headings(text: str, heading: str | None) -> tuple[Heading, ...]:
-    """The headings in a chunk below `heading`. A chunk that does not begin with that one begins within its section and has none: what
-    looks like a heading there is a comment in a long script."""
+    """The headings in a chunk below `heading`; none if it begins within a section: they may be comments in a script."""
     found = read_markup(text).headings
     return found if heading is None or any(each.text == heading for each in found) else ()
 

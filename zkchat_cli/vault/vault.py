@@ -1,8 +1,7 @@
 """The notes: a folder of Markdown files with their names, links and words, and every question that can be asked about them.
 
-`Vault` is the whole interface. `filesystem` scans and confines paths, `note_parser` reads a text, `index` keeps an SQLite file up to date,
-`links` resolves them and walks their graph, `search` ranks chunks, `edit` changes notes. Opening is cheap: the index is opened, or built if
-it is missing, by the first question that needs it, and the parser and the search are imported when they are first used (12 ms).
+Opening a vault is cheap: the index is opened, or built if it is missing, by the first question that needs it, and the parser and the search
+are imported when they are first used (12 ms).
 """
 
 import os
@@ -106,11 +105,8 @@ class Vault:
         return os.path.exists(self.index_file)  # noqa: PTH110 - False also where the folder cannot be read
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
-        """Bring the index up to date with the files; `full`, or an unusable index, means that all is read anew.
-
-        `progress(done, total)` counts the notes read. `only` names the paths that changed, if the caller knows them. Raises VaultError when
-        the folder has no Markdown file.
-        """
+        """Bring the index up to date with the files: with all of them read anew if it is `full`, with `only` those that changed if the
+        caller knows them. `progress(done, total)` counts the notes read. Raises VaultError when the folder has no Markdown file."""
         return self._index.refresh(full=full, progress=progress, only=only)
 
     def check_index(self) -> IndexReport:
@@ -128,11 +124,8 @@ class Vault:
         return report.model_copy(update={"semantic": self.semantic.status()}) if self.semantic else report
 
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
-        """The best chunks for any text, best first, few from one note. Scores are comparable within one search.
-
-        By words and by meaning: vectors that the best by words lack are computed, for about a second. A query with "phrases" or -words goes
-        by words alone. A model that fails is a warning.
-        """
+        """The best chunks for any text, best first, few from one note, by words and by meaning: vectors that the best by words lack are
+        computed, for about a second. A query with "phrases" or -words goes by words alone. A model that fails is a warning."""
         from zkchat_cli.vault.search.query import parse_query
 
         parsed = parse_query(query, self._today())
@@ -164,8 +157,7 @@ class Vault:
         return self._ask(lambda index: index.languages())
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
-        """How near each text is to the query by meaning, as cosines (about 0 for unrelated texts, 1 for the same one). None without a
-        model, and for a query in a script that it does not know; a model that fails is a warning."""
+        """The cosines of the query and each text. None without a model, and for a query in a script that it does not know."""
         return self.semantic.similarities(query, texts) if self.semantic else None
 
     def embed(self, progress: Progress | None = None, seconds: float = float("inf")) -> None:
@@ -184,8 +176,7 @@ class Vault:
         return self.semantic.take_warnings() if self.semantic else []
 
     def find_file(self, path: str) -> str | None:
-        """The file at this path, absolute or in the vault, with or without `.md`; None if it may be a name or a link. Unlike a link, a path
-        may contain `#`, `|` and brackets: shells complete paths."""
+        """The file at this path, absolute or in the vault, with or without `.md`; None if it may be a name or a link."""
         if "\0" in path:
             return None
         inside = os.path.relpath(os.path.realpath(path), self.root) if Path(path).is_absolute() else path
@@ -193,8 +184,7 @@ class Vault:
         return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))
 
     def has_file(self, path: str) -> bool:
-        """Whether a file that was at this path is still there, as far as is known: the vault's disk may not be mounted. A path of an import
-        may lead out of the vault."""
+        """Whether a file that was at this path is still there, as far as is known: the vault's disk may not be mounted."""
         return os.path.lexists(self.root / path) or not self.root.is_dir()
 
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
@@ -336,10 +326,7 @@ class Vault:
 
     def list_notes(self, folder: str = "", tag: str = "", since: str = "", until: str = "") -> list[NoteEntry]:
         """The notes below a folder, with a tag or one nested in it, and a date from `since` through `until` ("2024-05-01", "last week"), by
-        path; all folders, tags and dates by default.
-
-        Raises VaultError for a folder or tag that no note has; the hint names the nearest. Raises UsageError for what is no date.
-        """
+        path. Raises VaultError for a folder or tag that no note has, UsageError for what is no date."""
         from zkchat_cli.vault.search.query import read_date
 
         first = read_date("since", since, self._today()).first if since else date.min
@@ -352,8 +339,7 @@ class Vault:
         return self._ask(note_list.tags)
 
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
-        """A shortest path over links in either direction, always the same one; None if there is none. Raises VaultError when one of the
-        files does not exist."""
+        """A shortest path over links in either direction; None if there is none. Raises VaultError when one of the files does not exist."""
         for end in (source, target):
             self._require_file(end)
         return self._ask(lambda index: graph.shortest_path(index, source, target))

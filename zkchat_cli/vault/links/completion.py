@@ -66,8 +66,8 @@ class FuzzyMatcher:
         wanted = _normalize(typed).strip(" ")
         if not wanted:
             return list(range(min(len(self._starts) - 1, max(limit, 0))))
-        first, *others = wanted.replace(" ", "")
-        in_order = first + "".join(f"[^{letter}\n]*+{letter}" for letter in others)  # never goes back
+        letters = wanted.replace(" ", "")
+        in_order = letters[0] + "".join(f"[^{letter}\n]*+{letter}" for letter in letters[1:])  # never goes back
         found: dict[int, None] = {}
         for pattern in (f"\n {wanted}", f" {wanted}", wanted, in_order):
             matches = re.finditer(rf"{pattern}[^\n]*+", self._text)
