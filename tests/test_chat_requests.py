@@ -8,8 +8,7 @@ from model_server import ModelServer, Reply, closed_port, openai_text
 
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, Window, with_wire_names
-from zkchat_cli.llm.known_models import openai_input
-from zkchat_cli.llm.providers.openai import request_body
+from zkchat_cli.llm.providers.openai import PROVIDER, chat_body
 from zkchat_cli.models import PromptMessage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
@@ -25,15 +24,17 @@ BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol
 )
 def test_options_by_server_and_model(model: str, official: bool, expected: dict[str, Any]) -> None:
     options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")
-    body = request_body(model, REQUEST._replace(options=options), official=official)
+    body = chat_body(model, REQUEST._replace(options=options), official=official)
     assert {
         name: value for name, value in body.items() if name not in ("model", "messages", "stream", "stream_options", "tools")
     } == expected
 
 
 def test_windows_of_openais_models_are_known() -> None:
-    assert openai_input("gpt-4o-2024-11-20") == 128_000
-    assert openai_input("gpt-of-tomorrow") is None
+    models: list[Any] = [
+        PROVIDER.open(ModelConfig(name, None, {"OPENAI_API_KEY": KEY})) for name in ("gpt-4o-2024-11-20", "gpt-of-tomorrow")
+    ]
+    assert [window and window.tokens for window in (model.find_window() for model in models)] == [128_000, None]
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,6 @@ def test_calls_of_another_provider_are_made_valid() -> None:
     asked = PromptMessage(role="assistant", content="", tool_calls=(call,), tokens=9, kind="conversation")
     result = PromptMessage(role="tool", content="{}", tool_call_id=call.id, tokens=9, kind="tool_results")
     request = with_wire_names(Request((*REQUEST.messages, asked, result)))
-    _, asking, answered = request_body("gpt-5", request, official=True)["messages"]
+    _, asking, answered = chat_body("gpt-5", request, official=True)["messages"]
     assert asking["tool_calls"][0]["function"]["name"] == "notes__find_it_"
     assert (asking["tool_calls"][0]["id"], answered["tool_call_id"]) == (40 * "i", 40 * "i")

@@ -30,9 +30,9 @@ from pydantic import TypeAdapter
 
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, ThinkingPart, with_wire_names
-from zkchat_cli.llm.openai_responses import PROVIDER_NAME, request_body
 from zkchat_cli.llm.providers import openai
-from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel
+from zkchat_cli.llm.providers.openai import RESPONSES as API
+from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel, responses_body
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
 
 THOUGHT = {"type": "reasoning", "id": "rs_0", "summary": [{"type": "summary_text", "text": "Look."}], "encrypted_content": "c2VjcmV0"}
@@ -55,7 +55,7 @@ def read_events(server: ModelServer, *events: dict[str, Any]) -> Answer:
 
 def body_of(*messages: PromptMessage, model: str = "gpt-5.2", official: bool = True, **options: Any) -> dict[str, Any]:
     request = with_wire_names(Request((*REQUEST.messages, *messages), REQUEST.tools, Options(**options)))
-    body = {**request_body(model, request, official=official)}
+    body = {**responses_body(model, request, official=official)}
     of_the_sdk("request").validate_python(json.loads(json.dumps(body)))
     return body
 
@@ -125,7 +125,7 @@ def test_prompts_with_the_same_beginning_have_one_cache_key() -> None:
     answer = PromptMessage(role="assistant", content="It selects.", tokens=9, kind="conversation")
     assert body_of()["prompt_cache_key"] == body_of(answer, QUESTION)["prompt_cache_key"]
     other = Request((QUESTION.model_copy(update={"content": "Another?"}),))
-    assert request_body("m", other, official=True)["prompt_cache_key"] != body_of()["prompt_cache_key"]
+    assert responses_body("m", other, official=True)["prompt_cache_key"] != body_of()["prompt_cache_key"]
 
 
 def asked_with(thinking: ThinkingBlocks | None, text: str = "") -> tuple[PromptMessage, ...]:
@@ -148,7 +148,7 @@ def test_calls_and_results_are_items() -> None:
 
 def test_reasoning_goes_back_in_its_place() -> None:
     blocks = (THOUGHT, {"type": "message", "phase": "commentary"}, {"type": "function_call"}, {**THOUGHT, "id": "rs_3"})
-    thinking = ThinkingBlocks(provider=PROVIDER_NAME, blocks=(*blocks, {"type": "function_call"}))
+    thinking = ThinkingBlocks(provider=API, blocks=(*blocks, {"type": "function_call"}))
     _, *items = body_of(*asked_with(thinking, "I look."))["input"]
     assert [item["type"] for item in items[:5]] == ["reasoning", "message", "function_call", "reasoning", "function_call"]
     assert (items[0], items[1]["phase"]) == (THOUGHT, "commentary")
@@ -156,7 +156,7 @@ def test_reasoning_goes_back_in_its_place() -> None:
 
 def test_reasoning_of_another_api_is_not_sent() -> None:
     thinking = ThinkingBlocks(provider="anthropic", blocks=({"reasoning_details": [{"data": "c2VjcmV0"}]},))
-    chat = openai.request_body("m", Request(asked_with(thinking)), official=False)
+    chat = openai.chat_body("m", Request(asked_with(thinking)), official=False)
     assert "c2VjcmV0" not in json.dumps([body_of(*asked_with(thinking)), chat])
 
 

@@ -27,10 +27,10 @@ def complete_agents(incomplete: str) -> list[str]:
 def complete_models(incomplete: str) -> list[str]:
     """The providers, and OpenAI's models: asking a server would take too long."""
     from zkchat_cli.llm import providers
-    from zkchat_cli.llm.known_models import OPENAI_INPUT
+    from zkchat_cli.llm.providers.openai import INPUT_TOKENS
 
     names = [name if name == "offline" else f"{name}/" for name in providers.suggested_names()]
-    return [name for name in (*names, *(f"openai/{model}" for model in OPENAI_INPUT)) if name.startswith(incomplete)]
+    return [name for name in (*names, *(f"openai/{model}" for model in INPUT_TOKENS)) if name.startswith(incomplete)]
 
 
 def complete_settings(incomplete: str) -> list[tuple[str, str]]:

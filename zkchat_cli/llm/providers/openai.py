@@ -1,34 +1,74 @@
 """OpenAI, or any server that speaks its language: `openai/NAME`, at OPENAI_BASE_URL or openai.base_url, with a key or without.
 
 llama.cpp, vLLM, LM Studio, LiteLLM, OpenRouter, Groq and many more do. OpenAI itself is called by its Responses API, the others by chat
-completions, unless `openai.api` says otherwise. mojentic makes the calls; `prepare` or the first call loads it.
+completions, unless `openai.api` says otherwise.
+
+OpenAI keeps nothing of a call (`store: false`), so each sends the whole conversation. What a model has reasoned before a tool call comes
+encrypted, and goes back with the call's result; after the turn it is of no use, and it is not stored.
 """
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
 from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import openai_responses, remote_model
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window, openai_message, parse_tool_call, without_none
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
+from zkchat_cli.llm import remote_model
+from zkchat_cli.llm.base import (
+    MAX_CALL_ID,
+    ModelConfig,
+    ModelInfo,
+    Provider,
+    Request,
+    Window,
+    openai_message,
+    parse_tool_call,
+    without_none,
+)
+from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
-from zkchat_cli.llm.known_models import REASONING_MODELS, calls_no_tools, openai_input
 from zkchat_cli.llm.remote_model import KeyedProvider, KeyedSettings, Refusal, RemoteModel, leave_out
-from zkchat_cli.models import ThinkingBlocks
+from zkchat_cli.models import PromptMessage, ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
-PROVIDER_NAME = "openai"
-"""Marks reasoning that goes back to an OpenAI-compatible server only."""
+CHAT, RESPONSES = "openai", "openai/responses"
+"""Mark reasoning that goes back to the same API only."""
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
 """Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
+
+# what servers do not say about models (November 2026); a model works without an entry
+
+INPUT_TOKENS = {
+    "gpt-4": 8_192,
+    "gpt-4-turbo": 128_000,
+    "gpt-4o": 128_000,
+    "gpt-4.1": 1_047_576,
+    "gpt-5": 272_000,
+    "gpt-5.4": 922_000,
+    "gpt-5.5": 922_000,
+    "o1": 200_000,
+    "o3": 200_000,
+    "o4": 200_000,
+}
+"""The largest prompt of OpenAI's models in tokens, by the beginning of their names; the longest that fits counts. OpenAI lists none."""
 _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
 """Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
+_REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
+"""Prefixes of OpenAI's models that take no temperature."""
+_NEVER_REASONING = ("gpt-3", "gpt-4", "chatgpt", "gpt-5-chat")
+"""Prefixes of models that refuse settings of reasoning; others that do are called again without."""
+_MIN_ANSWER = 16
+"""The smallest `max_output_tokens` that OpenAI accepts."""
+_WITHOUT_TOOLS = (
+    *("chatgpt-4o", "gpt-4o-search", "gpt-4o-mini-search", "gpt-5-search", "o1-mini", "o1-preview"),
+    *("smollm", "tinyllama", "llama-2", "llama2", "vicuna", "gemma-2", "gemma2", "phi-2", "phi-3", "phi3", "stablelm", "olmo"),
+)
+"""Beginnings of the names of models with templates that take no tools, or that were not trained to call any."""
 
 
 class OpenAISettings(KeyedSettings):
@@ -72,8 +112,7 @@ class OpenAIReader(ChatReader):
         return _join_texts(content), _join_texts(thoughts) + thought
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
-        """A fragment continues the call of its index, unless it begins another: with another id or, without ids, another name, or the same
-        one when the arguments of the call are whole."""
+        """A fragment continues the call of its index, unless it begins another."""
         function = fragment.get("function") or {}
         added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
         if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
@@ -82,14 +121,7 @@ class OpenAIReader(ChatReader):
         self.hidden_bytes += added.size
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
-        if call is None:
-            begins_another = True
-        elif added.id and call.id:
-            begins_another = added.id != call.id
-        else:
-            is_whole = call.arguments and parse_tool_call("", "", call.arguments).malformed is None
-            begins_another = bool(added.name and call.name) and (added.name != call.name or bool(added.arguments and is_whole))
-        if call is None or begins_another:
+        if call is None or _begins_another(added, call):
             self._by_index[index] = added
             self.add_call(added)
             return
@@ -102,14 +134,11 @@ class OpenAIReader(ChatReader):
         """OpenRouter needs them back as they were; the texts of one come in pieces."""
         self.hidden_bytes += len(str(part))
         last = self._reasoning_details[-1] if self._reasoning_details else {}
-        if not last or (last.get("type"), last.get("index")) != (part.get("type"), part.get("index")):
-            self._reasoning_details.append(dict(part))
-            return
+        if (last.get("type"), last.get("index")) != (part.get("type"), part.get("index")):
+            self._reasoning_details.append(last := {})
         for name, value in part.items():
-            if name in ("text", "summary", "data"):
-                last[name] = (last.get(name) or "") + (value or "")
-            elif value is not None:
-                last[name] = value
+            if value is not None:
+                last[name] = last.get(name, "") + value if name in ("text", "summary", "data") else value
 
     def thinking(self) -> ThinkingBlocks | None:
         """What OpenRouter, DeepSeek and Gemini want back: keys of the message, and of its calls."""
@@ -117,7 +146,15 @@ class OpenAIReader(ChatReader):
         if any(call.extra for call in self.calls):
             block["tool_calls"] = [call.extra for call in self.calls]
         sent = {name: value for name, value in block.items() if value}
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=(sent,)) if sent else None
+        return ThinkingBlocks(provider=CHAT, blocks=(sent,)) if sent else None
+
+
+def _begins_another(added: PartialToolCall, call: PartialToolCall) -> bool:
+    """Whether a fragment has another id or, without ids, another name, or the same one when the arguments of the call are whole."""
+    if added.id and call.id:
+        return added.id != call.id
+    is_whole = call.arguments and parse_tool_call("", "", call.arguments).malformed is None
+    return bool(added.name and call.name) and (added.name != call.name or bool(added.arguments and is_whole))
 
 
 def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:
@@ -131,12 +168,6 @@ def add_reasoning(body: dict[str, Any]) -> None:
             message.setdefault("reasoning_content", "")
 
 
-def leave_out_summary(body: dict[str, Any]) -> None:
-    reasoning = body.pop("reasoning", {})
-    if "effort" in reasoning:
-        body["reasoning"] = {"effort": reasoning["effort"]}
-
-
 def shorten_call_ids(body: dict[str, Any]) -> None:
     """Mistral wants calls' ids of nine letters and digits."""
     for message in body["messages"]:
@@ -145,12 +176,12 @@ def shorten_call_ids(body: dict[str, Any]) -> None:
                 named[key] = sha256(named[key].encode("utf-8", "replace")).hexdigest()[:9]
 
 
-def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
+def chat_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
     """The request's JSON. `official`: the server is OpenAI, which is stricter than compatible servers."""
     options = request.options
     messages = list(map(openai_message, request.messages))
     for message, source in zip(messages, request.messages, strict=True):
-        for block in source.thinking_for(PROVIDER_NAME):
+        for block in source.thinking_for(CHAT):
             for call, extra in zip(message.get("tool_calls", ()), block.get("tool_calls", ()), strict=False):
                 call |= extra
             message |= {name: value for name, value in block.items() if name != "tool_calls"}
@@ -161,11 +192,129 @@ def request_body(model: str, request: Request, *, official: bool, verbosity: str
         stream_options={"include_usage": True},
         max_completion_tokens=options.max_output_tokens if official else None,
         max_tokens=None if official else options.max_output_tokens,
-        temperature=None if official and model.startswith(REASONING_MODELS) else options.temperature,
+        temperature=None if official and model.startswith(_REASONING_MODELS) else options.temperature,
         reasoning_effort=options.reasoning_effort,
         verbosity=verbosity or None,
         tools=[tool.descriptor for tool in request.tools] or None,
     )
+
+
+class ResponsesReader(ChatReader):
+    """The events of one response, or the whole response from a server that does not stream."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._items: list[dict[str, Any]] = []
+        """The finished items of the output: reasoning as it came, and of others what the message itself does not have."""
+        self._streamed = 0
+        """Characters of the current item that have come in pieces."""
+
+    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        match event.get("type"):
+            case "response.output_text.delta" | "response.refusal.delta":
+                text = text_of(event.get("delta"))
+                self._streamed += len(text)
+                return text, ""
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                return "", text_of(event.get("delta"))
+            case "response.reasoning_summary_part.added" if event.get("summary_index"):
+                return "", "\n\n"
+            case "response.function_call_arguments.delta":
+                size = len(text_of(event.get("delta")))
+                self._streamed += size
+                self.hidden_bytes += size
+            case "response.output_item.done":
+                return self._end_item(event["item"]), ""
+            case "response.completed" | "response.incomplete" | "response.failed":
+                return self._end(event["response"]), ""
+            case None if event.get("object") == "response":
+                return self._end(event), ""
+        return "", ""
+
+    def _end_item(self, item: Mapping[str, Any]) -> str:
+        """Keep a finished item; returns its text if that has not come in pieces."""
+        if len(self._items) >= MAX_ITEMS:
+            raise ValueError("too many items")
+        streamed, self._streamed = self._streamed, 0
+        match kind := item["type"]:
+            case "function_call":
+                call = PartialToolCall(text_of(item.get("call_id")), text_of(item.get("name")), text_of(item.get("arguments")))
+                self.add_call(call)
+                self.hidden_bytes += call.size - streamed
+                self._items.append({"type": kind})
+            case "reasoning":
+                self.hidden_bytes += len(str(item))
+                from openai.types.responses import ResponseReasoningItem  # mojentic has imported it
+
+                known = {name: item[name] for name in ResponseReasoningItem.model_fields if name in item and name != "status"}
+                self._items.append(ResponseReasoningItem.model_validate(known).to_dict(exclude_none=True))
+            case "message":
+                self._items.append({name: text_of(item[name]) for name in ("type", "phase") if item.get(name)})
+                self.hidden_bytes += len(item.get("phase") or "")
+                if not streamed:
+                    return "".join(text_of(part.get("text") or part.get("refusal")) for part in item.get("content") or ())
+        return ""
+
+    def _end(self, response: Mapping[str, Any]) -> str:
+        """Take the end of a response; returns the text that has not come before."""
+        status = text_of(response.get("status"))
+        if status in ("failed", "cancelled"):
+            raise self.endpoint.error_from_stream(response) or self.endpoint.cut_off(f"the server gave up ({status})", started=self.started)
+        text = "" if self._items else "".join(self._end_item(item) for item in response.get("output") or ())
+        self.count_usage(response.get("usage"), "input_tokens", "output_tokens")
+        self.ended, self.finish = True, text_of((response.get("incomplete_details") or {}).get("reason")) or "stop"
+        return text
+
+    def thinking(self) -> ThinkingBlocks | None:
+        # without its encrypted content, the server would look for the reasoning and not find it
+        blocks = tuple(item for item in self._items if item["type"] != "reasoning" or item.get("encrypted_content"))
+        reasons = any(item["type"] == "reasoning" for item in blocks)
+        return ThinkingBlocks(provider=RESPONSES, blocks=blocks, stored=False) if reasons else None
+
+
+def responses_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
+    """The request's JSON. `official`: the server is OpenAI, which has more to offer than compatible servers."""
+    options, may_reason = request.options, not model.startswith(_NEVER_REASONING)
+    summary = "auto" if may_reason and official and options.reasoning_effort != "none" else None
+    first = request.messages[0].content if request.messages else ""
+    # not strict: that would make every parameter of a tool required
+    fixed, no_parameters = {"type": "function", "strict": False}, {"type": "object", "properties": {}}
+    tools = [{"description": "", "parameters": no_parameters, **tool.descriptor["function"], **fixed} for tool in request.tools]
+    return without_none(
+        model=model,
+        input=[item for message in request.messages for item in _input_items(message)],
+        stream=True,
+        store=False,
+        # equal for prompts with the same beginning, so that OpenAI sends them to the server that has it in its cache
+        prompt_cache_key=f"zkchat-{blake2b(first.encode('utf-8', 'replace'), digest_size=8).hexdigest()}",
+        include=["reasoning.encrypted_content"] if may_reason else None,
+        reasoning=without_none(effort=options.reasoning_effort, summary=summary) or None,
+        text={"verbosity": verbosity} if verbosity else None,
+        max_output_tokens=max(options.max_output_tokens, _MIN_ANSWER) if options.max_output_tokens is not None else None,
+        temperature=None if official and model.startswith(_REASONING_MODELS) else options.temperature,
+        tools=tools or None,
+    )
+
+
+def _input_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
+    """A message as items: the text, reasoning and calls of an answer in the order in which they came."""
+    if message.role == "tool":
+        yield {"type": "function_call_output", "call_id": (message.tool_call_id or "")[-MAX_CALL_ID:], "output": message.content}
+        return
+    order = message.thinking_for(RESPONSES)
+    texts = [message.content] if message.content else []  # one, as the texts of several items are one
+    calls = list(message.tool_calls)
+    if all(item["type"] != "message" for item in order):
+        order = ({"type": "message"}, *order)
+    for item in (*order, *({"type": "function_call"} for _ in calls)):
+        if item["type"] == "reasoning":
+            yield item
+        elif item["type"] == "message" and texts:
+            yield {**item, "role": message.role, "content": texts.pop()}
+        elif item["type"] == "function_call" and calls:
+            call = calls.pop(0)
+            arguments = json.dumps(call.arguments, ensure_ascii=False)
+            yield {"type": "function_call", "call_id": call.id[-MAX_CALL_ID:], "name": call.name, "arguments": arguments}
 
 
 OPENAI = KeyedProvider(
@@ -180,7 +329,7 @@ OPENAI = KeyedProvider(
 ENCRYPTED_REASONING_REFUSAL = Refusal(re.compile(r"encrypted content is not supported", re.IGNORECASE), leave_out("include", "reasoning"))
 SUMMARY_REFUSAL = Refusal(
     re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
-    leave_out_summary,
+    lambda body: body.get("reasoning", {}).pop("summary", None),
     "shows no summary of its reasoning",
     "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
 )
@@ -201,7 +350,7 @@ class OpenAIModel(RemoteModel):
     provider = "openai"
     path = "/chat/completions"
     reader: ClassVar[type[ChatReader]] = OpenAIReader
-    make_body = staticmethod(request_body)
+    make_body = staticmethod(chat_body)
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *(TEMPERATURE_REFUSAL, STREAM_OPTIONS_REFUSAL, MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL),
         *(remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL),
@@ -215,11 +364,13 @@ class OpenAIModel(RemoteModel):
 
     def find_window(self) -> Window | None:
         found = None if self.official else self.find_listed(self.list_models())
-        size, source = (openai_input(self.model), "zkchat's table of OpenAI's models") if self.official else (None, "")
+        known = [prefix for prefix in INPUT_TOKENS if self.official and self.model.startswith(prefix)]
+        size, source = INPUT_TOKENS.get(max(known, key=len, default="")), "zkchat's table of OpenAI's models"
         if found is not None:
             self.calls_tools = found.calls_tools
             size, source = self._read_loaded_window(found) or found.window, "the server's list of models"
-        if self.calls_tools is None and calls_no_tools(found.name if found else self.model):
+        file = (found.name if found else self.model).replace("\\", "/").rpartition("/")[2]  # llama.cpp may name a model by its path
+        if self.calls_tools is None and file.lower().startswith(_WITHOUT_TOOLS):
             self.calls_tools, self.known_from = False, "zkchat's table of models"
         return Window(size, source) if size else None
 
@@ -261,8 +412,8 @@ class OpenAIModel(RemoteModel):
 @dataclass
 class OpenAIResponsesModel(OpenAIModel):
     path = "/responses"
-    reader = openai_responses.ResponsesReader
-    make_body = staticmethod(openai_responses.request_body)
+    reader = ResponsesReader
+    make_body = staticmethod(responses_body)
     refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, TEMPERATURE_REFUSAL)
 
 
