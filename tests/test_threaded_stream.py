@@ -4,7 +4,6 @@ import asyncio
 import threading
 from contextlib import suppress
 
-import pytest
 from model_server import ModelServer, Reply
 
 from zkchat_cli.errors import ProviderError
@@ -45,13 +44,6 @@ def failure(*wanted: Delta | HiddenPart | float | Exception) -> ProviderError:
 
 def test_deltas_come_in_order_up_to_the_first_final_one() -> None:
     assert deltas(emits(TextPart("a"), TextPart("b"), END, TextPart("c"), END)) == [TextPart("a"), TextPart("b"), END]
-
-
-@pytest.mark.parametrize(("before", "message"), [((), "before its first word"), ((TextPart("a"),), "broke the answer off")])
-def test_call_without_a_final_delta_is_cut_off(before: tuple[Delta, ...], message: str) -> None:
-    error = failure(*before)
-    assert error.kind == "cut"
-    assert message in error.message
 
 
 def test_other_exception_is_reported_without_the_key() -> None:

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,8 +29,6 @@ LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"
 """The owner of their models, as they list them."""
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
-
-
 CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
 _LIMITED: dict[type, str] = {base.TextPart: "the answer", base.ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
@@ -128,7 +126,7 @@ class RemoteModel(Model):
     def full_body(self, request: Request) -> dict[str, Any]:
         """The JSON body of a call, whatever the model refuses."""
 
-    def ask_count(self, request: Request) -> int | None:  # noqa: ARG002
+    def ask_count(self, _: Request) -> int | None:
         """How many tokens a request is, from a server that counts. Raises as `find_window` does."""
         return None
 
@@ -158,10 +156,9 @@ class RemoteModel(Model):
             self.window = found or self.window
 
     def config_error(self) -> ProviderError | None:
-        if not self.model:
-            hint = f"Use {self.provider}/NAME; /model and zkchat doctor list the models."
-            return ProviderError("unknown_model", f"{self.provider} needs the name of a model", hint)
-        return self.server.config_error()
+        hint = f"Use {self.provider}/NAME; /model and zkchat doctor list the models."
+        no_name = None if self.model else ProviderError("unknown_model", f"{self.provider} needs the name of a model", hint)
+        return no_name or self.server.config_error()
 
     def body(self, request: Request) -> dict[str, Any]:
         body = self.full_body(base.with_wire_names(request))
@@ -182,19 +179,11 @@ class RemoteModel(Model):
         if error := self.config_error():
             yield base.StreamFailed(error)
             return
-        reader: ChatReader
-
-        async def call(emit: Emit) -> None:
-            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
-
-            await stream_chat(self, self.body(request), reader, emit)
-
         names = {base.wire_name(tool.name): tool.name for tool in request.tools}
-        limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
         notice, hint, attempt = "", "", 1
         while True:
             reader = self.reader(self.server)
-            with closing(stream_in_thread(call, self.server, *limits)) as deltas:
+            with closing(self._call_in_thread(request, reader)) as deltas:
                 for delta in deltas:
                     match delta:
                         case base.ToolCallsPart(calls):
@@ -220,8 +209,20 @@ class RemoteModel(Model):
             if delay is None:
                 yield base.StreamFailed(error)
                 return
-            yield from _count_down(delay, error.message)
-            attempt += 1
+            end, attempt = time.monotonic() + delay, attempt + 1
+            while (left := end - time.monotonic()) > 0:
+                yield Waiting(left, error.message)
+                raise_if_stopped()
+                time.sleep(min(1.0, left))
+
+    def _call_in_thread(self, request: Request, reader: ChatReader) -> Generator[Delta, None, None]:
+        async def call(emit: Emit) -> None:
+            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
+
+            await stream_chat(self, self.body(request), reader, emit)
+
+        limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
+        return stream_in_thread(call, self.server, *limits)
 
     def check(self) -> ProviderError | None:
         if error := self.config_error():
@@ -234,14 +235,6 @@ class RemoteModel(Model):
         if not listed or self.find_listed(listed):
             return None
         return self.server.unknown_model(self.model, [model.name for model in listed])
-
-
-def _count_down(seconds: float, reason: str) -> Iterator[Waiting]:
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        yield Waiting(left, reason)
-        raise_if_stopped()
-        time.sleep(min(1.0, left))
 
 
 def stream_in_thread(
@@ -258,7 +251,7 @@ def stream_in_thread(
     """
     import asyncio  # 30 ms, which only a call of a server has to pay
 
-    deltas: queue.SimpleQueue[Delta | HiddenPart | None] = queue.SimpleQueue()
+    deltas: queue.SimpleQueue[Delta | HiddenPart] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
     task = loop.create_task(call(deltas.put))
 
@@ -267,14 +260,13 @@ def stream_in_thread(
             loop.run_until_complete(task)
         except asyncio.CancelledError:
             pass
-        except ProviderError as e:
-            deltas.put(base.StreamFailed(e))
-        except Exception as e:  # a defect in a library or in zkchat must not end the conversation  # noqa: BLE001
-            _log.exception("the call failed")
-            problem = f"could not be called: {type(e).__name__}: {e}"
-            deltas.put(base.StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
+        except Exception as e:  # also of a defect in a library or in zkchat: it must not end the conversation  # noqa: BLE001
+            error = e if isinstance(e, ProviderError) else None
+            if error is None:
+                _log.exception("the call failed")
+                error = endpoint.error("server", f"could not be called: {type(e).__name__}: {e}", "Run it again with --verbose.")
+            deltas.put(base.StreamFailed(error))
         finally:
-            deltas.put(None)
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
 
@@ -298,9 +290,6 @@ def stream_in_thread(
                     encoded, room = text.encode("utf-8", "surrogatepass"), rooms[type(delta)]
                     rooms[type(delta)] = room - len(encoded)
                     yield delta if len(encoded) <= room else type(delta)(encoded[:room].decode("utf-8", "ignore"))
-                case None:
-                    yield base.StreamFailed(endpoint.cut_off("it ended without a final event", started=started))
-                    return
                 case _:
                     yield delta
                     if isinstance(delta, base.StreamFinished | base.StreamFailed):
