@@ -172,14 +172,3 @@ def test_vectors_of_facts_go_with_the_fact_and_with_the_model(talks: Talks) -> N
     talks.grow()
     assert [each.content for each in memory.rank("vehicle")] == ["My automobile is red now."]
     assert talks.vectors("fact_vector") == 1
-
-
-def test_the_model_finds_earlier_messages_in_other_words(talks: Talks) -> None:
-    talks.store(*TALK, id_="earlier")
-    memory = talks.open(talks.store(("Hello.", "Hello."), id_="now")).memory
-    assert memory.search_conversations("physician's vehicles vehicle", 5) == []
-    talks.grow()
-    [first] = memory.search_conversations("vehicle", 5)
-    assert (first["said"], first["conversation"]) == ("My automobile is the blue one.", "earlier")
-    said = {each["said"] for each in memory.search_conversations("the vehicle on the bridge", 2)}
-    assert said == {"The bridge is the old one.", "My automobile is the blue one."}

@@ -6,10 +6,7 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from heapq import nlargest
-from math import sqrt
 from pathlib import Path
-from statistics import fmean
 
 from zkchat_cli.agents.loader import Agent
 from zkchat_cli.config.schema import Config
@@ -18,7 +15,6 @@ from zkchat_cli.memory import project
 from zkchat_cli.memory.facts import (
     MAX_FACT,
     MAX_WITHOUT_VECTOR,
-    SIMILAR,
     StoredMemory,
     choose_for_prompt,
     clean_fact,
@@ -28,22 +24,19 @@ from zkchat_cli.memory.facts import (
     slugify,
     suggest_key,
 )
-from zkchat_cli.models import Fact, FoundMessage, NoteUsage, ZkChatMessage
+from zkchat_cli.models import Fact, NoteUsage, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.truncate import truncate_to_minute
-from zkchat_cli.text.words import content_stems, detect_languages, terms
+from zkchat_cli.text.words import detect_languages, terms
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.links.wikilinks import write_link
-from zkchat_cli.vault.search import fusion
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
 SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
 """Shares of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest."""
 MAX_RECALLED_MESSAGES = 20
-MAX_COMPARED_MESSAGES = 10_000
-"""The newest are compared by meaning with what the model looks for, in 0.1 s."""
 MAX_EXCERPT = 700
 """Characters of a message in an excerpt."""
 
@@ -200,20 +193,15 @@ class Memory:
         if not every or not terms(text):
             return ()
         facts = {item.key: item for item in every if item.kind == "fact"}
-        stored = self._cosines(text, lambda embedder: self._store.fact_vectors(self._vault_key, embedder)) if facts else {}
+        packed: Mapping[str, bytes] = {}
+        if facts and self._semantic is not None:
+            with self._semantic.failures_reported():
+                packed = self._store.fact_vectors(self._vault_key, self._semantic.embedder_id)
+        stored = (self._semantic.stored_similarities(text, packed) if self._semantic else None) or {}
         cosines = {facts[key]: cosine for key, cosine in stored.items() if key in facts}
         others = [item for item in every if item not in cosines][:MAX_WITHOUT_VECTOR] if compute else []
         cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
         return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
-
-    def _cosines(self, text: str, read: Callable[[str], Mapping[str, bytes]]) -> dict[str, float]:
-        """How near a text is by meaning to what has stored vectors, by its key. `read` takes the id of the model."""
-        if self._semantic is None or not terms(text):
-            return {}
-        packed: Mapping[str, bytes] = {}
-        with self._semantic.failures_reported():
-            packed = read(self._semantic.embedder_id)
-        return self._semantic.stored_similarities(text, packed) or {}
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> tuple[Fact, Fact | None]:
         """Store a fact; returns it and the one with the same key that it replaced.
@@ -274,8 +262,7 @@ class Memory:
     def search_conversations(self, query: str, limit: int) -> list[dict[str, object]]:
         """Messages of this conversation and, with memory on, of earlier ones with this vault, best first; not the question of this turn."""
         only, languages = None if self.enabled else self.conversation_id or "", self._vault.languages()
-        by_words = self._store.search(self._vault_key, query, conversation_id=only, limit=MAX_RECALLED_MESSAGES, languages=languages)
-        found = self._add_similar_messages(query, by_words, only, languages)
+        found = self._store.search(self._vault_key, query, conversation_id=only, limit=MAX_RECALLED_MESSAGES, languages=languages)
         others = [each for each in found if each.message.id != self.message_id][: min(limit, MAX_RECALLED_MESSAGES)]
         documents: list[dict[str, object]] = []
         for each in others:
@@ -291,25 +278,6 @@ class Memory:
             }
             documents.append(document)
         return documents
-
-    def _add_similar_messages(
-        self, query: str, by_words: Sequence[FoundMessage], only: str | None, languages: tuple[str, ...]
-    ) -> Sequence[FoundMessage]:
-        """The messages found by words, and those that mean something similar, in one ranking, as in the search of notes."""
-        cosines = self._cosines(query, lambda embedder: self._store.vault_vectors(self._vault_key, embedder, only, MAX_COMPARED_MESSAGES))
-        if not cosines:
-            return by_words
-        nearest = nlargest(MAX_RECALLED_MESSAGES, (id_ for id_ in cosines if cosines[id_] >= SIMILAR), key=lambda id_: cosines[id_])
-        known = {each.message.id for each in by_words}
-        others = self._store.found_messages(self._vault_key, [id_ for id_ in nearest if id_ not in known], only)
-        every = (*by_words, *others)
-        usual = fmean(cosines.values())
-        spread = sqrt(fmean((cosine - usual) ** 2 for cosine in cosines.values())) or 1.0  # pstdev takes 40 ms for 10,000
-        scores = {-n: (cosines[each.message.id] - usual) / spread for n, each in enumerate(every) if each.message.id in cosines}
-        stems = set(content_stems(query, languages))
-        shares = [len(stems.intersection(content_stems(each.message.content, languages))) / max(1, len(stems)) for each in by_words[:3]]
-        fused = fusion.fuse({-n: each.score for n, each in enumerate(by_words)}, scores, max(shares, default=0.0))
-        return [every[-n] for n in fused]
 
 
 def citations_to_links(message: ZkChatMessage) -> str:

@@ -155,11 +155,9 @@ class ChatSessionStore:
     # Search
 
     search = _method("search messages", message_search.search)
-    found_messages = _method("read messages", message_search.read)
 
     # Vectors of messages
 
-    vault_vectors = _method("read the vectors of messages", message_search.newest_vectors)
     vectors = _method("read the vectors of messages", message_search.vectors)
     without_vectors = _method("look for messages without vectors", message_search.without_vectors)
     add_vectors = _method("store the vectors of messages", message_search.add_vectors, writes=True)

@@ -8,7 +8,7 @@ the message's language. They can be computed again: no export has them, and a re
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from zkchat_cli.models import FoundMessage
 from zkchat_cli.store import rows
@@ -37,7 +37,7 @@ _RANKED = "SELECT rowid, -bm25(message_index) FROM message_index WHERE message_i
 _FOUND = f"""
     SELECT conversation.id, conversation.title, {", ".join(f"message.{column}" for column in rows.MESSAGE)}
     FROM message CROSS JOIN conversation ON conversation.id = message.conversation_id
-    WHERE message.{{}} = :message AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
+    WHERE message.seq = :message AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
         AND (:tool_results OR message.role <> 'tool')
 """
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_vocabulary USING fts5vocab(main, message_index, row)"
@@ -60,12 +60,6 @@ _VECTORS = """
     WHERE conversation_seq = (SELECT seq FROM conversation WHERE id = :conversation) AND message_vector.seq > :after
         AND embedder = :embedder
     ORDER BY message_vector.seq
-"""
-_NEWEST_VECTORS = """
-    SELECT message.id, passages
-    FROM message_vector JOIN conversation ON conversation.seq = conversation_seq JOIN message ON message.seq = message_seq
-    WHERE conversation.vault = :vault AND (:only IS NULL OR conversation.id = :only) AND embedder = :embedder AND passages <> x''
-    ORDER BY message_vector.message_seq DESC LIMIT :limit
 """
 
 
@@ -96,9 +90,9 @@ def search(
     found: list[FoundMessage] = []
     scope = {"vault": vault, "only": conversation_id, "tool_results": tool_results}
     for seq, score in connection.execute(_RANKED, (query,)):
-        message = _read(connection, "seq", {"message": seq, **scope}, score)
-        if message is not None:
-            found.append(message)
+        row = connection.execute(_FOUND, {"message": seq, **scope}).fetchone()
+        if row is not None and (message := rows.to_message(row[2:])).status != "damaged":
+            found.append(FoundMessage(conversation_id=row[0], title=row[1], score=score, message=message))
         if len(found) == limit:
             break
     return tuple(found)
@@ -127,21 +121,6 @@ def _any_form_query(connection: sqlite3.Connection, term: str, languages: tuple[
     return "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
 
 
-def read(connection: sqlite3.Connection, vault: str | None, ids: Sequence[str], only: str | None) -> tuple[FoundMessage, ...]:
-    """The messages with these ids as a search finds them, with a score of 0: none of another vault or conversation, no damaged one."""
-    found = (_read(connection, "id", {"message": id_, "vault": vault, "only": only, "tool_results": True}, 0.0) for id_ in ids)
-    return tuple(message for message in found if message is not None)
-
-
-def _read(connection: sqlite3.Connection, column: str, values: Mapping[str, object], score: float) -> FoundMessage | None:
-    row = connection.execute(_FOUND.format(column), values).fetchone()
-    if row is None:
-        return None
-    id_, title, *columns = row
-    message = rows.to_message(tuple(columns))
-    return None if message.status == "damaged" else FoundMessage(conversation_id=id_, title=title, score=score, message=message)
-
-
 def without_vectors(connection: sqlite3.Connection, vault: str, embedder: str, before: int, limit: int) -> list[tuple[int, str, str]]:
     """The newest questions and answers about `vault` without vectors of `embedder`, before row `before`: row, message id and content."""
     return connection.execute(_WITHOUT_VECTORS, {"vault": vault, "embedder": embedder, "before": before, "limit": limit}).fetchall()
@@ -155,9 +134,3 @@ def add_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping[
 def vectors(connection: sqlite3.Connection, conversation_id: str, embedder: str, after: int) -> list[tuple[int, str, bytes]]:
     """The vectors of a conversation that were stored after row `after`: row, message id and passages."""
     return connection.execute(_VECTORS, {"conversation": conversation_id, "embedder": embedder, "after": after}).fetchall()
-
-
-def newest_vectors(connection: sqlite3.Connection, vault: str, embedder: str, only: str | None, limit: int) -> dict[str, bytes]:
-    """The passages of the newest messages with vectors, by their ids: of the conversation `only`, or of all about `vault`."""
-    values = {"vault": vault, "embedder": embedder, "only": only, "limit": limit}
-    return dict(connection.execute(_NEWEST_VECTORS, values).fetchall())
