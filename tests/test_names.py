@@ -19,7 +19,6 @@ MODULES_IN_ING = {
     "sentence_scoring": "scoring is the summarizers' noun",
     "streaming_markdown": "an adjective: Markdown that arrives in pieces",
     "streaming_view": "an adjective",
-    "tool_result_masking": "masking is the field's noun",
 }
 """Modules that may end in -ing, with the reason. Any other is a participle, which does not say what the module holds."""
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.system_prompt import INSTRUCTIONS
+from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations

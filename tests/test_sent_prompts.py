@@ -21,7 +21,7 @@ from factories import (
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history
-from zkchat_cli.context.system_prompt import INSTRUCTIONS
+from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Request, StreamFailed, TextPart
 from zkchat_cli.models import DroppedItem, Prompt, SentPrompt

@@ -1,5 +1,6 @@
 """The tool filter: which tools are offered where all of them are too much."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,8 +11,14 @@ from zkchat_cli.chat import branch_navigation
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
-from zkchat_cli.context.tool_filter import CORE, LARGEST_FILTERED_WINDOW, FilteredTools, ToolRelevanceInput, select_tools
+from zkchat_cli.context.prompt_assembly import (
+    CORE,
+    LARGEST_FILTERED_WINDOW,
+    PromptInputs,
+    ToolRelevanceInput,
+    assemble_prompt,
+    find_omitted_tools,
+)
 from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.models import PromptTool, ToolCall
 from zkchat_cli.views import prompts
@@ -29,8 +36,8 @@ def tool(name: str, description: str = "", tokens: int = 100) -> PromptTool:
 REAL = tuple(tool(each.name, each.description) for each in tools.load_tools())
 
 
-def offered(filtered: FilteredTools) -> set[str]:
-    return {each.name for each in filtered.tools}
+def offered(conversation: ToolRelevanceInput, budget: int, window: int, tools: Sequence[PromptTool] = REAL) -> set[str]:
+    return {each.name for each in tools} - find_omitted_tools(tools, conversation, budget, window).keys()
 
 
 @pytest.mark.parametrize(
@@ -43,29 +50,30 @@ def offered(filtered: FilteredTools) -> set[str]:
     ],
 )
 def test_tools_relevant_to_the_message_are_offered(message: str, wanted: str) -> None:
-    assert wanted in offered(select_tools(REAL, ToolRelevanceInput(message), AMPLE, 4096))
+    assert wanted in offered(ToolRelevanceInput(message), AMPLE, 4096)
 
 
 def test_tools_in_another_language_are_offered_for_other_forms_of_their_words() -> None:
     described = {"kalender": "Zeigt die Termine und die Aufgaben, die für einen Tag eingetragen sind", "wetter": "Sagt das Wetter voraus"}
     german = [tool(name, description) for name, description in described.items()]
-    assert offered(select_tools(german, ToolRelevanceInput("Welche Aufgabe ist dran?"), AMPLE, 4096)) == {"kalender"}
+    assert offered(ToolRelevanceInput("Welche Aufgabe ist dran?"), AMPLE, 4096, german) == {"kalender"}
 
 
 def test_tools_relevant_to_recent_turns_are_offered() -> None:
-    assert "list_zk_documents" in offered(select_tools(REAL, ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096))
+    assert "list_zk_documents" in offered(ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096)
 
 
 def test_the_most_relevant_tools_that_fit_are_offered() -> None:
-    filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
-    assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}
-    assert dict(filtered.omitted)["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL):,} of 400 tokens"
+    conversation = ToolRelevanceInput("What is related to composting?")
+    assert offered(conversation, 400, LARGE) == {*CORE, "find_zk_documents_related_to"}
+    omitted = find_omitted_tools(REAL, conversation, 400, LARGE)
+    assert omitted["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL):,} of 400 tokens"
 
 
 def test_previous_tools_stay_while_they_fit() -> None:
     before = frozenset({*CORE, "find_link_path"})
-    assert offered(select_tools(REAL, ToolRelevanceInput("Hello!", previous=before), AMPLE, 4096)) == before
-    assert offered(select_tools(REAL, ToolRelevanceInput("What is related?", previous=before), 400, LARGE)) == before
+    assert offered(ToolRelevanceInput("Hello!", previous=before), AMPLE, 4096) == before
+    assert offered(ToolRelevanceInput("What is related?", previous=before), 400, LARGE) == before
 
 
 # in a prompt

@@ -240,7 +240,7 @@ class ZkChatMessage(Value):
     token_count: Count | None = None
     augmented_token_count: Count | None = None
     tool_tokens: Count | None = None
-    pinned: bool | None = None  # whether the user wants it in every prompt; None if a rule decides (see `context/fixed_messages`)
+    pinned: bool | None = None  # whether the user wants it in every prompt; None if a rule decides (see `context/turns`)
     agent: str | None = None  # the agent that answers this user message, or that gave this answer
     thinking_tokens: Count | None = None  # of the reasoning, as the provider reported them, else as counted
     memory_references: tuple[str, ...] = ()

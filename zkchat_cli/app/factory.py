@@ -20,7 +20,7 @@ from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime, Sessi
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.context import strategies
-from zkchat_cli.context.system_prompt import INSTRUCTIONS
+from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers

@@ -1,6 +1,6 @@
 """Makes a conversation smaller by the cheapest step that suffices, and stores the resulting compaction.
 
-    mask        old tool results and documents lose their middles             (context/tool_result_masking.py)
+    mask        old tool results and documents lose their middles             (context/compaction_policy.py)
     full        the model folds the oldest turns into its rolling summary     (chat/summary_writer.py)
     simple      if that fails: one request with short instructions and half as much text
     extractive  if that fails or no model can: sentences, word for word       (summarization/extractive.py)
@@ -24,9 +24,8 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import history_budget, remaining_message_budget, turn_budget_after_compaction
-from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
+from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan, find_maskable
 from zkchat_cli.context.prompt_assembly import PromptInputs
-from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import Turn, TurnHistory
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage

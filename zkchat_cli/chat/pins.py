@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.fixed_messages import is_fixed
+from zkchat_cli.context.turns import is_fixed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.text.numbers import parse_number

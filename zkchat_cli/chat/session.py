@@ -13,8 +13,7 @@ from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
-from zkchat_cli.chat.turn_recorder import TurnRecorder
+from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, TurnRecorder
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.context.compaction_policy import CompactionRequest

@@ -16,7 +16,7 @@ from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.tool_result_masking import mask_result
+from zkchat_cli.context.compaction_policy import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory

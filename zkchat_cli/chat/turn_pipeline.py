@@ -11,8 +11,7 @@ from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message
-from zkchat_cli.chat.turn_recorder import TurnRecorder
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, TurnRecorder, stored_message
 from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations

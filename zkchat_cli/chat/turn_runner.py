@@ -17,8 +17,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import MIN_TOOL_TOKENS, ToolCallRunner
-from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking, stored_message
-from zkchat_cli.chat.turn_recorder import TurnRecorder
+from zkchat_cli.chat.turn import TurnInProgress, TurnRecorder, storable_call, storable_thinking, stored_message
 from zkchat_cli.citations.marks import CitationMark, CitationMarkParser
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.prompt_assembly import advise_on_size

@@ -1,6 +1,8 @@
 """Turns: the user's messages with everything that answers them, as the branch in use holds them and as they are sent.
 
 A prompt keeps, drops or folds whole turns, never single messages, so that a tool call always has its result and an answer its question.
+Every prompt has the fixed messages word for word: those that the user pinned, and standing instructions. Only "from now on …", "always
+answer in …" and the like are such (the rules know English, German and Chinese), not "translate this", nor a phrase in a long pasted text.
 """
 
 import json
@@ -8,24 +10,68 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from copy import copy
+from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
-from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import Compaction, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
-from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
+from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import TokenCounter
+
+MAX_CLASSIFIED = 2000
+"""Characters; a longer message is a text to work on."""
+CACHED_MESSAGES = 512
+"""Each compaction looks at every message of the window again."""
+
+_START = r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
+"""The start of a sentence. All repetitions are bounded: a text of blank lines must not take a second."""
+_VERBS = (
+    r"(?:answer|reply|respond|use|write|cite|quote|mention|include|add|say|tell|call|ask|show|give me|translate|invent|guess|summari[sz]e|"
+    r"assume|change|delete|link|list|refer|format|explain|keep (?:it|your|answers)|be (?:brief|concise|short|precise|exact|honest|polite))"
+)
+_RULES = (
+    rf"(?:always|never|don't ever|do not ever) {_VERBS}\b|(?:don't|do not) {_VERBS}\b",
+    r"(?:make sure|be sure|remember|you (?:must|should|are to|shall))(?: to| that you| you)? (?:always|never)\b",
+    r"(?:from (?:now|here|today) on|from this point on|going forward|for the rest of (?:this|our) (?:chat|conversation))\b",
+    r"(?:in (?:all )?(?:your )?(?:future|further) (?:answers|replies)|in (?:all|every one of) your (?:answers|replies))\b",
+    r"(?:remember (?:that|:)|keep in mind (?:that|:)|don't forget that|do not forget that)",
+    r"(?:answer|reply|respond|write) (?:me )?(?:only|always|exclusively|briefly|concisely|in (?:english|german|french|spanish|italian|"
+    r"chinese|japanese|korean|portuguese|russian|dutch|short|one sentence|bullet points))\b",
+    r"(?:ab jetzt|ab sofort|von nun an|von jetzt an|künftig|in zukunft)\b",
+    r"(?:immer|nie|niemals) (?:auf |in |mit |nur )",
+    r"(?:antworte|schreibe?|nenne|verwende|benutze|zitiere|erkläre)\b[^.!?\n]{0,60}\b(?:immer|nie|niemals|nur|stets)\b",
+    r"(?:antworte|schreibe?) (?:mir )?(?:bitte )?(?:auf|kurz|knapp)\b|merke? dir\b|denke? daran\b|vergiss nicht\b",
+    r"(?:从现在(?:开始|起)|从今以后|今后|以后|始终|总是|永远|务必|不要再|记住|牢记|请记)",
+)
+_SENTENCE_END = lazy_pattern(r"[.!?。！？\n]")
+
+
+def is_fixed(message: ZkChatMessage) -> bool:
+    """Whether every prompt has the message, even if its turn is folded or dropped. What the user said with /pin or /unpin wins."""
+    if message.pinned is not None:
+        return message.pinned
+    return message.role == "user" and _gives_instruction(message.content)
+
+
+_INSTRUCTION = lazy_pattern(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
+
+
+@lru_cache(maxsize=CACHED_MESSAGES)
+def _gives_instruction(content: str) -> bool:
+    found = _INSTRUCTION.search(content) if len(content) <= MAX_CLASSIFIED else None
+    if found is None:
+        return False
+    end = _SENTENCE_END.search(content, found.end())
+    return end is None or end[0] not in "?？"  # "remember that note about owls?" is no instruction
+
 
 INTERRUPTED = "\n[interrupted by the user]"
 FIXED_TAG = "kept-message"
 SUMMARY_TAG = "conversation-summary"
 RECALLED_TAG = "recalled-conversation"
-_TAGS = f"{SUMMARY_TAG}|{RECALLED_TAG}|project-memory|agent-memory|user-memory|smart-memory|{FIXED_TAG}"
-_FENCED = lazy_pattern(rf"(?:<({_TAGS})\b[^<>\n]*>\n.*?\n</\1>\s*)+", re.DOTALL)
 _MAX_TOKEN_LENGTH = 128
 """Characters of the longest token in the shipped vocabularies."""
 
@@ -176,11 +222,6 @@ def fence(tag: str, text: str, **attributes: object) -> str:
     harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
     written = "".join(f" {key}={json.dumps(value, ensure_ascii=False)}" for key, value in attributes.items())
     return f"<{tag}{written}>\n{harmless}\n</{tag}>"
-
-
-def is_prompt_context(text: str) -> bool:
-    """Whether a message of a prompt is none of the conversation: instructions, memory, a summary, recalled passages or documents."""
-    return text.startswith((*system_prompt.BEGINNINGS, NAMED_DOCUMENTS, FOUND_EXCERPTS)) or bool(_FENCED.fullmatch(text.strip()))
 
 
 def make_prompt_message(role: str, kind: str, content: str, counter: TokenCounter, source_ids: tuple[str, ...] = ()) -> PromptMessage:

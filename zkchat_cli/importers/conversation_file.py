@@ -17,8 +17,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
-from zkchat_cli.chat.turn_recorder import default_title
-from zkchat_cli.context.turns import is_prompt_context
+from zkchat_cli.chat.turn import default_title
+from zkchat_cli.context.prompt_assembly import is_prompt_context
 from zkchat_cli.errors import UsageError, reason, value_problem
 from zkchat_cli.llm.base import parse_tool_call
 from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, TokenUsage, ToolCall, ZkChatMessage
