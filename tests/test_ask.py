@@ -55,7 +55,7 @@ def test_a_compaction_is_told_on_standard_error(zkchat: Program, script: Callabl
     reply = script({"text": "The heap behind the shed was turned on day {n}. " * 12})
     for options in ([], ["-c"], ["-c"]):
         done = zkchat("ask", *options, "I turned the heap. " * 110, "--model", reply, "--max-context", 2000, "--json")
-    assert done.json["compaction"] and "tokens saved" in done.err
+    assert done.json["compaction"] and "; undo: " in done.err
 
 
 # in a pipeline

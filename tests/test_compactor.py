@@ -107,7 +107,7 @@ def test_after_a_failure_the_model_gets_one_simpler_request(app: AppFixture) -> 
     assert [m.role for m in first.messages] == ["system", "user"] and [m.role for m in second.messages] == ["user"]
     assert second.messages[0].tokens < sum(m.tokens for m in first.messages)
     assert "by the model, in a simpler request" in describe_compaction(done)
-    assert "The first request failed: it failed: server." in describe_compaction(done)
+    assert "; the first request failed: it failed: server" in describe_compaction(done)
 
 
 def test_a_window_without_room_for_a_request_is_not_asked(app: AppFixture) -> None:

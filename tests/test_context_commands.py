@@ -136,7 +136,7 @@ def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, t
     done = zkchat("chat", "--resume", talk, "--model", model, stdin="/compact keep the drill\n/compact\n/compact undo\n")
     first, second, third = (line for line in done.out.splitlines() if line)
     assert "(extractive" in first
-    assert "The model's summary failed: " in first
+    assert "the model's summary failed: " in first
     assert second.startswith("Nothing to compact")
     assert third.startswith("Compaction undone")
     assert zkchat("context", "summary", talk, "--json").json == []
@@ -149,7 +149,7 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
         chat.type(CTRL_C)
         chat.wait_for("  stopped\n\n")
         chat.ask("/model offline", "offline")
-        chat.ask("/compact keep the drill", "Nothing is deleted")
+        chat.ask("/compact keep the drill", "undo: /compact undo")
         chat.ask("/compact undo", "Compaction undone")
         chat.ask("/compact undo", "No compaction to undo")
     assert zkchat("context", "summary", talk, "--json").json == []
@@ -161,4 +161,5 @@ def test_a_turn_says_below_its_answer_what_a_compaction_saved(zkchat: Program, t
     with Chat(zkchat, "--resume", talk, "--model", script(A_SUMMARY, {"text": "So it is."})) as chat:
         chat.ask("What of the shelf? " * 60, "So it is.")
         seen = chat.everything()
-    assert re.search(r"\n  compacted \d+ messages, \d+ tokens saved; undo: /compact undo\n", seen.partition("So it is.")[2])
+    below = seen.partition("So it is.")[2]
+    assert re.search(r"\n  Summarized \d+ messages: [\d,]+ → [\d,]+ tokens; undo: /compact undo\n", below)

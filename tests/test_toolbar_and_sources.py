@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.models import Citation, DocumentReference
+from zkchat_cli.terminal.input_line import Toolbar
 from zkchat_cli.terminal.screen import Screen, lay_out, note_opener
-from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_line
@@ -52,7 +52,7 @@ def toolbar_text(toolbar: Toolbar, width: int) -> str:
         (Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"), 45, " loading │ a-long-name-of-a-model │ ██░░ 41%"),
         (Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"), 30, " loading │ ██░░ 41%"),
         (Toolbar(state="loading"), 80, " loading"),
-        (Toolbar("scripted//tmp/a/long/path/replies.jsonl", "a\nb\x1b"), 80, " scripted//t…plies.jsonl │ a␊b␛"),
+        (Toolbar("scripted//tmp/a/long/path/replies.jsonl", "a\nb\x1b"), 80, " scripted//tmp/a/long/pa… │ a␊b␛"),
     ],
 )
 def test_the_toolbar_shows_what_matters_and_drops_the_rest_on_narrow_screens(toolbar: Toolbar, width: int, text: str) -> None:

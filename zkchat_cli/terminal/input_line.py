@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, get_app, get_app_session
@@ -25,11 +25,77 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.completion import InputCompleter, can_complete, is_command_name
+from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import append_line, read_lines
-from zkchat_cli.terminal.toolbar import Toolbar
-from zkchat_cli.views.text import PROMPT
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.text import PROMPT, YELLOW_FROM, BudgetBar, short_count
+
+if TYPE_CHECKING:
+    from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.models import ContextUsage
+
+
+Fragments = list[tuple[str, str]]
+MAX_NAME = 24  # characters of the names of model and vault, and of the background work
+FIGURES_FROM = 100  # columns from which the bar has its figures
+SHOWN_SHARE = 0.01  # share of the limit from which the tokens of the line being typed are shown
+
+
+class Toolbar(NamedTuple):
+    """`usage` is None until the first prompt has been measured. The bar includes the tokens of the line `typed` so far. `state` names the
+    background work (`indexing 120/4000`). Without `show_tokens` there is no bar. Empty parts are left out."""
+
+    model: str = ""
+    vault: str = ""
+    usage: "ContextUsage | None" = None
+    typed: int = 0
+    typed_estimated: bool = False
+    state: str = ""
+    show_tokens: bool = True
+
+    def fragments(self, width: int) -> Fragments:
+        # from left to right, each with its rank: the highest is left out first where there is no room
+        parts: list[tuple[int, Fragments]] = []
+        for rank, name in ((1, self.state), (3, self.model), (5, self.vault)):
+            parts += [(rank, [("", truncate(sanitize_name(name), MAX_NAME))])] if name else []
+        if self.show_tokens and self.usage is not None:
+            cells = 14 if width >= 80 else 7 if width >= 60 else 4
+            limit, estimated = self.usage.effective_limit, self.typed > 0 and self.typed_estimated
+            bar = BudgetBar(self.usage.total_tokens + self.typed, limit, cells, self.usage.estimated or estimated)
+            parts.append((0, [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}")]))
+            if width >= FIGURES_FROM:
+                parts.append((6, [("", bar.figures)]))
+            if self.typed > SHOWN_SHARE * limit:
+                parts.append((4, [("", f"next message: {'~' if estimated else ''}{short_count(self.typed)}")]))
+            compaction = self.usage.compaction
+            if compaction.due:  # the bar shows what is sent, which was made to fit
+                parts.append((2, [("", f"compaction is due ({BudgetBar(compaction.tokens or 0, limit).percent})")]))
+            elif bar.share >= YELLOW_FROM and compaction.at is not None:
+                parts.append((7, [("", f"compacts at {BudgetBar(compaction.at, limit).percent}")]))
+        while True:
+            joined = [fragment for n, (_, part) in enumerate(parts) for fragment in (("", " │ " if n else " "), *part)]
+            if len(parts) <= 1 or sum(get_cwidth(text) for _, text in joined) <= width:
+                return joined
+            parts.remove(max(parts))
+
+
+def measure_line(session: "ZkChatSession", text: str) -> dict[str, Any]:
+    """The toolbar's fields about the line being typed, with the documents that it names."""
+    tokens, estimated = session.count_typed(text)
+    return {"typed": tokens, "typed_estimated": estimated}
+
+
+def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
+    try:
+        usage = session.last_usage
+    except ZkchatError:
+        usage = None
+    return {"usage": usage, "model": session.runtime.speaker_label}
+
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8

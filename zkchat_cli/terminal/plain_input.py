@@ -13,7 +13,6 @@ from typing import Any
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.terminal.input_line import VaultHistory
 from zkchat_cli.terminal.job_control import terminal_mode
-from zkchat_cli.terminal.toolbar import Toolbar
 
 readline: ModuleType | None
 try:
@@ -28,7 +27,7 @@ MAX_RECALLED = 1000
 
 
 class PlainInputLine:
-    """Has the methods of `InputLine`. Only `ask` shows anything; the fields of the toolbar are only stored."""
+    """Has the methods of `InputLine`. Only `ask` shows anything."""
 
     text = ""
 
@@ -37,7 +36,6 @@ class PlainInputLine:
         self._completer, self._history = completer, history
         self._matches: list[str] = []
         self._asked_before = self._is_reading = False
-        self.toolbar = Toolbar()
 
     def ask(self, default: str = "") -> str:
         """The next line; Ctrl-C clears it. Raises EOFError at the end of the input or after a second Ctrl-C."""
@@ -79,7 +77,7 @@ class PlainInputLine:
             readline.parse_and_bind("set editing-mode vi")
 
     def update(self, **changes: Any) -> None:
-        self.toolbar = self.toolbar._replace(**changes)
+        """There is no toolbar."""
 
     def end_input(self, *, erase: bool = False) -> None:  # noqa: ARG002  the other line's signature
         """In a signal handler: end the reading, if a line is read."""

@@ -15,11 +15,10 @@ from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import history_file
-from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory
+from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory, measure_line, measure_prompt
 from zkchat_cli.terminal.job_control import InterruptHandler
 from zkchat_cli.terminal.screen import LinkTargets, Screen, note_opener, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
-from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.text import PROMPT
 
@@ -122,8 +121,6 @@ class Repl:
             self._apply_background_results()
             running = self._handle_line(line)
             self._prompt.update(**measure_prompt(self.session))
-            if self.screen.accessible and (warning := self._prompt.toolbar.warning):
-                self.screen.print(f"  {warning}")
 
     def _handle_line(self, line: str) -> bool:
         from zkchat_cli import slash  # the session has loaded it

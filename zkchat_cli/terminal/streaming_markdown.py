@@ -192,7 +192,7 @@ class BlockRenderer:
 
     def _text(self, node: SyntaxTreeNode, width: int) -> list[Text]:
         """A paragraph or heading."""
-        text = inline_text(_inline_tokens(node), self.links)
+        text = InlineText(_inline_tokens(node), self.links).text
         if node.type == "heading":
             level = int(node.tag[1:])
             text.stylize_before(f"heading{min(level, 3)}")
@@ -209,7 +209,7 @@ class BlockRenderer:
 
     def _table(self, node: SyntaxTreeNode, width: int) -> list[Text]:
         cells = [row.children for part in node.children for row in part.children]
-        lines = [[inline_text(_inline_tokens(cell), self.links) for cell in row] for row in cells]
+        lines = [[InlineText(_inline_tokens(cell), self.links).text for cell in row] for row in cells]
         aligns = [str(cell.attrs.get("style", "")).rpartition(":")[2] or "left" for cell in cells[0]]
         for cell in lines[0]:
             cell.stylize("bold")
@@ -297,11 +297,7 @@ def _read_strong_in_cjk(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def inline_text(tokens: Sequence[Token], links: LinkTargets) -> Text:
-    return _InlineText(tokens, links).text
-
-
-class _InlineText:
+class InlineText:
     """Inline tokens as styled text."""
 
     def __init__(self, tokens: Sequence[Token], links: LinkTargets) -> None:

@@ -15,7 +15,7 @@ from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, CommandHints, short_count, usage_text
-from zkchat_cli.views.turn_steps import compaction_line, tool_line, tools_line
+from zkchat_cli.views.turn_steps import describe_compaction, tool_line, tools_line
 
 if TYPE_CHECKING:
     from zkchat_cli.terminal.streaming_view import StreamingView
@@ -70,7 +70,7 @@ def show_turn(
                 case events.ToolCallFinished(_, run, excerpts):
                     view.print_remark(tool_line(run, excerpts), "dim")
                 case events.CompactionDone(compaction):
-                    compactions.append(f"  {compaction_line(compaction, display.hints)}")
+                    compactions.append(f"  {describe_compaction(compaction, display.hints, short=True)}")
                 case events.TurnFailed():
                     last = event
                 case events.TurnCompleted(report):

@@ -65,45 +65,32 @@ def diff_lines(diff: str) -> list[StyledLine]:
     return shown
 
 
-def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
-    """What a compaction did, in one line of a terminal with 80 columns."""
-    done = (compaction.messages_folded, "message"), (compaction.results_masked, "result")
-    actions = " and ".join(plural(number, what) for number, what in done if number)
-    if not actions:
-        return f"nothing to compact{f': {compaction.problem}' if compaction.problem else ''}"
-    failure = f"; {_failure_text(compaction)}" if compaction.problem else ""
-    undo = f"; undo: {hints.undo}" if hints.undo else ""
-    verb = "dropped" if compaction.mode == "truncated" else "compacted"
-    return f"{verb} {actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
+def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT, *, short: bool = False) -> str:
+    """What a compaction did, or would do: `Summarized 10 messages (extractive): 5,060 → 3,810 tokens; undo: /compact undo`
 
-
-def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
-    """What a compaction did, or would do, in sentences: `Summarized 10 messages in 90 tokens (extractive). …`"""
-    failure = f" T{_failure_text(compaction)[1:]}." if compaction.problem else ""
-    cost = f" Cost: {usage_text(compaction.usage)}." if compaction.usage else ""
+    The `short` form, without method and cost, is one line of a terminal with 80 columns.
+    """
+    failed = "the first request" if compaction.mode == "simple" else "the model's summary"
+    failure = f"; {failed} failed: {compaction.problem}".rstrip(".") if compaction.problem else ""
+    cost = f"; cost: {usage_text(compaction.usage)}" if compaction.usage and not short else ""
     if compaction.mode == "none":
         why = "there are no older turns that a summary would make smaller"
-        if compaction.problem and not compaction.model_calls:
+        if compaction.made_after is None:
+            why = "there are no messages yet"
+        elif compaction.problem and not compaction.model_calls:
             why, failure = compaction.problem, ""
-        return f"Nothing to compact: {'there are no messages yet' if compaction.made_after is None else why}.{failure}{cost}"
+        return f"Nothing to compact: {why}{failure}{cost}"
     summarize, drop, shorten = ("summarize", "drop", "shorten") if compaction.preview else ("summarized", "dropped", "shortened")
     actions = []
     if compaction.messages_folded:
-        messages = plural(compaction.messages_folded, "message")
-        method = f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS else ""
-        summarized = f"{summarize} {messages} in {compaction.summary_tokens:,} tokens{method}"
-        actions.append(f"{drop} {messages}" if compaction.mode == "truncated" else summarized)
+        method = f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS and not short else ""
+        actions.append(f"{drop if compaction.mode == 'truncated' else summarize} {plural(compaction.messages_folded, 'message')}{method}")
     if compaction.results_masked:
         actions.append(f"{shorten} {_results_text(compaction.results_masked)}")
     text = " and ".join(actions)
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
-    outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
-    return f"{text}. Prompt: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens.{failure}{cost} {outcome}"
-
-
-def _failure_text(compaction: Compaction) -> str:
-    what = "the first request" if compaction.mode == "simple" else "the model's summary"
-    return f"{what} failed: {compaction.problem}".rstrip(".")
+    outcome = "; nothing was changed" if compaction.preview else f"; undo: {hints.undo}" if hints.undo else ""
+    return f"{text}: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens{failure}{cost}{outcome}"
 
 
 def _results_text(number: int) -> str:

@@ -119,7 +119,7 @@ def _quote_path(argument: str) -> str:
 def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool) -> None:
     from zkchat_cli import events
     from zkchat_cli.terminal.approval import show_change
-    from zkchat_cli.views.turn_steps import compaction_line
+    from zkchat_cli.views.turn_steps import describe_compaction
 
     last: events.Event | None = None
     for event in turn:
@@ -134,7 +134,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
             case events.Notice(message, hint):
                 screen.warn(message, hint)
             case events.CompactionDone(compaction):
-                screen.remark(compaction_line(compaction, hints))
+                screen.remark(describe_compaction(compaction, hints, short=True))
             case events.ChangeProposed() | events.ChangeDecided() if not stream:
                 show_change(event, screen)
         if stream and not isinstance(event, events.PromptBuilt):
