@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from summary_models import SummaryModel, check_prompt, failing_reply, search_turns, summary_reply
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.llm.base import Delta, StreamFinished, TextPart
+from zkchat_cli.events import TextDelta
+from zkchat_cli.llm.base import Delta, StreamFinished
 from zkchat_cli.models import ConversationArchive, Prompt, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
@@ -60,9 +61,9 @@ def summary_call(kind: str) -> list[Delta]:
         case "large":
             return summary_reply(prose(3000, 2))
         case "malformed":
-            return [TextPart("I would rather not."), StreamFinished("stop")]
+            return [TextDelta("I would rather not."), StreamFinished("stop")]
         case "cut":
-            return failing_reply("cut", TextPart("<conversation-summary>It"))
+            return failing_reply("cut", TextDelta("<conversation-summary>It"))
         case "empty":
             return [StreamFinished("stop")]
         case "timeout":
@@ -129,7 +130,7 @@ def a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed(
 ) -> None:
     workspace.max_context = window
     workspace.strategy = strategy
-    model = SummaryModel([summary_reply(prose(30, seed))], answer=[TextPart(prose(words, seed)), StreamFinished("stop")])
+    model = SummaryModel([summary_reply(prose(30, seed))], answer=[TextDelta(prose(words, seed)), StreamFinished("stop")])
     session = open_session(workspace, [], seed, model)
     freed = turns = 0
     for i in range(40):

@@ -20,8 +20,8 @@ from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.recall import RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn, TurnHistory, make_turns
 from zkchat_cli.errors import UsageError
-from zkchat_cli.events import Event, TurnCompleted, TurnFailed
-from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
+from zkchat_cli.events import Event, TextDelta, TurnCompleted, TurnFailed
+from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import (
     BudgetStatus,
@@ -105,12 +105,12 @@ class DeltaModel(Model):
 
 def reply(*texts: str) -> list[Delta]:
     """The deltas of an answer in these pieces."""
-    return [*map(TextPart, texts), StreamFinished("stop")]
+    return [*map(TextDelta, texts), StreamFinished("stop")]
 
 
 def tool_reply(*wanted: ToolCall, text: str = "") -> list[Delta]:
     """The deltas of a reply that calls tools."""
-    return [*([TextPart(text)] if text else []), ToolCallsPart(wanted), StreamFinished("tool_calls")]
+    return [*([TextDelta(text)] if text else []), StreamFinished("tool_calls", calls=wanted)]
 
 
 def find_call(query: str, id_: str = "call-1-1") -> ToolCall:

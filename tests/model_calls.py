@@ -28,19 +28,9 @@ from model_server import (
 )
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import Waiting
+from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import (
-    Delta,
-    Model,
-    ModelConfig,
-    ReasoningPart,
-    Request,
-    StreamFailed,
-    StreamFinished,
-    TextPart,
-    ToolCallsPart,
-)
+from zkchat_cli.llm.base import Delta, Model, ModelConfig, Request, StreamFailed, StreamFinished
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
 
 KEY = "sk-secret-0123456789"
@@ -63,15 +53,15 @@ class Answer:
 
     @property
     def text(self) -> str:
-        return "".join(delta.text for delta in self.deltas if isinstance(delta, TextPart))
+        return "".join(delta.text for delta in self.deltas if isinstance(delta, TextDelta))
 
     @property
     def reasoning(self) -> str:
-        return "".join(delta.text for delta in self.deltas if isinstance(delta, ReasoningPart))
+        return "".join(delta.text for delta in self.deltas if isinstance(delta, ReasoningDelta))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        return tuple(call for delta in self.deltas if isinstance(delta, ToolCallsPart) for call in delta.calls)
+        return self.deltas[-1].calls if isinstance(self.deltas[-1], StreamFinished) else ()
 
     @property
     def waits(self) -> list[float]:

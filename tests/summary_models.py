@@ -9,8 +9,8 @@ from history_strategies import pairs_are_whole, sums_are_exact
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
-from zkchat_cli.events import CompactionDone, Event
-from zkchat_cli.llm.base import Delta, Model, Request, StreamFailed, StreamFinished, TextPart
+from zkchat_cli.events import CompactionDone, Event, TextDelta
+from zkchat_cli.llm.base import Delta, Model, Request, StreamFailed, StreamFinished
 from zkchat_cli.models import Compaction, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.summarization.prompt import INSTRUCTIONS, SIMPLE_INSTRUCTIONS
 
@@ -25,7 +25,7 @@ def is_for_summary(request: Request) -> bool:
 def summary_reply(text: str = SUMMARY) -> list[Delta]:
     """The deltas of a summary."""
     return [
-        TextPart(f"<conversation-summary>{text}</conversation-summary>"),
+        TextDelta(f"<conversation-summary>{text}</conversation-summary>"),
         StreamFinished("stop", TokenUsage(prompt_tokens=50, completion_tokens=9)),
     ]
 
@@ -40,7 +40,7 @@ class SummaryModel(Model):
 
     ways: Sequence[Sequence[Delta]] = ()
     name: str = "summariser"
-    answer: Sequence[Delta] = (TextPart("Noted."), StreamFinished("stop"))
+    answer: Sequence[Delta] = (TextDelta("Noted."), StreamFinished("stop"))
     asked: list[Request] = field(default_factory=list)
     """The requests for summaries."""
     requests: list[Request] = field(default_factory=list)

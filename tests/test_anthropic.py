@@ -23,7 +23,8 @@ from model_server import (
     anthropic_thinking,
 )
 
-from zkchat_cli.llm.base import ModelConfig, ReasoningPart, Request, StreamFinished, TextPart, ThinkingPart, Window
+from zkchat_cli.events import ReasoningDelta, TextDelta
+from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished, Window
 from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicSettings
 from zkchat_cli.models import TokenUsage, ToolCall
 
@@ -65,7 +66,7 @@ def test_fault_of_anthropics_own(server: ModelServer, reply: Reply, kind: str, t
 def test_text_arrives_in_pieces_with_its_usage(server: ModelServer) -> None:
     usage = {"input_tokens": 20, "output_tokens": 1, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 80}
     answer = call(server, Reply(anthropic_text("Grü", "ße ", "世界", **usage)))
-    assert answer.deltas[:-1] == (TextPart("Grü"), TextPart("ße "), TextPart("世界"))
+    assert answer.deltas[:-1] == (TextDelta("Grü"), TextDelta("ße "), TextDelta("世界"))
     usage_of_all = TokenUsage(prompt_tokens=1000, completion_tokens=3, cached_tokens=900, estimated=False)
     assert answer.end == StreamFinished("stop", usage_of_all)
     assert call(server, Reply(anthropic_text("Hello", input_tokens=0))).end == StreamFinished("stop", None)
@@ -94,11 +95,11 @@ def test_thinking_with_calls_is_shown_and_kept_in_its_signed_form(server: ModelS
     tool_call = anthropic_call(2, "a", "find", "{}")
     events = anthropic_start(), *thinking, *anthropic_block(1, redacted), *tool_call, *anthropic_end("tool_use")
     answer = call(server, Reply([anthropic_events(*events)]))
-    reasoning, kept, _, _ = answer.deltas
-    assert reasoning == ReasoningPart("Let me look.")
-    assert isinstance(kept, ThinkingPart)
-    assert kept.blocks.provider == "anthropic"
-    assert kept.blocks.blocks == ({"type": "thinking", "thinking": "Let me look.", "signature": "c2ln"}, redacted)
+    reasoning, _ = answer.deltas
+    assert reasoning == ReasoningDelta("Let me look.")
+    assert answer.end.thinking is not None
+    assert answer.end.thinking.provider == "anthropic"
+    assert answer.end.thinking.blocks == ({"type": "thinking", "thinking": "Let me look.", "signature": "c2ln"}, redacted)
 
 
 # the server, the key, the window

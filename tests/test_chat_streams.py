@@ -7,7 +7,7 @@ import pytest
 from model_calls import OLLAMA, OPENAI, QUESTION, Answer, Protocol
 from model_server import RESET, ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_delta, openai_text, sse
 
-from zkchat_cli.llm.base import Request, ThinkingPart
+from zkchat_cli.llm.base import Request
 from zkchat_cli.models import PromptMessage, TokenUsage
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
@@ -188,7 +188,7 @@ def test_what_servers_want_back_with_a_call_goes_back_with_it(server: ModelServe
     ]
     answer = read_stream(server, *frames, finish="tool_calls")
     assert answer.reasoning == "Let me see."
-    [thinking] = [delta.blocks for delta in answer.deltas if isinstance(delta, ThinkingPart)]
+    thinking = answer.end.thinking
     asked = PromptMessage(role="assistant", content="", tool_calls=answer.calls, thinking=thinking, tokens=9, kind="conversation")
     result = PromptMessage(role="tool", content="{}", tool_call_id="a", tokens=9, kind="tool_results")
     OPENAI.ask(server, Reply(openai_text("Yes.")), request=Request((QUESTION, asked, result)))

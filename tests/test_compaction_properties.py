@@ -19,7 +19,8 @@ from factories import COUNTER, AppFixture, CountingIds, make_app, report_of
 from hypothesis import settings
 from summary_models import SummaryModel
 
-from zkchat_cli.llm.base import StreamFinished, TextPart
+from zkchat_cli.events import TextDelta
+from zkchat_cli.llm.base import StreamFinished
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
@@ -50,7 +51,7 @@ def test_what_the_summariser_is_sent_grows_with_the_conversation(workspace: AppF
     workspace.max_context = 8192
     workspace.store, workspace.new_id = ChatSessionStore.open(None), CountingIds("n")
     model = SummaryModel(write=lambda words: prose(words, 7, PLAIN))
-    model.answer = [TextPart("I have noted that, and shall remember where it is. " * 4), StreamFinished("stop")]
+    model.answer = [TextDelta("I have noted that, and shall remember where it is. " * 4), StreamFinished("stop")]
     session = workspace.session(model, tools=())
     for i in range(200):
         report_of(session.send(prose(60, i, PLAIN)))

@@ -22,9 +22,9 @@ from zkchat_cli.chat import pins
 from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
-from zkchat_cli.events import CompactionStarted, Event, Notice, Waiting
+from zkchat_cli.events import CompactionStarted, Event, Notice, ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.events import Waiting as Wait
-from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart
+from zkchat_cli.llm.base import Delta, StreamFinished
 from zkchat_cli.models import TokenUsage
 from zkchat_cli.views.turn_steps import describe_compaction
 
@@ -133,15 +133,15 @@ def test_the_summarizer_gets_masked_results_as_the_prompt_had_them(app: AppFixtu
 LONG_WINDED = "So many words, and none of them says a thing. " * 200
 FAULTS: dict[str, list[Delta]] = {
     "a time-out": failing_reply("timeout"),
-    "a stream that is cut": failing_reply("cut", TextPart("<conversation-summary>It was")),
-    "a stream without an end": [TextPart("<conversation-summary>It was")],
+    "a stream that is cut": failing_reply("cut", TextDelta("<conversation-summary>It was")),
+    "a stream without an end": [TextDelta("<conversation-summary>It was")],
     "an answer of nothing": [StreamFinished("stop")],
-    "only reasoning": [ReasoningPart("Hm."), StreamFinished("stop")],
+    "only reasoning": [ReasoningDelta("Hm."), StreamFinished("stop")],
     "a summary of nothing": summary_reply("…"),
     "an answer that is no summary": reply("I cannot do that."),
     "a summary twice too large": summary_reply(LONG_WINDED),
-    "a summary that its length cuts": [TextPart("<conversation-summary>It was"), StreamFinished("length")],
-    "a summary without end": [TextPart("<conversation-summary>"), *[TextPart(LONG_WINDED)] * 60, StreamFinished("stop")],
+    "a summary that its length cuts": [TextDelta("<conversation-summary>It was"), StreamFinished("length")],
+    "a summary without end": [TextDelta("<conversation-summary>"), *[TextDelta(LONG_WINDED)] * 60, StreamFinished("stop")],
     "a call of a tool": tool_reply(find_call("x")),
 }
 

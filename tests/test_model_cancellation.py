@@ -9,7 +9,7 @@ import pytest
 from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, open_model
 from model_server import ModelServer, Reply, unresponsive_port
 
-from zkchat_cli.llm.base import TextPart
+from zkchat_cli.events import TextDelta
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
 AT_ONCE = 0.5
@@ -70,7 +70,7 @@ def test_while_waiting_for(server: ModelServer, protocol: Protocol, silent: Repl
 def test_between_tokens(server: ModelServer, protocol: Protocol) -> None:
     server.says(Reply([protocol.begin("A filter"), 10.0]))
     stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
-    assert next(stream) == TextPart("A filter")
+    assert next(stream) == TextDelta("A filter")
     assert interrupted(lambda: list(stream), lambda: True) < AT_ONCE
     assert within(1, lambda: server.left == 1)
 
@@ -82,4 +82,4 @@ def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol
     stream = model.stream(REQUEST)
     next(stream)
     stream.close()
-    assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, TextPart)] == ["Hello"]
+    assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, TextDelta)] == ["Hello"]

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from zkchat_cli.citations.verify import CitableSources, verify_citations
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.events import TextDelta
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished, TextPart
+from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished
 from zkchat_cli.llm.offline.answer import quote_answer
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.ranking import QuoteSource
@@ -83,7 +84,7 @@ def test_window_without_room_for_passages_is_named(app: AppFixture) -> None:
     full = '{"note": "' + NO_ROOM + ': 10 excerpts. Ask for less at a time."}'
     request = Request((prompt_message("user", "Beans?"), prompt_message("tool", full, "tool_results", tool_call_id="1")))
     *said, end = OfflineModel().stream(request)
-    assert "".join(d.text for d in said if isinstance(d, TextPart)).startswith("There was no room in the context window")
+    assert "".join(d.text for d in said if isinstance(d, TextDelta)).startswith("There was no room in the context window")
     assert end == StreamFinished("stop", level=None)
 
 
@@ -138,7 +139,7 @@ def test_answer_is_streamed_word_by_word(app: AppFixture) -> None:
     request = Request((prompt_message("user", "beans"), prompt_message("tool", "no json", "tool_results", tool_call_id="1")))
     deltas = list(OfflineModel().stream(request))
     assert len(deltas) > 5
-    assert "".join(d.text for d in deltas if isinstance(d, TextPart)).startswith("Nothing in your notes")
+    assert "".join(d.text for d in deltas if isinstance(d, TextDelta)).startswith("Nothing in your notes")
     assert deltas[-1] == StreamFinished("stop", level="nothing")
 
 
@@ -193,7 +194,7 @@ NOTHING = "Nothing in your notes is about this."
 )
 def test_result_without_excerpts_is_no_answer(result: str, answer: str) -> None:
     request = Request((prompt_message("user", "filters"), prompt_message("tool", result, "tool_results", tool_call_id="1")))
-    said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, TextPart))
+    said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, TextDelta))
     assert said.strip() == answer
 
 

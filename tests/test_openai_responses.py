@@ -29,7 +29,7 @@ from model_server import (
 from pydantic import TypeAdapter
 
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options, Request, ThinkingPart, with_wire_names
+from zkchat_cli.llm.base import ModelConfig, Options, Request, with_wire_names
 from zkchat_cli.llm.providers import openai
 from zkchat_cli.llm.providers.openai import RESPONSES as API
 from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel, responses_body
@@ -184,8 +184,8 @@ def test_reasoning_calls_and_usage(server: ModelServer) -> None:
     assert (answer.reasoning, answer.end.reason) == ("Look.\n\nAgain.", "tool_calls")
     assert [(call.id, call.name, call.arguments) for call in answer.calls] == [("a", "find", {"query": "x"}), ("b", "find", {})]
     assert answer.end.usage == TokenUsage(prompt_tokens=20, completion_tokens=30, estimated=False, cached_tokens=16, reasoning_tokens=25)
-    [kept] = [delta.blocks for delta in answer.deltas if isinstance(delta, ThinkingPart)]
-    assert kept.blocks == (THOUGHT, {"type": "function_call"}, {"type": "function_call"})
+    assert answer.end.thinking is not None
+    assert answer.end.thinking.blocks == (THOUGHT, {"type": "function_call"}, {"type": "function_call"})
 
 
 def test_a_refusal_is_shown_as_text(server: ModelServer) -> None:

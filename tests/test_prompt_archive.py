@@ -14,9 +14,10 @@ from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.events import TextDelta
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
-from zkchat_cli.llm.base import Request, StreamFailed, TextPart
+from zkchat_cli.llm.base import Request, StreamFailed
 from zkchat_cli.models import ConversationArchive, Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
@@ -36,7 +37,7 @@ class Obedient(DeltaModel):
         self.requests.append(request)
         n, last = len(self.requests), request.messages[-1]
         if "break" in last.content:
-            yield from [TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]
+            yield from [TextDelta("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]
         elif "look" in last.content and last.role == "user":
             yield from tool_reply(find_call(f"filters {n}", f"call-{n}"))
         else:

@@ -8,8 +8,9 @@ import pytest
 from factories import prompt_message
 
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.events import TextDelta
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import Delta, ModelConfig, Request, StreamFinished, TextPart
+from zkchat_cli.llm.base import Delta, ModelConfig, Request, StreamFinished
 from zkchat_cli.llm.providers.scripted import ScriptedModel
 from zkchat_cli.models import TokenUsage
 
@@ -39,13 +40,13 @@ def refused(file: Path, *lines: Any) -> ProviderError:
 @pytest.mark.parametrize(
     ("reply", "deltas"),
     [
-        ({"deltas": ["Hel", "", "lo"]}, [TextPart("Hel"), TextPart("lo"), StreamFinished("stop")]),
+        ({"deltas": ["Hel", "", "lo"]}, [TextDelta("Hel"), TextDelta("lo"), StreamFinished("stop")]),
         ({}, [StreamFinished("stop")]),
         (
             {"usage": {"prompt_tokens": 7, "completion_tokens": 3}},
             [StreamFinished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))],
         ),
-        ('{"text": "a\u2028b\u0085c"}', [TextPart("a\u2028b\u0085c"), StreamFinished("stop")]),
+        ('{"text": "a\u2028b\u0085c"}', [TextDelta("a\u2028b\u0085c"), StreamFinished("stop")]),
     ],
     ids=["deltas", "empty", "usage", "line separators"],
 )

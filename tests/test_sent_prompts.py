@@ -23,7 +23,8 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history
 from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Request, StreamFailed, TextPart
+from zkchat_cli.events import TextDelta
+from zkchat_cli.llm.base import Request, StreamFailed
 from zkchat_cli.models import DroppedItem, Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
@@ -65,7 +66,7 @@ def test_every_call_is_stored_as_it_was_sent_also_beyond_the_window(app: AppFixt
 
 
 def test_a_failed_call_is_stored_with_its_question(app: AppFixture) -> None:
-    session = app.session(DeltaModel([[TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]]))
+    session = app.session(DeltaModel([[TextDelta("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]]))
     failure_of(session.send("What?"))
     [sent] = app.store.prompts(session.history[0].id)
     assert sent.usage is None and sent.prompt.messages[-1].content == "What?"

@@ -23,8 +23,18 @@ from factories import (
 
 from zkchat_cli.chat import branch_navigation
 from zkchat_cli.errors import ProviderError, UsageError
-from zkchat_cli.events import Cited, MessageStored, Notice, PromptBuilt, TextDelta, ToolCallFinished, ToolCallStarted, TurnCompleted
-from zkchat_cli.llm.base import Delta, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ThinkingPart, ToolCallsPart
+from zkchat_cli.events import (
+    Cited,
+    MessageStored,
+    Notice,
+    PromptBuilt,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnCompleted,
+)
+from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
@@ -108,8 +118,8 @@ def test_a_message_without_text_is_refused(app: AppFixture, text: str) -> None:
 
 
 def test_reasoning_is_sent_back_as_it_is_stored(app: AppFixture) -> None:
-    thinking = ThinkingPart(ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},)))
-    model = DeltaModel([[thinking, *COMPOST], reply("Yes.")])
+    thinking = ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},))
+    model = DeltaModel([[COMPOST[0]._replace(thinking=thinking)], reply("Yes.")])
     session = app.session(model)
     report_of(session.send("how?"))
     sent = model.requests[1].messages
@@ -121,7 +131,8 @@ def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(app: AppFix
     nested: dict[str, Any] = {}
     for _ in range(300):
         nested = {"in": nested}
-    session = app.session(DeltaModel([[ThinkingPart(ThinkingBlocks(provider="openai", blocks=(nested,))), *COMPOST], reply("Yes.")]))
+    thinking = ThinkingBlocks(provider="openai", blocks=(nested,))
+    session = app.session(DeltaModel([[COMPOST[0]._replace(thinking=thinking)], reply("Yes.")]))
     assert report_of(session.send("how?")).answer == "Yes."
     assert prompt_texts(app.reopen(session))[-1] == "Yes."
 
@@ -154,8 +165,8 @@ def test_a_quotation_from_a_folded_passage_is_looked_up_in_the_note(app: AppFixt
     ("deltas", "kind", "partial"),
     [
         ([TIMEOUT], "timeout", ""),
-        ([TextPart("Half an "), TextPart("answer"), TIMEOUT], "timeout", "Half an answer"),
-        ([TextPart("Half")], "cut", "Half"),
+        ([TextDelta("Half an "), TextDelta("answer"), TIMEOUT], "timeout", "Half an answer"),
+        ([TextDelta("Half")], "cut", "Half"),
     ],
 )
 def test_a_failed_turn_is_stored_and_marked_with_the_text_so_far(app: AppFixture, deltas: list[Delta], kind: str, partial: str) -> None:
@@ -173,7 +184,7 @@ def test_an_error_or_interrupt_in_the_model_call_is_raised_and_the_turn_stored(
     app: AppFixture, error: type[BaseException], question: str, answer: str
 ) -> None:
     def broken(_: Request) -> Iterator[Delta]:
-        yield TextPart("Half")
+        yield TextDelta("Half")
         raise error
 
     session = app.session(DeltaModel(answer=broken))
@@ -294,8 +305,8 @@ def test_a_conversation_continues_when_its_vault_is_gone(app: AppFixture) -> Non
 
 def test_reasoning_and_cost_of_a_turn_that_failed_while_thinking_are_kept(app: AppFixture) -> None:
     usage = TokenUsage(prompt_tokens=900, completion_tokens=30, estimated=False)
-    call = [ToolCallsPart((find_call("compost"),)), StreamFinished("tool_calls", usage)]
-    session = app.session(DeltaModel([call, [ReasoningPart("It may need air."), TIMEOUT]]))
+    call = [StreamFinished("tool_calls", usage, (find_call("compost"),))]
+    session = app.session(DeltaModel([call, [ReasoningDelta("It may need air."), TIMEOUT]]))
     failure_of(session.send("What does compost need?"))
     kept = app.reopen(session).history[-1]
     assert (kept.content, kept.reasoning, kept.status) == ("", "It may need air.", "failed")

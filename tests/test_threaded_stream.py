@@ -7,7 +7,8 @@ from contextlib import suppress
 from model_server import ModelServer, Reply
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, Emit, HiddenPart, StreamFailed, StreamFinished, TextPart
+from zkchat_cli.events import TextDelta
+from zkchat_cli.llm.base import Delta, Emit, HiddenPart, StreamFailed, StreamFinished
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import Call, stream_in_thread
 from zkchat_cli.llm.stop_signal import STOP
@@ -43,7 +44,7 @@ def failure(*wanted: Delta | HiddenPart | float | Exception) -> ProviderError:
 
 
 def test_deltas_come_in_order_up_to_the_first_final_one() -> None:
-    assert deltas(emits(TextPart("a"), TextPart("b"), END, TextPart("c"), END)) == [TextPart("a"), TextPart("b"), END]
+    assert deltas(emits(TextDelta("a"), TextDelta("b"), END, TextDelta("c"), END)) == [TextDelta("a"), TextDelta("b"), END]
 
 
 def test_other_exception_is_reported_without_the_key() -> None:
@@ -64,7 +65,7 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
     over = threading.Event()
 
     async def call(emit: Emit) -> None:
-        emit(TextPart("a"))
+        emit(TextDelta("a"))
         over.wait(5)  # as a library does that knows nothing of event loops
 
     stream = stream_in_thread(call, SERVER, 5, 5)

@@ -7,8 +7,8 @@ from factories import NOON, AppFixture, DeltaModel, find_call, prompt_texts, rep
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError
-from zkchat_cli.events import MessageStored, Notice, TurnCompleted, TurnFailed
-from zkchat_cli.llm.base import StreamFailed, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.events import MessageStored, Notice, TextDelta, TurnCompleted, TurnFailed
+from zkchat_cli.llm.base import StreamFailed, StreamFinished
 from zkchat_cli.models import TokenUsage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
@@ -18,8 +18,8 @@ LONG = "An answer that takes some pages of the disk. " * 1000
 
 def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
     usage = TokenUsage(prompt_tokens=1500, completion_tokens=3)
-    tool = [ToolCallsPart((find_call("roof"),)), StreamFinished("tool_calls", usage)]
-    session = app.session(DeltaModel([reply("Yes?"), tool, [TextPart("In June."), StreamFinished("stop", usage)]]))
+    tool = [StreamFinished("tool_calls", usage, (find_call("roof"),))]
+    session = app.session(DeltaModel([reply("Yes?"), tool, [TextDelta("In June."), StreamFinished("stop", usage)]]))
     report_of(session.send("Hello"))  # which begins the conversation
     session.memory.remember("The roof deadline is 3 June")
     statements: list[str] = []
@@ -75,7 +75,7 @@ def test_an_unstored_conversation_is_stored_later(app: AppFixture, store: Callab
 
 
 def test_a_failed_call_on_a_full_disk_reports_both_problems(app: AppFixture) -> None:
-    session = app.session(DeltaModel([[TextPart(LONG), TIMEOUT]]))
+    session = app.session(DeltaModel([[TextDelta(LONG), TIMEOUT]]))
     turn = session.send("Is it so?")
     run_until(turn, MessageStored)
     fill_disk(app.store)

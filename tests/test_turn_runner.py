@@ -14,17 +14,8 @@ from summary_models import check_prompt
 from zkchat_cli import events, slash
 from zkchat_cli.config.schema import Config, LlmSettings
 from zkchat_cli.errors import ProviderError, ProviderErrorKind, UsageError
-from zkchat_cli.events import ReasoningDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
-from zkchat_cli.llm.base import (
-    Delta,
-    ReasoningPart,
-    Request,
-    StreamFailed,
-    StreamFinished,
-    TextPart,
-    ThinkingPart,
-    ToolCallsPart,
-)
+from zkchat_cli.events import ReasoningDelta, TextDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
+from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished
 from zkchat_cli.models import CONTINUE_PROMPT, FinishReason, PromptMessage, ThinkingBlocks, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.tools.base import Tool, ToolOutput
 from zkchat_cli.vault.vault import Vault
@@ -151,7 +142,7 @@ def test_a_turn_that_fills_the_window_fails_with_that_reason(app: AppFixture) ->
 
 
 def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(app: AppFixture) -> None:
-    model = DeltaModel([tool_reply(find_call("filter")), [ReasoningPart("What is it? "), ReasoningPart("A line.")], reply("A filter.")])
+    model = DeltaModel([tool_reply(find_call("filter")), [ReasoningDelta("What is it? "), ReasoningDelta("A line.")], reply("A filter.")])
     session = app.session(model)
     turn = session.send("What is a filter?")
     next(event for event in turn if isinstance(event, ReasoningDelta))
@@ -218,7 +209,7 @@ def test_a_server_that_refuses_every_prompt_does_not_end_the_conversation(app: A
 
 
 def test_continuing_a_cut_answer(app: AppFixture) -> None:
-    cut = [TextPart("One, two,"), StreamFinished("length")]
+    cut = [TextDelta("One, two,"), StreamFinished("length")]
     session = app.session(DeltaModel([cut, reply(" three.")]))
     with pytest.raises(UsageError, match="was not cut"):
         session.continue_answer()
@@ -250,13 +241,12 @@ KINDS = st.sampled_from(get_args(ProviderErrorKind))
 USAGE = st.none() | st.builds(
     TokenUsage, prompt_tokens=st.integers(0, 10**7), completion_tokens=st.integers(0, 10**7), estimated=st.booleans()
 )
+THINKING = st.none() | st.builds(lambda text: ThinkingBlocks(provider="p", blocks=({"text": text},)), TEXTS)
 DELTAS: st.SearchStrategy[Delta] = st.one_of(
-    st.builds(TextPart, TEXTS),
-    st.builds(ReasoningPart, TEXTS),
-    st.builds(lambda text: ThinkingPart(ThinkingBlocks(provider="p", blocks=({"text": text},))), TEXTS),
-    st.builds(lambda wanted: ToolCallsPart(tuple(wanted)), st.lists(CALLS, max_size=3)),
+    st.builds(TextDelta, TEXTS),
+    st.builds(ReasoningDelta, TEXTS),
     st.builds(events.Waiting, st.just(0.0), TEXTS),
-    st.builds(StreamFinished, st.sampled_from(get_args(FinishReason)), USAGE),
+    st.builds(StreamFinished, st.sampled_from(get_args(FinishReason)), USAGE, st.lists(CALLS, max_size=3).map(tuple), THINKING),
     st.builds(lambda kind, text: StreamFailed(ProviderError(kind, text or "no", "Again.")), KINDS, TEXTS),
 )
 REPLIES = st.lists(st.lists(DELTAS, max_size=5), min_size=1, max_size=5)

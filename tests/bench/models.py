@@ -18,7 +18,7 @@ from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import Delta, Model, ModelConfig, Request, StreamFinished, TextPart
+from zkchat_cli.llm.base import Delta, Model, ModelConfig, Request, StreamFinished
 
 TOKENS = 4000
 SERVER = """
@@ -44,7 +44,7 @@ class Fast(Model):
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
         for i in range(self.tokens):
-            yield TextPart(f"word{i} ")
+            yield TextDelta(f"word{i} ")
         yield StreamFinished("stop")
 
 

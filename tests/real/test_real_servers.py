@@ -12,9 +12,9 @@ import pytest
 from factories import AppFixture, report_of, run_turn
 from model_calls import REQUEST, Answer, call_model
 
-from zkchat_cli.events import TurnCompleted
+from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished, TextPart, Window
+from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished, Window
 from zkchat_cli.llm.http_client import parse_context_limit
 from zkchat_cli.models import PromptMessage
 
@@ -84,7 +84,7 @@ def test_streaming(server: RealServer) -> None:
     model = server.prepared()
     assert model.check() is None
     answer = call_model(model, question("Count from one to twenty in words."))
-    assert len([delta for delta in answer.deltas if isinstance(delta, TextPart)]) > 3
+    assert len([delta for delta in answer.deltas if isinstance(delta, TextDelta)]) > 3
     assert answer.end.reason in ("length", "stop")
     assert answer.end.usage is not None
     assert answer.end.usage.prompt_tokens > 5
@@ -113,7 +113,7 @@ def test_grounding(server: RealServer, app: AppFixture) -> None:
 def test_cancellation(server: RealServer) -> None:
     model = server.prepared()
     with closing(model.stream(question("Tell a very long story.", Options(max_output_tokens=2000)))) as stream:
-        next(delta for delta in stream if isinstance(delta, TextPart))
+        next(delta for delta in stream if isinstance(delta, TextDelta))
         started = time.monotonic()
     assert time.monotonic() - started < 0.5
     assert call_model(model, question("Say yes.", Options(max_output_tokens=3))).text

@@ -24,13 +24,9 @@ from zkchat_cli.context.prompt_assembly import advise_on_size
 from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind, StoreError
 from zkchat_cli.llm.base import (
     Model,
-    ReasoningPart,
     Request,
     StreamFailed,
     StreamFinished,
-    TextPart,
-    ThinkingPart,
-    ToolCallsPart,
     Window,
 )
 from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, ToolCall, sum_usage
@@ -215,7 +211,6 @@ class TurnRunner:
     def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
         """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""
         runtime, turn = self.turn.runtime, self.turn
-        calls: tuple[ToolCall, ...] = ()
         name, usage = runtime.model.name, prompt.usage
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
         request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
@@ -232,23 +227,20 @@ class TurnRunner:
                 with turn.timer("model"):
                     delta = next(stream, None)
                 match delta:
-                    case TextPart(text):
+                    case events.TextDelta(text):
                         text = replace_surrogates(text)
                         turn.text += text
                         yield events.TextDelta(text)
                         yield from _cited_events(reader.feed(text))
-                    case ReasoningPart(text):
+                    case events.ReasoningDelta(text):
                         text = replace_surrogates(text)
                         turn.reasoning += text
                         yield events.ReasoningDelta(text)
-                    case ThinkingPart(blocks):
-                        turn.thinking = storable_thinking(blocks)
-                    case ToolCallsPart(new):
-                        calls += tuple(storable_call(call, self.state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
                     case events.Waiting(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
-                    case StreamFinished(reason, reported, notice, hint, level):
-                        turn.level = level
+                    case StreamFinished(reason, reported, called, thinking, notice, hint, level):
+                        calls = tuple(storable_call(call, self.state.make_call_id_unique(replace_surrogates(call.id))) for call in called)
+                        turn.level, turn.thinking = level, storable_thinking(thinking) if thinking is not None else turn.thinking
                         yield from _cited_events(reader.close())
                         if notice:
                             yield events.Notice(f"{name}: {notice}", hint)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import Waiting
+from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.words import replace_surrogates
 
@@ -66,26 +66,6 @@ class Request(NamedTuple):
     window: int | None = None
 
 
-class TextPart(NamedTuple):
-    text: str
-
-
-class ReasoningPart(NamedTuple):
-    text: str
-
-
-class ToolCallsPart(NamedTuple):
-    """The tools the model wants to run before it continues, in its order."""
-
-    calls: tuple[ToolCall, ...]
-
-
-class ThinkingPart(NamedTuple):
-    """Reasoning in the form in which the provider needs it back during the turn, such as signed blocks."""
-
-    blocks: ThinkingBlocks
-
-
 class HiddenPart(NamedTuple):
     """So many bytes of the answer that the engine does not get, such as a piece of a tool call: the timeout starts again."""
 
@@ -98,6 +78,10 @@ class StreamFinished(NamedTuple):
 
     reason: FinishReason
     usage: TokenUsage | None = None
+    calls: tuple[ToolCall, ...] = ()
+    """The tools the model wants to run before it continues, in its order."""
+    thinking: ThinkingBlocks | None = None
+    """Reasoning in the form in which the provider needs it back during the turn, such as signed blocks."""
     notice: str = ""
     hint: str = ""
     """What the user can do about the notice."""
@@ -108,7 +92,7 @@ class StreamFailed(NamedTuple):
     error: ProviderError
 
 
-Delta = TextPart | ReasoningPart | ThinkingPart | ToolCallsPart | Waiting | StreamFinished | StreamFailed
+Delta = TextDelta | ReasoningDelta | Waiting | StreamFinished | StreamFailed
 Emit = Callable[[Delta | HiddenPart], None]
 
 
@@ -167,7 +151,7 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, tuple[st
     with closing(model.stream(request)) as stream:
         for delta in stream:
             match delta:
-                case TextPart(more):
+                case TextDelta(more):
                     text += replace_surrogates(more)
                 case Waiting():
                     yield delta

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from zkchat_cli.llm.base import Delta, HiddenPart, ReasoningPart, StreamFinished, TextPart, ThinkingPart, ToolCallsPart, parse_tool_call
+from zkchat_cli.events import ReasoningDelta, TextDelta
+from zkchat_cli.llm.base import Delta, HiddenPart, StreamFinished, parse_tool_call
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage
 from zkchat_cli.text.numbers import whole_number
@@ -133,19 +134,14 @@ class ChatReader(ABC):
             raise self.endpoint.cut_off(f"the server gave up ({self.finish})", started=self.started)
         held = self._splitter.held or ""
         yield from _parts("", held) if self._splitter.thinks else _parts(held, "")
-        if self.calls and (thinking := self.thinking()):
-            yield ThinkingPart(thinking)
         reason: FinishReason = "length" if self.finish in LENGTH_REASONS else "stop"
         calls = tuple(parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls)
         if calls and calls[-1].malformed is not None and reason == "length":
             calls = calls[:-1]  # the limit has cut it off
-        if calls:
-            reason = "tool_calls"
-            yield ToolCallsPart(calls)
         usage = None
         if self.counts.get("prompt_tokens"):
             usage = TokenUsage.model_validate({"completion_tokens": 0, **self.counts, "estimated": False})
-        yield StreamFinished(reason, usage)
+        yield StreamFinished("tool_calls" if calls else reason, usage, calls, self.thinking() if self.calls else None)
 
     def add_call(self, call: PartialToolCall) -> None:
         """Raises ValueError for too many."""
@@ -169,9 +165,9 @@ class ChatReader(ABC):
 
 def _parts(text: str, reasoning: str) -> Iterator[Delta]:
     if reasoning:
-        yield ReasoningPart(reasoning)
+        yield ReasoningDelta(reasoning)
     if text:
-        yield TextPart(text)
+        yield TextDelta(text)
 
 
 def json_of(arguments: object) -> str:

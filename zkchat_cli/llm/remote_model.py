@@ -16,7 +16,7 @@ from pydantic import Field
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import Waiting
+from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.llm import base
 from zkchat_cli.llm.base import Delta, Emit, HiddenPart, Model, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
@@ -31,7 +31,7 @@ MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
 CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
-_LIMITED: dict[type, str] = {base.TextPart: "the answer", base.ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
+_LIMITED: dict[type, str] = {TextDelta: "the answer", ReasoningDelta: "the reasoning", HiddenPart: "the text of the tool calls"}
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 _log = logging.getLogger(__name__)
 
@@ -186,11 +186,9 @@ class RemoteModel(Model):
             with closing(self._call_in_thread(request, reader)) as deltas:
                 for delta in deltas:
                     match delta:
-                        case base.ToolCallsPart(calls):
-                            named = (each.model_copy(update={"name": names.get(each.name, each.name)}) for each in calls)
-                            delta = base.ToolCallsPart(tuple(named))
-                        case base.StreamFinished(notice=""):
-                            delta = delta._replace(notice=notice, hint=hint)
+                        case base.StreamFinished():
+                            named = (call.model_copy(update={"name": names.get(call.name, call.name)}) for call in delta.calls)
+                            delta = delta._replace(calls=tuple(named), notice=delta.notice or notice, hint=delta.hint or hint)
                         case base.StreamFailed(error):
                             break
                     yield delta
@@ -286,7 +284,7 @@ def stream_in_thread(
             match delta:
                 case HiddenPart(size):
                     rooms[HiddenPart] -= size
-                case base.TextPart(text) | base.ReasoningPart(text):
+                case TextDelta(text) | ReasoningDelta(text):
                     encoded, room = text.encode("utf-8", "surrogatepass"), rooms[type(delta)]
                     rooms[type(delta)] = room - len(encoded)
                     yield delta if len(encoded) <= room else type(delta)(encoded[:room].decode("utf-8", "ignore"))

@@ -8,7 +8,8 @@ import re
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from zkchat_cli.llm.base import Delta, Request, Similarities, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.events import TextDelta
+from zkchat_cli.llm.base import Delta, Request, Similarities, StreamFinished
 from zkchat_cli.llm.offline import ranking
 from zkchat_cli.llm.offline.question import (
     QUOTE_MARKS,
@@ -61,11 +62,10 @@ def answer_request(request: Request, similarities: Similarities | None = None) -
         wanted = [] if turn else _first_calls(question, documents)
         calls = [ToolCall(id=f"offline-{position}-{i}", name=name, arguments=a) for i, (name, a) in enumerate(wanted) if name in tools]
         if calls:
-            yield ToolCallsPart(tuple(calls))
-            yield StreamFinished("tool_calls")
+            yield StreamFinished("tool_calls", calls=tuple(calls))
             return
         text, level = _answer_from_notes(question, before, documents, turn, similarities)
-    yield from (TextPart(word) for word in re.findall(r"[^ \n]*[ \n]?", text) if word)
+    yield from (TextDelta(word) for word in re.findall(r"[^ \n]*[ \n]?", text) if word)
     yield StreamFinished("stop", level=level)
 
 

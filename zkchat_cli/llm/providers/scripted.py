@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from zkchat_cli.errors import ProviderError, reason, value_problem
+from zkchat_cli.events import ReasoningDelta, TextDelta
 from zkchat_cli.fileio import read_file
 from zkchat_cli.llm import base
 from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request
@@ -60,20 +61,18 @@ class ScriptedModel(Model):
         reply = self.replies[self._calls % len(self.replies)]
         self._calls += 1
         if reply.reasoning:
-            yield base.ReasoningPart(reply.reasoning)
+            yield ReasoningDelta(reply.reasoning)
         prompt = {"messages": [m.model_dump(mode="json") for m in request.messages], "tools": [t.descriptor for t in request.tools]}
         for piece in [json.dumps(prompt, ensure_ascii=False)] if reply.echo else reply.deltas or [reply.text]:
             time.sleep(reply.delay_ms / 1000)
             if piece:
-                yield base.TextPart(piece)
+                yield TextDelta(piece)
         if reply.error:
             yield base.StreamFailed(ProviderError(reply.error, f"{self.name}: {_MESSAGES[reply.error]}", "Try again."))
             return
-        if reply.tool_calls:
-            calls = (ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
-            yield base.ToolCallsPart(tuple(calls))
+        calls = tuple(ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
         usage = reply.usage and reply.usage.model_copy(update={"estimated": False})
-        yield base.StreamFinished(reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop"), usage)
+        yield base.StreamFinished(reply.finish_reason or ("tool_calls" if calls else "stop"), usage, calls)
 
 
 def _open(config: ModelConfig) -> ScriptedModel:
