@@ -157,19 +157,6 @@ def test_an_interrupted_refresh_changes_nothing(notes, full):
     notes.check()
 
 
-def test_a_note_deleted_during_a_refresh_is_not_indexed(notes):
-    def vanish(done: int, total: int) -> None:
-        (notes.root / "Beta.md").unlink(missing_ok=True)
-
-    assert notes.vault.refresh(progress=vanish).notes == 1
-    notes.write("Beta.md", "back")
-    notes.vault.refresh()
-    notes.write("Beta.md", "changed")
-    assert notes.vault.refresh(progress=vanish).removed == 1
-    assert notes.vault.note_paths() == ["Alpha.md"]
-    notes.check()
-
-
 def test_a_rebuilt_index_is_seen_by_others(notes):
     notes.vault.refresh()
     other = notes.another()

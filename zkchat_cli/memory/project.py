@@ -43,39 +43,26 @@ MemoryKind = Literal["file", "fact", "document", "agent", "user"]
 
 
 class MemoryFiles:
-    """Reads the memory files below one folder. A bad file (binary, huge, a link out of the vault) is a warning, never an error.
-
-    Every prompt needs these files, so a file is read again only when its stamp has changed.
-    """
+    """Reads the memory files below one folder. A bad file (binary, huge, a link out of the vault) is a warning, never an error."""
 
     def __init__(self, root: Path, warn: Callable[[str, str], None]) -> None:
         """`warn` takes the problem and what to do about it."""
         self._root = root
         self.warn = warn
-        self._texts: dict[str, tuple[filesystem.Stamp, str]] = {}
 
     def read(self, path: str) -> str | None:
         """The trimmed text; None if there is no such file, empty if it cannot be used."""
-        try:
-            stamp = filesystem.stamp(os.stat(f"{self._root}/{path}"))  # noqa: PTH116 - Path costs more, and this runs for each prompt
-        except (OSError, ValueError):
+        if not os.path.isfile(f"{self._root}/{path}"):  # noqa: PTH113 - Path costs more, and this runs for each prompt
             return None  # the usual case: most folders have no memory file
+        name = filesystem.printable(path)
         try:
-            file = filesystem.resolve_inside(self._root, path)
-            if not file.is_file():
-                return None
-            known, text = self._texts.get(path, (None, ""))
-            if known != stamp:
-                text = self._decode(filesystem.printable(path), read_beginning(file, MAX_BYTES + 1))
-                self._texts[path] = stamp, text
-            return text
+            raw = read_beginning(filesystem.resolve_inside(self._root, path), MAX_BYTES + 1)
         except VaultError as e:
             self.warn(f"memory: {e.message}", e.hint)
+            return ""
         except OSError as e:
-            self.warn(f"memory: {filesystem.printable(path)} cannot be read: {reason(e)}", "Check its permissions.")
-        return ""
-
-    def _decode(self, name: str, raw: bytes) -> str:
+            self.warn(f"memory: {name} cannot be read: {reason(e)}", "Check its permissions.")
+            return ""
         if b"\0" in raw:
             self.warn(f"memory: {name} is not a text file; it is left out", "Memory is Markdown or plain text.")
             return ""
@@ -270,11 +257,9 @@ class MemoryPaths(NamedTuple):
                     path = posixpath.normpath(posixpath.join(os.path.relpath(folder, self.root).replace(os.sep, "/"), name))
                     found[path] = f"the same file as {path}"
         seen: set[str] = set()
-        for _ in range(MAX_IMPORT_DEPTH + 1):
-            level, found = found, {}
-            for path, why in level.items():
-                if path in seen or "\0" in path or len(reasons) > MAX_PATHS:
-                    continue
+        while found and len(reasons) <= MAX_PATHS:
+            path, why = found.popitem()
+            if path not in seen and "\0" not in path:
                 seen.add(path)
                 reasons.setdefault(_comparable(self.root / path), why)
                 for written in find_written_paths(files.read(path) or ""):

@@ -166,12 +166,10 @@ def read_text(root: Path, relative_path: str) -> str:
     return decode(raw)[0]
 
 
-def read_note(root: Path, relative_path: str) -> tuple[bytes, str | None] | None:
-    """A listed note's bytes, or no bytes and the problem with reading them; None if it was deleted."""
+def read_note(root: Path, relative_path: str) -> tuple[bytes, str | None]:
+    """A listed note's bytes, or no bytes and the problem with reading them."""
     try:
         return read_file(f"{root}/{relative_path}", LARGEST_NOTE), None
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return None
     except OSError as e:
         return b"", f"not read: {reason(e)}"
 

@@ -31,9 +31,7 @@ from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, link_key, n
 from zkchat_cli.vault.search.vector_store import chunk_key
 
 MOST_ANCHORS = 40  # link aliases that count for one note, the most frequent first: a hub is not about every word that links to it
-
 CHUNK_BATCH = 2_000  # chunks written together: FTS5 is a quarter faster without other statements between its rows
-
 LINK_BATCH = 20_000  # links resolved together: a million of them at once would take half a gigabyte
 SAMPLED_CHUNKS = 500  # chunks that show in which languages a vault is written
 FIRST_CJK = "\u3040"  # indexed words from here on are CJK
@@ -54,12 +52,11 @@ def is_current(index: IndexDatabase, files: VaultFiles) -> bool:
 
 
 def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool) -> tuple[int, int, int]:
-    """Index the files that are new or changed, or `anew` all. Returns the numbers of notes added, changed and removed; a note that is
-    deleted meanwhile counts as removed."""
+    """Index the files that are new or changed, or `anew` all. Returns the numbers of notes added, changed and removed."""
     with index.transaction() as connection:
         if anew:
             index.create_tables()
-        update = _IndexUpdate(connection, files)
+        update = _IndexUpdate(index, connection, files)
         changes = update.run(root, progress)
         if anew:
             index.optimize()
@@ -70,8 +67,8 @@ def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progr
 
 
 class _IndexUpdate:
-    def __init__(self, connection: Connection, files: VaultFiles) -> None:
-        self.connection, self.files = connection, files
+    def __init__(self, index: IndexDatabase, connection: Connection, files: VaultFiles) -> None:
+        self.index, self.connection, self.files = index, connection, files
         sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
         if self.files.only is not None:
             self._stage("listed", ((path,) for path in self.files.only))
@@ -103,11 +100,8 @@ class _IndexUpdate:
         for done, (stamp, path) in enumerate(candidates):
             if progress:
                 progress(done, len(candidates))
-            found, old = filesystem.read_note(root, path), self.known.get(path)
-            if found is None:
-                gone += [path] if old else []
-                continue
-            raw, problem = found
+            old = self.known.get(path)
+            raw, problem = filesystem.read_note(root, path)
             digest = None if problem else blake2b(raw, digest_size=16).digest()
             if old is None:
                 self._insert_content(None, path, raw, digest, problem)
@@ -122,8 +116,8 @@ class _IndexUpdate:
         if progress:
             progress(len(candidates), len(candidates))
         self._write_chunks()
-        for index in INDEXES:
-            self.connection.execute(index)
+        for statement in INDEXES:
+            self.connection.execute(statement)
         for path in gone:
             self._delete_content(path, self.known[path][0])
             self.connection.execute("DELETE FROM notes WHERE id = ?", (self.known[path][0],))
@@ -149,23 +143,20 @@ class _IndexUpdate:
             assert note_id
         else:
             self.connection.execute(f"UPDATE notes SET ({columns}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?", (*row, note_id))
-        self.connection.executemany(
-            "INSERT INTO links (note_id, line, kind, raw, text, alias, embed, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(note_id, k.line, k.kind, k.raw, k.text, k.alias, k.embed, link_key(k.text)) for k in parsed.markup.links],
-        )
-        tags = {(fold(tag), note_id) for tag in parsed.tags}
-        self.connection.executemany("INSERT INTO tags VALUES (?, ?)", tags)
+        links = ((note_id, k.line, k.kind, k.raw, k.text, k.alias, k.embed, link_key(k.text)) for k in parsed.markup.links)
+        self.connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", links)
+        self.connection.executemany("INSERT INTO tags VALUES (?, ?)", {(fold(tag), note_id) for tag in parsed.tags})
         dates = {(note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates}
         self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
         if not self.is_new:
             self.languages.add(words.detect_language(parsed.chunks[0].text[:1000]))
         for p in parsed.chunks:
             headings = "\n".join(p.headings)
-            key_ = chunk_key(parsed.title, headings, p.text)
-            self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text, key_))
+            row_key = chunk_key(parsed.title, headings, p.text)
+            self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text, row_key))
             self.next_chunk += 1
-            self.growth["chunks"] += 1
             self.growth["tokens"] += estimate_size(p.text)
+        self.growth["chunks"] += len(parsed.chunks)
         if len(self.chunk_rows) >= CHUNK_BATCH:
             self._write_chunks()
         names = [LinkName(path, "note", note_name(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases)]
@@ -177,10 +168,7 @@ class _IndexUpdate:
         self.pending_notes.add(note_id)
 
     def _write_chunks(self) -> None:
-        self.connection.executemany(
-            "INSERT INTO chunks (id, note_id, heading, headings, start_line, end_line, text, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            self.chunk_rows,
-        )
+        self.connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self.chunk_rows)
         rows = [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, _, _, headings, _, _, text, _ in self.chunk_rows]
         self.connection.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", rows)
         for _, *texts in () if self.is_new else rows:
@@ -244,10 +232,9 @@ class _IndexUpdate:
         rowids = self.connection.execute(sql).fetchall()
         for first in range(0, len(rowids), LINK_BATCH):
             self._stage("pending", rowids[first : first + LINK_BATCH])
-            links = self.connection.execute(
-                """SELECT links.rowid, links.target, links.status, notes.path, links.key, links.kind, links.text
-                   FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
-            ).fetchall()
+            sql = """SELECT links.rowid, links.target, links.status, notes.path, links.key, links.kind, links.text
+                     FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
+            links = self.connection.execute(sql).fetchall()
             self._stage("wanted", ((k,) for k in {row[4] for row in links}))
             names: dict[str, list[LinkName]] = defaultdict(list)
             # CROSS JOIN: otherwise SQLite, which does not know the sizes, scans all names
@@ -269,15 +256,13 @@ class _IndexUpdate:
         """Update the link aliases of the notes whose incoming links have changed."""
         self._stage("targets", ((path,) for path in self.changed_targets if path))
         anchors: dict[str, Counter[str]] = defaultdict(Counter)
-        for target, alias, embed in self.connection.execute(
-            """SELECT links.target, links.alias, links.embed FROM links JOIN notes ON notes.id = links.note_id
-               WHERE links.target IN (SELECT value FROM targets) AND links.alias != '' AND notes.path != links.target"""
-        ):
+        sql = """SELECT links.target, links.alias, links.embed FROM links JOIN notes ON notes.id = links.note_id
+                 WHERE links.target IN (SELECT value FROM targets) AND links.alias != '' AND notes.path != links.target"""
+        for target, alias, embed in self.connection.execute(sql):
             if not (embed and alias[0] in "0123456789"):  # the width of a picture
                 anchors[target][" ".join(alias.split())[:200]] += 1
-        for note_id, path, *names, old in self.connection.execute(
-            "SELECT id, path, title, aliases, tags, anchors FROM notes WHERE path IN (SELECT value FROM targets)"
-        ).fetchall():
+        sql = "SELECT id, path, title, aliases, tags, anchors FROM notes WHERE path IN (SELECT value FROM targets)"
+        for note_id, path, *names, old in self.connection.execute(sql).fetchall():
             counted = anchors[path]
             new = "\n".join(sorted(counted, key=lambda anchor: (-counted[anchor], anchor))[:MOST_ANCHORS])
             if new != old:
@@ -304,8 +289,7 @@ class _IndexUpdate:
 
     def update_vocabulary(self) -> None:
         """Count the words that more, or fewer, chunks and names have than before. A new language means a new vocabulary."""
-        rows = self.connection.execute("SELECT value FROM meta WHERE key = 'languages'").fetchall()
-        used = tuple(rows[0][0].split()) if rows else ()
+        used = self.index.languages()
         if self.is_new or (not self.languages <= {*used, None} and _sample_languages(self.connection) != used):
             # the vocabulary is made anew: all words of the FTS5 tables are new to it
             self.connection.execute("DELETE FROM vocabulary")
@@ -321,15 +305,12 @@ class _IndexUpdate:
         for language in used:
             stemmed = sorted(zip(words.stem_words(changed, language), changed, strict=True))
             counted = [(language, stem, term, chunks[term], notes[term]) for stem, term in stemmed]
-            self.connection.executemany(
-                """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
-                   ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes""",
-                counted,
-            )
+            sql = """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
+                     ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes"""
+            self.connection.executemany(sql, counted)
             fewer = [row[:3] for row in counted if row[3] < 0 or row[4] < 0]
-            self.connection.executemany(
-                "DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0", fewer
-            )
+            sql = "DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0"
+            self.connection.executemany(sql, fewer)
 
     def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:
         """Put values into a temporary table for a join: there may be more than SQL allows as parameters."""

@@ -68,20 +68,16 @@ class IndexManager:
         """Bring the index up to date with all files, or with `only` those that are known to have changed."""
         begin = time.perf_counter()
         with self._lock:
-            files = filesystem.scan_paths(self.root, only, self._ignore) if only is not None and not full else None
+            files = filesystem.scan_paths(self.root, only, self._ignore) if only is not None else None
             changes = self._run(lambda index: self._update(index, files, progress, full=full))
             return self.report(*changes, round(time.perf_counter() - begin, 4))
 
     def report(self, added: int = 0, changed: int = 0, removed: int = 0, seconds: float = 0.0) -> IndexReport:
         """What the index holds, and why it was rebuilt since the last report, if it was."""
-
-        def describe(index: IndexDatabase) -> IndexReport:
-            sizes, problems = index.sizes(), index.problems()
-            del sizes["tokens"]
-            rebuilt, self._rebuilt = self._rebuilt, None
-            return IndexReport(**sizes, added=added, changed=changed, removed=removed, seconds=seconds, problems=problems, rebuilt=rebuilt)
-
-        return self.ask(describe)
+        sizes, problems = self.ask(lambda index: (index.sizes(), index.problems()))
+        del sizes["tokens"]
+        rebuilt, self._rebuilt = self._rebuilt, None
+        return IndexReport(**sizes, added=added, changed=changed, removed=removed, seconds=seconds, problems=problems, rebuilt=rebuilt)
 
     def ask(self, question: Callable[[IndexDatabase], T]) -> T:
         """Run a query; an index that is missing, damaged or of another version is built first."""
@@ -90,7 +86,7 @@ class IndexManager:
             with index.snapshot():
                 if index.is_usable:
                     return question(index)
-            self._update(index, None, None)
+            self._update(index)
             return answer(index)
 
         with self._lock:
@@ -127,7 +123,7 @@ class IndexManager:
             return work(self._index)
 
     def _update(
-        self, index: IndexDatabase, files: VaultFiles | None, progress: Progress | None, *, full: bool = False
+        self, index: IndexDatabase, files: VaultFiles | None = None, progress: Progress | None = None, *, full: bool = False
     ) -> tuple[int, int, int]:
         """Index these files; all files of the vault for None, or if the index must be built anew. Returns what `indexer.refresh` does."""
         from zkchat_cli.vault.index import indexer  # parses notes: 6 ms, and the budget bar comes first
@@ -139,9 +135,8 @@ class IndexManager:
                 if not self._has_seen_notes:  # else they may be away for a moment, during a sync or a checkout
                     self._release()
                     delete_database(self.file)  # no trace of deleted notes stays in it
-                raise VaultError(
-                    f"there are no Markdown notes in {self.root}", "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path."
-                )
+                hint = "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path."
+                raise VaultError(f"there are no Markdown notes in {self.root}", hint)
             self._has_seen_notes = True
             if not anew and indexer.is_current(index, files):
                 return 0, 0, 0

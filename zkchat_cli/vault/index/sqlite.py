@@ -2,32 +2,25 @@
 
 The checksum, in a small file beside the index, finds the damage that SQLite does not notice, such as lost words. It is written when an
 index is closed, and deleted before anything is written. So while it is there, no zkchat has changed the index, and other bytes are damage.
-Comparing takes 40 ms for 10,000 notes; it is done when the file's time or size has changed, and at every 20th opening, because a failing
-disk changes no times. Where it is missing, since the index was open or its process was killed, SQLite's own check takes its place: 70 ms
+Comparing takes 40 ms for 10,000 notes; it is done when the file's time or size has changed, and once a day, because a failing disk changes
+no times. Where it is missing, since the index was open or its process was killed, SQLite's own check takes its place: 70 ms
 for 10,000 notes. It finds lost pages, and it is done before a checksum is written, too.
 """
 
 import hashlib
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError, reason
-from zkchat_cli.fileio import (
-    atomic_write,
-    can_lock,
-    create_database,
-    lock_timeout,
-    make_private_folder,
-    open_regular,
-    read_beginning,
-)
+from zkchat_cli.fileio import atomic_write, can_lock, create_database, lock_timeout, make_private_folder, open_regular, read_beginning
 
 BUSY_SECONDS = 10.0
 SUFFIX = ".checksum"
-OPENINGS = 20
+DAY = 86_400
 _LONGEST_CHECKSUM = 200
 _CHECK_DISK = "Check the disk and its permissions, or set ZKCHAT_HOME."
 
@@ -42,8 +35,7 @@ def sqlite_errors(file: Path) -> Iterator[None]:
             case ["BUSY" | "LOCKED"] if can_lock(file.parent):
                 raise VaultError(f"another zkchat is writing the index {file}", "Try again when it is done.") from e
             case ["BUSY" | "LOCKED"]:
-                problem = f"the index {file} cannot be written: its file system cannot lock files"
-                raise IndexUnwritable(problem, "Set ZKCHAT_HOME to a folder on a local disk.") from e
+                raise IndexUnwritable(f"the index {file} cannot be written: its file system cannot lock files", _CHECK_DISK) from e
             case ["PROTOCOL" | "FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
                 raise IndexUnwritable(f"the index {file} cannot be written: {e}", _CHECK_DISK) from e
             case _:
@@ -103,7 +95,8 @@ def forget_checksum(file: Path) -> None:
 
 def write_checksum(file: Path) -> None:
     """Write the checksum of an index that is closed; none if another process is writing to it, or the disk is full."""
-    if _checksum_file(file).exists() or not file.exists():
+    checksum = _checksum_file(file)
+    if checksum.exists() or not file.exists():
         return
     with (
         suppress(sqlite3.Error, OSError),
@@ -114,28 +107,25 @@ def write_checksum(file: Path) -> None:
         connection.execute("BEGIN IMMEDIATE")  # nobody writes from here on, and an empty log cannot change the file
         log = Path(f"{file}-wal")
         if not (log.exists() and log.stat().st_size) and _is_sound(connection):
-            atomic_write(_checksum_file(file), f"{_file_state(file)} {_digest(reader)}\n", private=True)
+            atomic_write(checksum, f"{_file_state(file)} {_digest(reader)}", private=True)
 
 
 def is_intact(file: Path) -> bool:
-    """Whether the file is as it was written, as far as that is known. Counts the openings."""
+    """Whether the file is as it was written, as far as that is known."""
+    checksum = _checksum_file(file)
     try:
-        if not _checksum_file(file).exists() and file.is_file():
+        if not checksum.exists() and file.is_file():
             with closing(sqlite3.connect(file, timeout=0)) as connection:
                 return _is_sound(connection)
-        noted = read_beginning(_checksum_file(file), _LONGEST_CHECKSUM)
-        line, _, openings = noted.partition(b"\n")
-        state, _, checksum = line.decode().rpartition(" ")
-        if state == _file_state(file) and len(openings) < OPENINGS:
-            with _checksum_file(file).open("ab") as out:
-                out.write(b".")
+        noted = read_beginning(checksum, _LONGEST_CHECKSUM)
+        state, _, digest = noted.decode().rpartition(" ")
+        if state == _file_state(file) and time.time() - checksum.stat().st_mtime < DAY:
             return True
         with open_regular(file) as reader:
-            found = _digest(reader)
-        if checksum == found:
+            is_same = digest == _digest(reader)
+        if is_same:
             forget_checksum(file)  # it is written again with the new time
-            return True
-        return not read_beginning(_checksum_file(file), _LONGEST_CHECKSUM).startswith(line)  # it was deleted meanwhile, to write
+        return is_same or read_beginning(checksum, _LONGEST_CHECKSUM) != noted  # another process has deleted it meanwhile, to write
     except (OSError, ValueError, sqlite3.Error):
         return True
 
