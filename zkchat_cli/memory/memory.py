@@ -294,6 +294,6 @@ def citations_to_links(message: ZkChatMessage) -> str:
 
 def cut_around_query(text: str, query: str) -> str:
     """The text; of a long one the lines with the most words of the query."""
-    from zkchat_cli.vault.search.snippets import snippet  # 12 ms, which the budget bar does not need
+    from zkchat_cli.vault.search.query import snippet  # 12 ms, which the budget bar does not need
 
     return text if len(text) <= MAX_EXCERPT else snippet(text, 1, terms(query), MAX_EXCERPT, detect_languages([text])).text

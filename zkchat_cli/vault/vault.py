@@ -38,7 +38,7 @@ from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import NoteEditor
-    from zkchat_cli.vault.search.snippets import Snippet
+    from zkchat_cli.vault.search.query import Snippet
 
 SCAN_SECONDS = 2.0  # for how long a scan counts as current, so that one command does not scan twice
 MOST_CHUNKS_OF_A_NOTE = 3
@@ -146,11 +146,10 @@ class Vault:
     def snippet(self, chunk: ContentChunk, query: str) -> "tuple[str | None, Snippet]":
         """The heading and the lines of a chunk that show best why `query` found it."""
         from zkchat_cli.vault import sections
-        from zkchat_cli.vault.search import snippets
-        from zkchat_cli.vault.search.query import parse_query
+        from zkchat_cli.vault.search import query as queries
 
-        terms = parse_query(query, self._today()).terms
-        found = snippets.snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
+        terms = queries.parse_query(query, self._today()).terms
+        found = queries.snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
         return sections.heading_above(found.line, chunk.text, chunk.start_line, chunk.heading), found
 
     def languages(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from zkchat_cli.models import ConversationOverview, FoundMessage, ZkChatMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.text.words import content_terms, fold
-from zkchat_cli.vault.search.snippets import snippet
+from zkchat_cli.vault.search.query import snippet
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import IN_SHELL, PROMPT, StyledLine, StyledSpan, styled_line
 

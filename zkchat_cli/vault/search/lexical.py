@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, rarest_first, stem_words
-from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
 from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.query import SearchQuery, WordForms, fts_all, fts_any, fts_phrase, fts_word, is_cjk
@@ -95,11 +94,10 @@ class _Search:
         values: list[object] = []
         if query.period:
             conditions.append(in_period(query.period, values, also_copies=query.undated is None))
-        for negation, tags, paths in (("", query.tags, query.paths), ("NOT ", query.without_tags, query.without_paths)):
-            conditions += [negation + has_tag(tag, values) for tag in tags]
-            for path in paths:
-                conditions.append(f"{negation}instr(fold(path), ?)")
-                values.append(path)
+        for name, value in query.filters:
+            condition = has_tag(value, values) if name.endswith("tag") else "instr(fold(path), ?)"
+            values += [value] if name.endswith("path") else []
+            conditions.append(f"NOT {condition}" if name.startswith("-") else condition)
         self.index.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
         self.index.rows("DELETE FROM temp.allowed")
         self.index.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
@@ -136,36 +134,30 @@ class _Search:
                FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
             json.dumps(list(dict.fromkeys(ids))),
         )
-        rows = [RankingCandidate._make((*r[:8], estimate_size(r[7]), r[8] / BYTES_PER_TOKEN, *r[9:])) for r in found]
+        rows = [RankingCandidate._make(row) for row in found]
         self.rows |= {row.id: row for row in rows}
         return ranking.scores(self.query, rows, self.corpus)
 
     def _text_candidates(self) -> list[int]:
-        rare = rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
+        rare = fts_any(rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED), self.known)
+        characters = fts_any(rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED), self.known)
+        known = [term for term in self.query.words if self.corpus.frequency[term]]
         if self.query.phrases:
             must = " AND ".join(fts_phrase(phrase) for phrase in self.query.phrases)
-            ids = self._ranked("words", f"({must}) AND ({fts_any(rare, self.known)})") if rare else []
-            return ids if len(ids) >= self.pool else ids + self._ranked_or_newest("words", must)
-        characters = rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED)
-        known = [term for term in self.query.words if self.corpus.frequency[term]]
+            return self._collect("words", [f"({must}) AND ({rare})" if rare else "", must], self.pool)
         if rare or not known:
-            ids = self._ranked("words", fts_any(rare, self.known)) if rare else []
-            return ids + self._ranked("words", fts_any(characters, self.known)) if characters and len(ids) < self.pool else ids
-        with_all, with_any = fts_all(known, self.known), fts_any(known, self.known)
-        ids = self._ranked_or_newest("words", with_all) + self._ranked_or_newest("words", f"headings : ({with_any})")
-        return ids if len(ids) >= self.pool else ids + self._newest("words", with_any)
+            return self._collect("words", [rare, characters], self.pool)
+        with_any = fts_any(known, self.known)
+        return self._collect("words", [fts_all(known, self.known), f"headings : ({with_any})", with_any], self.pool)
 
     def _name_candidates(self) -> list[int]:
         frequency = {t: self.known[t].notes if t in self.known else self._count("note_words", fts_word(t)) for t in self.query.terms}
         rare = rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
         known = [term for term in self.query.terms if frequency[term]]
-        notes = self._ranked("note_words", fts_any(rare, self.known), NAMED_NOTES) if rare else []
-        if not rare and known:
-            either = (self._newest("note_words", fts(known, self.known), NAMED_NOTES) for fts in (fts_all, fts_any))
-            notes = next(filter(None, either), [])
-        if self.query.phrases:  # many names may have these words, and hardly one in this order
-            with_phrase = " OR ".join(fts_phrase(phrase) for phrase in self.query.phrases)
-            notes = list(dict.fromkeys(self._ranked_or_newest("note_words", with_phrase, NAMED_NOTES) + notes))
+        # many names may have the words of a phrase, and hardly one in this order
+        expressions = [" OR ".join(fts_phrase(phrase) for phrase in self.query.phrases)]
+        expressions += [fts_any(rare, self.known)] if rare else [fts_all(known, self.known), fts_any(known, self.known)]
+        notes = self._collect("note_words", expressions, NAMED_NOTES)
         whole = [id_ for note in notes[:WHOLE_NAMED_NOTES] for id_ in self._matching_chunks(note)]
         return whole + [id_ for note in notes[WHOLE_NAMED_NOTES:] for id_ in self.index.chunk_ids(note)[:1]]
 
@@ -184,18 +176,19 @@ class _Search:
         [(count,)] = self.index.rows(f"SELECT COUNT(*) FROM (SELECT rowid FROM {table} WHERE {table} MATCH ?{limit})", expression) or [(0,)]
         return int(count)
 
-    def _ranked(self, table: str, expression: str, limit: int | None = None) -> list[int]:
+    def _collect(self, table: str, expressions: Iterable[str], limit: int) -> list[int]:
+        """The rows that match the first expression, then those that match the following ones, until there are enough."""
+        found: dict[int, None] = {}
+        for expression in filter(None, expressions):
+            if len(found) < limit:
+                found |= dict.fromkeys(self._match(table, expression, limit))
+        return list(found)
+
+    def _match(self, table: str, expression: str, limit: int) -> list[int]:
+        """The best rows, or the newest if there are too many to rank."""
         columns = (ranking.HEADINGS, 1.0) if table == "words" else (ranking.TITLE, ranking.ALIASES, ranking.TAGS, ranking.ANCHORS)
-        return self._match(table, expression, f"bm25({table}, {', '.join(map(str, columns))})", limit)
-
-    def _newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
-        return self._match(table, expression, f"{table}.rowid DESC", limit)
-
-    def _ranked_or_newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
-        few = self._count(table, expression, MOST_RANKED + 1) <= MOST_RANKED
-        return self._ranked(table, expression, limit) if few else self._newest(table, expression, limit)
-
-    def _match(self, table: str, expression: str, order: str, limit: int | None) -> list[int]:
+        is_ranked = self._count(table, expression, MOST_RANKED + 1) <= MOST_RANKED
+        order = f"bm25({table}, {', '.join(map(str, columns))})" if is_ranked else f"{table}.rowid DESC"
         note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
         conditions = f"{table} MATCH :wanted"
         if self.excluded:
@@ -204,7 +197,7 @@ class _Search:
         if self.is_filtered:
             conditions += f" AND {note} IN (SELECT value FROM temp.allowed)"
         sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT :limit"
-        return [id_ for (id_,) in self.index.rows(sql, without=self.excluded, wanted=expression, limit=limit or self.pool)]
+        return [id_ for (id_,) in self.index.rows(sql, without=self.excluded, wanted=expression, limit=limit)]
 
     def _boosts(self, scores: dict[int, float]) -> dict[int, float]:
         """The boosts of the notes that the best chunks of the best notes link to, by the lead of their hits over a later one."""

@@ -1,12 +1,13 @@
 """The query language: words of which any may occur, "phrases" that must, -words that must not, tag:x, path:y, -tag:x, -path:y, and dates
-of notes: after:2024-05, before:yesterday, on:"last week", or simply "last week". Pure.
+of notes: after:2024-05, before:yesterday, on:"last week", or simply "last week"; and the lines of a chunk that show why a query found it.
+Pure.
 
 Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`, `NEAR(` are words or nothing.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, NamedTuple
@@ -14,14 +15,15 @@ from typing import Any, NamedTuple
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
-from zkchat_cli.text.stopwords import FUNCTION_CHARACTERS
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.stopwords import ENGLISH, FUNCTION_CHARACTERS
+from zkchat_cli.text.truncate import truncate, truncate_around
 
 MOST_WORDS = 48  # words of a query that are searched; more words of a pasted page would only be slower
-_MOST_FILTERS = 8
+_MOST_FILTERS = 16
 _LONGEST = 20_000
+_MARKS = lazy_pattern(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
 _OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
-_FIELDS = {"tag": "tags", "path": "paths", "-tag": "without_tags", "-path": "without_paths"}  # of a `SearchQuery`, by the operator
 
 
 class WordForms(NamedTuple):
@@ -39,11 +41,8 @@ class SearchQuery(NamedTuple):
     words: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
     without: tuple[tuple[str, ...], ...] = ()
-    tags: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
+    filters: tuple[tuple[str, str], ...] = ()  # operators (tag, path, -tag, -path) with their folded values
     order: tuple[str, ...] = ()
-    without_tags: tuple[str, ...] = ()
-    without_paths: tuple[str, ...] = ()
     text: str = ""  # the query without operators
     period: Period | None = None
     """The dates that notes must have; `undated` is the query to search if the period is only a guess and no note has such a date."""
@@ -51,7 +50,7 @@ class SearchQuery(NamedTuple):
 
     @property
     def is_filtered(self) -> bool:
-        return bool(self.tags or self.paths or self.without_tags or self.without_paths or self.period)
+        return bool(self.filters or self.period)
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -64,7 +63,7 @@ class SearchQuery(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        return not (self.words or self.phrases or self.tags or self.paths or self.period)
+        return not (self.words or self.phrases or self.period or any(not name.startswith("-") for name, _ in self.filters))
 
 
 def as_words(text: str) -> str:
@@ -100,8 +99,9 @@ def _parse(text: str, today: date) -> SearchQuery:
         name, value = (name or "").lower(), bare if quoted is None else quoted
         if not name:
             found["without"].append(tuple(words.terms(value))[:MOST_WORDS])
-        elif name in _FIELDS:
-            found[_FIELDS[name]].append(words.fold(value.strip(' "').lstrip("#/").rstrip("/")))
+        elif name.endswith(("tag", "path")):
+            if folded := words.fold(value.strip(' "').lstrip("#/").rstrip("/")):
+                found["filters"].append((name, folded))
         else:
             days = read_date(name, value, today)
             with suppress(OverflowError):  # after the last possible day
@@ -151,3 +151,33 @@ def fts_any(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
 
 def fts_all(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
     return " AND ".join(f"({fts_any([term], known)})" for term in terms)
+
+
+class Snippet(NamedTuple):
+    """Lines of a note (numbers from 1) without list and heading marks; cut text has ellipses."""
+
+    line: int
+    end_line: int
+    text: str
+
+
+def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160, languages: tuple[str, ...] = (ENGLISH,)) -> Snippet:
+    """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what fits into `width` of the next lines.
+    Words are compared by their stems. Of equal lines the first that is not a heading, because a result names its heading anyway."""
+    lines = text.split("\n")
+    wanted = {words.stem(term, languages) for term in terms}
+    parts = list(filter(is_part, wanted))
+
+    def rank(at: int) -> tuple[int, bool, int]:
+        line = lines[at]
+        shown = wanted.intersection(words.stem(term, languages) for term in words.terms(line)).union(c for c in parts if c in line)
+        return -len(shown), not _MARKS.sub("", line) or line.startswith("#"), at
+
+    end = at = min(range(len(lines)), key=rank)
+    line = _MARKS.sub("", lines[at])
+    folded = words.fold(line)  # its length may differ by a few characters, which does not matter
+    first = min((place for term in wanted.union(terms) if (place := folded.find(term)) >= 0), default=0)
+    result = truncate_around(line, first, width)
+    while end + 1 < len(lines) and lines[end + 1].strip() and len(result) + len(following := _MARKS.sub("", lines[end + 1])) < width:
+        result, end = f"{result} {following}".strip(), end + 1
+    return Snippet(first_line + at, first_line + end, result)

@@ -7,12 +7,13 @@ English and a Chinese vault; those of names may be between 3 and 10 without much
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 from zkchat_cli.text import words
+from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.search.query import SearchQuery, WordForms, is_part
 
 STOPWORD_RARITY = 0.3  # the rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"
@@ -36,7 +37,7 @@ ADJACENCY = 0.5
 
 
 class RankingCandidate(NamedTuple):
-    """A chunk of the index, with its place. `size`, `note_size` and `Corpus.chunk_size` have the same unit."""
+    """A chunk of the index, with its place and the size of its note in bytes."""
 
     id: int
     note_id: int
@@ -46,49 +47,40 @@ class RankingCandidate(NamedTuple):
     anchors: str
     headings: str
     body: str
-    size: float
-    note_size: float
-    start_line: int = 1
-    end_line: int = 1
+    note_size: int
+    start_line: int
+    end_line: int
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Statistics of all chunks: their number, average size and number per note, and the document frequency of a query's terms. `known` are
+    """Statistics of all chunks: their number, average tokens, number per note, and the document frequency of a query's terms. `known` are
     the terms that have other forms."""
 
     chunks: int
     chunk_size: float
     chunks_per_note: float
-    frequency: Mapping[str, int] = field(default_factory=dict)
-    known: Mapping[str, WordForms] = field(default_factory=dict)
+    frequency: Mapping[str, int]
+    known: Mapping[str, WordForms]
 
     @cached_property
     def words_by_form(self) -> dict[str, str]:
         return {form: word for word, known in self.known.items() for form in known.forms}
 
-    def rarity(self, term: str) -> float:
-        """The inverse document frequency, never negative."""
-        return self._rarity(self.frequency.get(term, 0))
-
-    def exact_rarity(self, term: str) -> float:
-        """The same for the term as written, without its other forms."""
-        return self._rarity(self.known[term].exact) if term in self.known else self.rarity(term)
-
-    def _rarity(self, frequency: int) -> float:
+    def rarity(self, term: str, *, exact: bool = False) -> float:
+        """The inverse document frequency, never negative; `exact` is that of the term as written, without its other forms."""
+        frequency = self.known[term].exact if exact and term in self.known else self.frequency.get(term, 0)
         frequency = min(frequency, self.chunks)
         return math.log(1 + (self.chunks - frequency + 0.5) / (frequency + 0.5))
 
 
-class _Field(NamedTuple):
-    weight: float
-    terms: list[str]
+_Field = tuple[float, list[str]]  # a weight and the terms of a text
 
 
 def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: Corpus) -> dict[int, float]:
     """The scores by id, best first, of the candidates that the query allows and that have a word of it."""
     rarity = {term: corpus.rarity(term) for term in query.terms}
-    exact_rarity = {term: corpus.exact_rarity(term) for term in query.terms}
+    exact_rarity = {term: corpus.rarity(term, exact=True) for term in query.terms}
     words_by_form = {term: term for term in query.terms} | corpus.words_by_form
     characters = {character: corpus.rarity(character) for character in query.characters}
     written = {*query.terms, *query.order}
@@ -98,11 +90,11 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
     for c in candidates:
         if c.note_id not in names:
             names[c.note_id] = _name_fields(c)
-        fields = [*names[c.note_id], _Field(HEADINGS, _terms(c.headings)), _Field(1.0, _terms(c.body))]
+        fields = [*names[c.note_id], (HEADINGS, _terms(c.headings)), (1.0, _terms(c.body))]
         if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
             continue
         # 1 for a chunk of average length in a note of average length
-        size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / corpus.chunks_per_note
+        size = (1 - NOTE_LENGTH) * estimate_size(c.body) + NOTE_LENGTH * c.note_size / BYTES_PER_TOKEN / corpus.chunks_per_note
         length = 1 - LENGTH + LENGTH * size / corpus.chunk_size
         counted, exact = _weighted_counts(fields, words_by_form, written)
         score = (1 - EXACT) * _bm25f(counted, rarity, length)
@@ -132,11 +124,10 @@ def _terms(text: str) -> list[str]:
 
 def _name_fields(c: RankingCandidate) -> list[_Field]:
     """The fields of the note. Each alias and anchor is a field of its own: no phrase runs across two of them."""
-    lines = [(TITLE, c.title), *((ALIASES, line) for line in c.aliases.split("\n"))]
-    lines += [(ANCHORS, line) for line in c.anchors.split("\n")]
+    lines = ((weight, line) for weight, text in ((TITLE, c.title), (ALIASES, c.aliases), (ANCHORS, c.anchors)) for line in text.split("\n"))
     named = ((weight, _terms(line)) for weight, line in lines)
-    names = [_Field(weight / (1 - NAME_LENGTH + NAME_LENGTH * len(terms) / NAME_TERMS), terms) for weight, terms in named if terms]
-    return [*names, *(_Field(TAGS, words.terms(line)) for line in c.tags.split("\n"))]
+    names = [(weight / (1 - NAME_LENGTH + NAME_LENGTH * len(terms) / NAME_TERMS), terms) for weight, terms in named if terms]
+    return [*names, *((TAGS, words.terms(line)) for line in c.tags.split("\n"))]
 
 
 def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
