@@ -29,34 +29,24 @@ from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search import fusion
 
 K1, B = 1.2, 0.75
-HALF_LIFE = 90.0
-"""Days."""
-MIN_SHARE_OF_BEST = 0.25
-"""A lower score by words than this share of the best one is not relevant, unless the meaning is similar."""
+HALF_LIFE = 90.0  # days
+MIN_SHARE_OF_BEST = 0.25  # a lower score by words than this share of the best one is not relevant, unless the meaning is similar
 MAX_ITEMS = 8
-MAX_WITHOUT_VECTOR = 100
-"""Items without stored vectors that a search compares by meaning, at 3 ms each."""
+MAX_WITHOUT_VECTOR = 100  # items without stored vectors that a search compares by meaning, at 3 ms each
 SIMILAR = 0.3
 """The cosine of an item that is found by meaning alone. Of 19 questions in other words than their fact, among 20 facts, the built-in model
 finds 15 (11 from .35 on, 9 from .4 on); a question about something else gets .12 facts (.04, .02)."""
-MIN_FOR_AVERAGE = 10
-"""So many cosines show what is usual: some models give .75 to unrelated texts. Then only what is above it is similar."""
-MAX_FACT = 2_000
-"""Characters."""
-
-_CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-
+MIN_FOR_AVERAGE = 10  # so many cosines show what is usual: some models give .75 to unrelated texts. Only what is above it is similar.
+MAX_FACT = 2_000  # characters
 MAX_KEY = 48
 MAX_NAME_WORDS = 6
-
+_CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _ENTRY = lazy_pattern(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
 _IS = lazy_pattern(r"([^\s.!?][^.!?\n]{0,80}?)(?:\s+(?:is|are)\s+|是)\S", re.IGNORECASE)
 _ARTICLE = lazy_pattern(r"^(?:(?:the|a|an|my|our|your|please|remember|that)\s+)+", re.IGNORECASE)
 _WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
-_LABELS = frozenset(
-    "note todo reminder remember idea important warning tip hint fyi ps nb attention question fact task 注意 备注 待办".split()
-)
-"""Labels before many different facts."""
+# labels before many different facts
+_LABELS = frozenset("note todo reminder remember idea important warning tip hint fyi ps nb attention question fact task 注意 备注".split())
 _SINGLE_VALUED = frozenset(
     """name number phone mobile email address password pin birthday age height weight size colour color price cost rent salary fee budget
     deadline date start end location capital username url version status owner manager goal limit language timezone amount quantity model
@@ -155,26 +145,26 @@ def rank_by_relevance(
 
     `languages`: of the notes; that of the items is added. `cosines`: how near items are to the message by meaning, as far as known.
     """
-    spoken = {*languages, _detect_language(tuple(item.content for item in items))}
+    spoken = {*languages, _detect_language(" ".join(item.content for item in items))}  # one fact is too short to tell
     languages = tuple(language for language in LANGUAGES if language in spoken) or (ENGLISH,)
     query = {stem(term, languages): term for term in reversed(content_terms(message))}
     counts = [_count_words(item.key, item.content, languages) for item in items]
     average = sum(words.total() for words in counts) / max(1, len(counts)) or 1.0
     frequency = Counter(term for words in counts for term in query if term in words)
     rarity = {term: math.log(1 + (len(items) - frequency[term] + 0.5) / (frequency[term] + 0.5)) for term in query}
-    by_words: dict[int, float] = {}
+    recency = [_recency(item.date, now) for item in items]
     shared = [[term for term in reversed(query) if term in words] for words in counts]
+    by_words: dict[int, float] = {}
     for number, words in enumerate(counts):
-        if shared[number]:
-            norm = K1 * (1 - B + B * words.total() / average)
-            score = sum(rarity[term] * words[term] * (K1 + 1) / (words[term] + norm) for term in shared[number])
-            by_words[number] = score * _recency(items[number].date, now)
+        norm = K1 * (1 - B + B * words.total() / average)
+        if score := sum(rarity[term] * words[term] * (K1 + 1) / (words[term] + norm) for term in shared[number]):
+            by_words[number] = score * recency[number]
     best = sorted(by_words, key=lambda number: -by_words[number])[:3]
     coverage = max((sum(rarity[term] for term in shared[number]) for number in best), default=0.0) / (sum(rarity.values()) or 1.0)
     near = {number: cosines[item] for number, item in enumerate(items) if item in cosines} if cosines else {}
     usual = fmean(near.values()) + pstdev(near.values()) if len(near) >= MIN_FOR_AVERAGE else 0.0
     similar = {number for number, cosine in near.items() if cosine >= max(SIMILAR, usual)}
-    by_meaning = {n: fusion.DEVIATIONS * near[n] * _recency(items[n].date, now) for n in near if n in by_words or n in similar}
+    by_meaning = {n: fusion.DEVIATIONS * near[n] * recency[n] for n in near if n in by_words or n in similar}
     least = MIN_SHARE_OF_BEST * max(by_words.values(), default=0.0)
     ranked = []
     for n, score in fusion.fuse(by_words, by_meaning, coverage).items():
@@ -183,10 +173,7 @@ def rank_by_relevance(
     return tuple(ranked)
 
 
-@lru_cache(maxsize=2)
-def _detect_language(contents: tuple[str, ...]) -> str | None:
-    """The language of all items together: one fact is too short to tell."""
-    return detect_language(" ".join(contents))
+_detect_language = lru_cache(maxsize=2)(detect_language)
 
 
 @lru_cache(maxsize=2048)

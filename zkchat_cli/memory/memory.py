@@ -37,8 +37,7 @@ from zkchat_cli.vault.vault import Vault
 SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
 """Shares of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest."""
 MAX_RECALLED_MESSAGES = 20
-MAX_EXCERPT = 700
-"""Characters of a message in an excerpt."""
+MAX_EXCERPT = 700  # characters of a message in an excerpt
 
 
 class Memory:
@@ -71,8 +70,7 @@ class Memory:
         self._cited_notes: tuple[NoteUsage, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
-        self.private: dict[str, project.PrivateMemory] = {}
-        """The user's memory file and the agent's, as far as they are switched on."""
+        self.private: dict[str, project.PrivateMemory] = {}  # the user's and the agent's, as far as they are switched on
         if agents_folder is not None and settings.memory.user:
             file = agents_folder.parent / project.USER_FILE
             self.private["user"] = project.PrivateMemory("user", file.name, file, "your own memory file")
@@ -109,10 +107,9 @@ class Memory:
         """
         if not self.enabled:
             return ()
-        fixed, folders = self.fixed_items(budget, counter), tuple[project.MemoryItem, ...]()
-        if self.switches.project:
-            notes = project.find_active_notes(current, recent)
-            folders = project.load_folder_memory(self._files, self._file_names, notes, int(FOLDER_SHARE * budget), counter, fixed)
+        fixed = self.fixed_items(budget, counter)
+        notes = project.find_active_notes(current, recent) if self.switches.project else []
+        folders = project.load_folder_memory(self._files, self._file_names, notes, int(FOLDER_SHARE * budget), counter, fixed)
         question = next((m.prompt_text for m in current if m.role == "user"), "")
         left = int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders))
         inputs = (question, left, counter)
@@ -177,8 +174,8 @@ class Memory:
             return False
 
     def rank(self, text: str, *, compute: bool = False) -> tuple[StoredMemory, ...]:
-        """The shared facts, the agent's own and cited notes that share a word with the text, and the facts with vectors that mean something
-        similar, best first. Items without vectors are compared by meaning, too, if they may be computed (`compute`)."""
+        """The shared facts, the agent's own and cited notes that share a word with the text or mean something similar, best first. Items
+        without vectors are compared by meaning only if they may be computed (`compute`)."""
         owners = (None, self._agent.name if self._agent is not None else None)
         facts = (recall_fact(fact) for fact in self.facts() if fact.agent in owners)
         return self._rank(text, (*facts, *self._often_cited()), compute=compute)
@@ -269,14 +266,15 @@ class Memory:
             message, is_here = each.message, each.conversation_id == self.conversation_id
             text = message.content if is_here else citations_to_links(message)  # numbers of sources are valid only in their conversation
             notes = dict.fromkeys([*(c.relative_path for c in message.citations), *(c.relative_path for c in message.chunks)])
-            document: dict[str, object] = {
-                "who": f"result of {message.tool_name or 'a tool'}" if message.role == "tool" else message.role,
-                "when": truncate_to_minute(message.timestamp),
-                "conversation": "this one" if is_here else each.title or each.conversation_id,
-                "said": cut_around_query(text, query),
-                "notes": [write_link(path) for path in notes if path],
-            }
-            documents.append(document)
+            documents.append(
+                {
+                    "who": f"result of {message.tool_name or 'a tool'}" if message.role == "tool" else message.role,
+                    "when": truncate_to_minute(message.timestamp),
+                    "conversation": "this one" if is_here else each.title or each.conversation_id,
+                    "said": cut_around_query(text, query),
+                    "notes": [write_link(path) for path in notes if path],
+                }
+            )
         return documents
 
 

@@ -25,18 +25,14 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
 
-USER_FILE = "ZKCHAT.md"
-"""The user's memory file for all vaults, in the configuration folder."""
-MAX_BYTES = 1_000_000
-"""More than any share of a window takes."""
+USER_FILE = "ZKCHAT.md"  # the user's memory file for all vaults, in the configuration folder
+MAX_BYTES = 1_000_000  # more than any share of a window takes
 CUT_MARK = "\n[… cut: this file is longer than its share of the context window]"
-EXTRA_FILE = "WILK.md"
-"""Read beside the first name, too: zk-chat kept it there together with a file of another program."""
+EXTRA_FILE = "WILK.md"  # read beside the first name, too: zk-chat kept it there together with a file of another program
 MAX_IMPORT_DEPTH = 5
 MAX_FILES = 50
 MAX_ACTIVE_NOTES = 30
-MAX_PATHS = 5_000
-"""If memory imports more paths than that, every file counts as memory."""
+MAX_PATHS = 5_000  # if memory imports more paths than that, every file counts as memory
 _find_imports = lru_cache(maxsize=MAX_FILES)(find_imports)  # 1 ms for each prompt
 
 MemoryKind = Literal["file", "fact", "document", "agent", "user"]
@@ -83,8 +79,7 @@ class MemoryItem(NamedTuple):
     cut: bool = False
     kind: MemoryKind = "file"
     key: str | None = None
-    agent: str | None = None
-    """The agent that a fact belongs to; None if it is shared."""
+    agent: str | None = None  # that a fact belongs to; None if it is shared
 
 
 class PrivateMemory(NamedTuple):
@@ -222,8 +217,8 @@ class MemoryPaths(NamedTuple):
     """Which files instruct later conversations: memory files (`names`), all they import, and the memory in `agents_folder`. A model's
     change of one of them needs an approval of its own.
 
-    Files are compared by their real paths, so that no link hides one. A path that is imported but missing counts too, because a note
-    created there would be read. That is why the files before a change are enough to judge it.
+    Files are compared by their real paths, so that no link hides one. A path that is imported but missing counts too: a note that is
+    created there would be read.
     """
 
     root: Path
