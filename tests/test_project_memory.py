@@ -104,12 +104,6 @@ def test_circular_imports_end(notes: Notes) -> None:
     assert paths(notes.root_items()) == ["ZKCHAT.md", "a.md", "b.md"]
 
 
-def test_imports_stop_at_five_levels_with_a_warning(notes: Notes) -> None:
-    notes.write(ZKCHAT="@n1.md", **{f"n{i}": f"@n{i + 1}.md" for i in range(1, 8)})
-    assert paths(notes.root_items()) == ["ZKCHAT.md", *(f"n{i}.md" for i in range(1, 6))]
-    assert notes.warnings == ["memory: @n6.md in n5.md is left out, 5 imports away from the first file"]
-
-
 def test_a_missing_import_is_a_warning_unless_it_may_be_a_persons_name(notes: Notes) -> None:
     notes.write(ZKCHAT="Ask @anna. See @nowhere.md and @../secret.md.")
     assert paths(notes.root_items()) == ["ZKCHAT.md"]

@@ -168,17 +168,6 @@ def test_languages_that_the_model_does_not_know_stay_with_words(tmp_path: Path) 
     notes.vault.close()
 
 
-def test_a_note_too_short_to_tell_its_language_is_in_that_of_the_vault(tmp_path: Path) -> None:
-    english = SynonymEmbedder(languages=("english",))
-    german = {f"Tag {n}": f"Das war der Tag {n}, und der Regen ist nicht im Fass." for n in range(20)}
-    notes = NotesFolder(tmp_path, english, **german, Kekse="Kekse: 11 min, 180 Grad", Rain="The rain is in the barrel and not on it.")
-    notes.vault.refresh()
-    notes.vault.embed()
-    assert [text for text in english.documents if "rain" not in text] == []
-    assert len(english.documents) == 1
-    notes.vault.close()
-
-
 # what is computed
 
 

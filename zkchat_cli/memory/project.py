@@ -29,7 +29,6 @@ USER_FILE = "ZKCHAT.md"  # the user's memory file for all vaults, in the configu
 MAX_BYTES = 1_000_000  # more than any share of a window takes
 CUT_MARK = "\n[… cut: this file is longer than its share of the context window]"
 EXTRA_FILE = "WILK.md"  # read beside the first name, too: zk-chat kept it there together with a file of another program
-MAX_IMPORT_DEPTH = 5
 MAX_FILES = 50
 MAX_ACTIVE_NOTES = 30
 MAX_PATHS = 5_000  # if memory imports more paths than that, every file counts as memory
@@ -129,10 +128,8 @@ def load_folder_memory(
     counter: TokenCounter,
     loaded: Iterable[MemoryItem] = (),
 ) -> tuple[MemoryItem, ...]:
-    """The memory files in the folders above the active notes, outermost first, without those already `loaded`.
-
-    The budget goes to the folders of the first notes first, and of these to the nearest.
-    """
+    """The memory files in the folders above the active notes, outermost first, without those already `loaded`. The budget goes to the
+    folders of the first notes first, and of these to the nearest."""
     loader = _MemoryLoader(files, budget, counter, {item.relative_path for item in loaded})
     by_folder: dict[str, list[MemoryItem]] = {}
     for note in notes:
@@ -161,7 +158,7 @@ class _MemoryLoader:
     counter: TokenCounter
     seen: set[str] = field(default_factory=set)
 
-    def load(self, path: str, reason: str, depth: int = 0, *, with_imports: bool = True) -> list[MemoryItem]:
+    def load(self, path: str, reason: str, *, with_imports: bool = True) -> list[MemoryItem]:
         text = None if path in self.seen else self.files.read(path)
         if not text:
             return []
@@ -176,23 +173,17 @@ class _MemoryLoader:
         self.budget -= tokens
         is_cut = content.endswith(CUT_MARK)
         items = [MemoryItem(path, content, tokens, reason, cut=is_cut)]
-        whole = content.removesuffix(CUT_MARK)
-        has_imports = with_imports and not (is_cut and "\n" not in whole)  # a cut line may end with a part of a path
-        for imported in _find_imports(whole) if has_imports else ():
+        for imported in _find_imports(content) if with_imports and not is_cut else ():  # a cut line may end with a part of a path
             if len(self.seen) >= MAX_FILES:
                 self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{path} imports too many.")
                 break
             paths = import_paths(imported.path, posixpath.dirname(path))
             target = next((each for each in paths if each in self.seen or self.files.read(each) is not None), None)
-            written = f"{truncate(imported.written, 80)} in {path}"
-            if target is None:
-                if imported.is_path:  # `@anna` may be a person's name
-                    self.files.warn(f"memory: {written} is not a file in the vault", "Give a path relative to the file that names it.")
-            elif depth >= MAX_IMPORT_DEPTH:
-                hint = "Import it nearer to the first."
-                self.files.warn(f"memory: {written} is left out, {MAX_IMPORT_DEPTH} imports away from the first file", hint)
-            else:
-                items += self.load(target, f"imported by {path}", depth + 1)
+            if target is not None:
+                items += self.load(target, f"imported by {path}")
+            elif imported.is_path:  # `@anna` may be a person's name
+                written = f"{truncate(imported.written, 80)} in {path}"
+                self.files.warn(f"memory: {written} is not a file in the vault", "Give a path relative to the file that names it.")
         return items
 
 

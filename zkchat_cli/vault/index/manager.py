@@ -35,7 +35,6 @@ class IndexManager:
         self.file = file
         self._ignore = tuple(ignore)
         self._index: IndexDatabase | None = None
-        self._has_seen_notes = False  # whether the files had notes since the index was opened
         self._rebuilt: str | None = None
         self.unwritable: IndexUnwritable | None = None  # why the index is in memory, if it is
         self._lock = threading.RLock()
@@ -62,7 +61,6 @@ class IndexManager:
                 self._index.close()
                 _OPEN_COUNTS[self.file] -= not self.unwritable
         self._index = self.unwritable = None
-        self._has_seen_notes = False
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
         """Bring the index up to date with all files, or with `only` those that are known to have changed."""
@@ -132,12 +130,10 @@ class IndexManager:
         if files is None or anew:
             files = filesystem.scan(self.root, self._ignore)
             if not files.stamps:
-                if not self._has_seen_notes:  # else they may be away for a moment, during a sync or a checkout
-                    self._release()
-                    delete_database(self.file)  # no trace of deleted notes stays in it
+                self._release()
+                delete_database(self.file)  # no trace of deleted notes stays in it
                 hint = "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path."
                 raise VaultError(f"there are no Markdown notes in {self.root}", hint)
-            self._has_seen_notes = True
             if not anew and indexer.is_current(index, files):
                 return 0, 0, 0
         if not index.is_usable and index.version:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
 from zkchat_cli.text.stopwords import language_of
-from zkchat_cli.text.words import detect_language, is_latin, terms
+from zkchat_cli.text.words import is_latin, terms
 from zkchat_cli.vault.index.database import Progress
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore, compute_vectors, windows_of_chunk
 
@@ -35,8 +35,7 @@ WAIT_SECONDS = 0.2  # pause while another process computes
 LONGEST_QUERY = 2_000
 MOST_QUERIES = 64  # vectors of queries that are kept: a question is often searched, compared and searched again
 LOWEST_PRIORITY = 19
-BUSY_SECONDS, IDLE_SECONDS = 0.2, 1.0
-"""Between two checks whether the user is still busy, and whether notes have changed."""
+BUSY_SECONDS, IDLE_SECONDS = 0.2, 1.0  # between two checks whether the user is still busy, and whether notes have changed
 MESSAGES_SECONDS = 5.0  # after so long with messages, the notes get their turn: both may take an hour
 STOP_SECONDS = 2.0  # how long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second
 K = TypeVar("K")
@@ -85,8 +84,7 @@ class SemanticSearch:
                 self._embedder.load()
 
     def status(self) -> SemanticStatus:
-        """What has been computed; a missing chunk counts for as many windows as the others have on average. Loads no model and contacts no
-        server."""
+        """What has been computed; a missing chunk counts for as many windows as the others have on average."""
         provider = model = ""
         windows = expected = 0
         complete = False
@@ -107,18 +105,11 @@ class SemanticSearch:
             vector = None if self._store.is_empty else self.embed_query(query)
             nearest = {} if vector is None else self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
             if vector is not None and nearest and (sample := self._store.sample_cosines(vector)):
-                match = SemanticMatch(nearest, partial(self._cosines, vector), fmean(sample), pstdev(sample))
+                match = SemanticMatch(nearest, partial(self._store.cosines, vector), fmean(sample), pstdev(sample))
         return match
 
-    def _cosines(self, vector: "Vector", keys: Sequence[int]) -> Mapping[int, float]:
-        found: dict[int, float] = {}
-        with self.failures_reported():
-            found |= self._store.cosines(vector, keys)
-        return found
-
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
-        """The cosine of each text with the query; None without a model, for a script or texts in a language it does not know, or after a
-        failure."""
+        """The cosine of each text with the query; None for a script or texts in a language the model does not know, or after a failure."""
         cosines = None
         with self.failures_reported():
             if texts and self._knows("\n".join(texts)) and (vector := self.embed_query(query)) is not None:
@@ -126,8 +117,7 @@ class SemanticSearch:
         return cosines
 
     def stored_similarities(self, query: str, packed: Mapping[K, bytes]) -> dict[K, float] | None:
-        """The cosine of the query with the best of each text's packed vectors, without texts that have none; None if `embed_query` gives
-        None."""
+        """The cosine of the query with the best of each text's packed vectors, without texts that have none; None as `embed_query`."""
         vector = self.embed_query(query) if packed else None
         if vector is None:
             return None
@@ -217,16 +207,12 @@ class SemanticSearch:
         return computed
 
     def _embed_some(self, missing: list[int]) -> bool:
-        """Store the vectors of the first of these chunks, and take them off the list; False while another process computes. Among notes in
-        languages that the model does not know, a text that is too short to tell its language is likely in one of them."""
+        """Store the vectors of the first of these chunks, and take them off the list; False while another process computes."""
         with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as keys:
             if keys is None:
                 return False
             texts = self._ask(lambda index: index.texts_by_key(keys))
-            known, written = self._embedder.languages or (), self._ask(lambda index: index.languages())
-            knows_vault = not known or not written or not set(known).isdisjoint(written)
-            read = [key for key, (_, _, text) in texts.items() if self._knows(text) and (knows_vault or detect_language(text) in known)]
-            windows = {key: windows_of_chunk(*text) if key in read else [] for key, text in texts.items()}
+            windows = {key: windows_of_chunk(*text) if self._knows(text[-1]) else [] for key, text in texts.items()}
             vectors = iter(self._vectors([window for some in windows.values() for window in some]))
             for key, some in windows.items():
                 self._store.add(key, [next(vectors) for _ in some])
