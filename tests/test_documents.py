@@ -169,7 +169,7 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
     assert [way.words for way in ways if way not in dated] == [("boolean", "filters"), (), (), (), (), ()]
     assert [way.phrases for way in ways if way.phrases] == [(("due", "before"),)]
     assert [way.without for way in ways if way.without] == [(("sorting",),), (("group", "by"),)]
-    assert [(way.tags, way.paths) for way in ways if way.tags or way.paths] == [(("project",), ()), ((), ("archive",))]
+    assert [way.filters for way in ways if way.filters] == [(("tag", "project"),), (("path", "archive"),)]
     assert len(dated) == 6
     assert not any(way.words for way in dated)
 
