@@ -1,7 +1,6 @@
 """`@path`: which words of a message import a file, from where, and what happens if that fails."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,7 +102,7 @@ def test_a_path_may_lead_out_of_the_current_folder_and_back(places: ImportRoots)
 
 
 def test_a_path_may_lead_out_of_a_folder_of_the_vault(places: ImportRoots) -> None:
-    inside = replace(places, folder=places.vault.root / "Queries")
+    inside = places._replace(folder=places.vault.root / "Queries")
     assert file("@../data/rows.csv", inside).relative_path == "data/rows.csv"
 
 

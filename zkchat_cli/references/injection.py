@@ -5,7 +5,7 @@ sections that are relevant to the message are injected as far as they fit. Pure:
 so that a prompt built from the log later is the same.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -71,16 +71,11 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
         delivery: Delivery = "offered" if not selected else "injected" if len(selected) == len(text) else "partly"
         if not mention.readable and delivery != "injected":
             warnings.append(_cut_warning(reference, text, selected))
-        reason = f"{spent:,} tokens; {room:,} fit, a share of the {left:,} left for messages"
-        if len(selected) < len(text):
-            part = f"{len(selected)} of {len(text)} excerpts, {spent:,} tokens; " if selected else ""
-            reason = f"{part}all of it takes {sum(costs):,} tokens; {room:,} fit, a share of the {left:,} left for messages"
-        elif not text:
-            reason = "it has no text to put into a prompt"
+        size = f"{spent:,} tokens" if delivery == "injected" else f"all of it takes {sum(costs):,} tokens"
+        reason = f"{size}; {room:,} fit, a share of the {left:,} left for messages" if text else "it has no text to put into a prompt"
         headings = dict.fromkeys(truncate(chunk.heading, MAX_HEADING_LENGTH) for chunk in text if chunk.heading and delivery != "injected")
         update = {"delivery": delivery, "delivery_reason": reason, "headings": tuple(headings)[:MAX_HEADINGS]}
-        reference = reference.model_copy(update=update)
-        documents.append((reference, tuple(chunk.id for chunk in selected)))
+        documents.append((reference.model_copy(update=update), tuple(chunk.id for chunk in selected)))
         chunks |= {chunk.id: chunk for chunk in selected}
         left -= spent
         total -= spent
@@ -91,30 +86,26 @@ def _indexes_to_inject(text: Sequence[ContentChunk], costs: Sequence[int], room:
     """The indexes of all chunks if they fit; else of the most relevant sections, or of the first chunks if `from_start`."""
     if sum(costs) <= room:
         return list(range(len(text)))
-    selected: set[int] = set()
+    selected: list[int] = []
     for group in [[i] for i in range(len(text))] if from_start else _relevant_sections(text, message):
         cost = sum(costs[i] for i in group)
         if cost <= room:
             room -= cost
-            selected.update(group)
+            selected += group
         elif from_start:
             break
     return sorted(selected)
 
 
-def _relevant_sections(text: Sequence[ContentChunk], message: str) -> Iterator[list[int]]:
+def _relevant_sections(text: Sequence[ContentChunk], message: str) -> list[list[int]]:
     """Chunk indexes by section, most words of the message first; sections without any of its words are left out."""
     languages = detect_languages(chunk.text for chunk in text)
     wanted = set(content_stems(message, languages))
-    if not text or not wanted:
-        return
     sections = [list(group) for _, group in groupby(range(len(text)), key=lambda i: text[i].heading)]
-    words = [
-        {each for i in section for each in content_stems(f"{text[i].heading or ''}\n{text[i].text}", languages)} for section in sections
-    ]
+    words = [set(content_stems("\n".join(f"{text[i].heading or ''}\n{text[i].text}" for i in section), languages)) for section in sections]
     common = set.intersection(*words) if len(words) > 1 else set()  # words of every section distinguish none
     shared = [len(wanted & own - common) for own in words]
-    yield from (sections[i] for i in sorted(range(len(sections)), key=lambda i: -shared[i]) if shared[i])
+    return [sections[i] for i in sorted(range(len(sections)), key=lambda i: -shared[i]) if shared[i]]
 
 
 def _cut_warning(reference: DocumentReference, text: Sequence[ContentChunk], selected: Sequence[ContentChunk]) -> Notice:

@@ -8,8 +8,6 @@ import difflib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -26,9 +24,6 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
 from zkchat_cli.vault.vault import Vault
 
 Summary = Callable[[str], str | None]
-MOST_COMPARED = 5
-"""Names that may be people's and are compared with those of files. With 5,000 files each takes 20 ms, and a pasted text may have many."""
-
 _IMPORT = lazy_pattern(
     r"""(?<![^\s(\[{"'“‘，。、：；（「])@(?:"([^"\n]{1,1000})"|<([^<>\n]{1,1000})>|((?:\\[ ()]|[^\s\\"'<>|*?;,(){}\[\]`@“”‘’]){1,1000}))"""
 )
@@ -55,17 +50,11 @@ class FileImport(NamedTuple):
         return "/" in self.path or "." in self.path.strip(".") or self.written.startswith(('@"', "@<"))
 
 
-@dataclass(frozen=True)
-class ImportRoots:
+class ImportRoots(NamedTuple):
     """The folders that files may be imported from."""
 
     vault: Vault
     folder: Path | None
-
-    @cached_property
-    def paths(self) -> tuple[str, ...]:
-        """The files in the current folder and the vault. Reading 5,000 names takes 20 ms, so they are read once for a message."""
-        return tuple(path for base in (self.folder, self.vault.root) if base is not None for path in list_files(base))
 
 
 class ImportedFile(NamedTuple):
@@ -116,17 +105,16 @@ def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
     if roots.folder:
         with suppress(VaultError):  # it was deleted
             folders.insert(0, filesystem.resolve_root(roots.folder))
+    path = filesystem.printable(wanted.path)
+    is_outside = True
     for base in folders:
         if (inside := _relative_to(wanted.path, base, folders[0])) is None:
             continue
+        is_outside = False
         for name in (inside, *(inside + suffix for suffix in NOTE_SUFFIXES)):
             if os.path.lexists(base / name):
-                file = filesystem.resolve_inside(base, name)
-                if file.is_dir():
-                    raise VaultError(f"@{filesystem.printable(inside)} is a folder", "Name a file in it.")
-                return _read_file(file, base, roots.vault)
-    path = filesystem.printable(wanted.path)
-    if ".." in Path(wanted.path).parts or wanted.path.startswith(("/", "~")):
+                return _read_file(filesystem.resolve_inside(base, name), base, roots.vault)
+    if is_outside:
         raise VaultError(f"@{path} is neither in the vault nor under the current folder", "Only files from there can be imported.")
     raise VaultError(f"@{path} not found", "")
 
@@ -135,21 +123,17 @@ def _relative_to(path: str, base: Path, folder: Path) -> str | None:
     """The path relative to `base`; None if it leads out of it. `../x` is one of `base` or of the current `folder`."""
     if "\0" in path:
         return None
-    path = os.path.expanduser(path) if path.startswith("~/") else path  # noqa: PTH111 - Path raises where there is no home
+    path = os.path.expanduser(path)  # noqa: PTH111 - Path raises where there is no home
     relative = os.path.normpath(path)
-    if os.path.isabs(path) or relative.startswith(".."):  # `../here/note.md` may lead back into the folder  # noqa: PTH117
-        found = (os.path.relpath(os.path.realpath(start / path), base) for start in (base, folder))
-        return next((relative for relative in found if not relative.startswith("..")), None)
-    return relative
+    if not (os.path.isabs(path) or relative.startswith("..")):  # noqa: PTH117
+        return relative
+    found = (os.path.relpath(os.path.realpath(start / path), base) for start in (base, folder))
+    return next((relative for relative in found if not relative.startswith("..")), None)
 
 
 def _read_file(file: Path, base: Path, vault: Vault) -> ImportedFile:
-    name = filesystem.printable(os.path.relpath(file, base))
-    try:
-        size = file.stat().st_size
-    except OSError as e:
-        raise VaultError(f"@{name} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.") from e
-    if size > MAX_IMPORTED:
+    if file.is_file() and (size := file.stat().st_size) > MAX_IMPORTED:
+        name = filesystem.printable(os.path.relpath(file, base))
         hint = "Put the part you need into a file of its own."
         raise VaultError(f"@{name} is too large to import: {size // 1024} kB of at most {MAX_IMPORTED // 1024}", hint)
     path = vault.find_file(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
@@ -164,10 +148,11 @@ def _similar_paths(wanted: FileImport, roots: ImportRoots) -> tuple[str, ...]:
     """Paths similar to a missing one, from the current folder and the vault, the nearest first."""
     suffix = PurePosixPath(wanted.path).suffix.casefold()  # a common suffix does not make names similar
     names: dict[str, str] = {}
-    for path in roots.paths:
-        folded = path.casefold().removesuffix(suffix)
-        names.setdefault(folded, path)
-        names.setdefault(folded.rpartition("/")[2], path)
+    for base in (roots.folder, roots.vault.root):
+        for path in list_files(base) if base else ():
+            folded = path.casefold().removesuffix(suffix)
+            names.setdefault(folded, path)
+            names.setdefault(folded.rpartition("/")[2], path)
     name = wanted.path.casefold().removeprefix("./").removesuffix(suffix)
     close = difflib.get_close_matches(name[:200], names, MOST_SIMILAR, 0.6)
     close += difflib.get_close_matches(name.rpartition("/")[2][:200], names, MOST_SIMILAR, 0.7)
@@ -206,14 +191,13 @@ def find_mentions(
     found: dict[tuple[str, str | None], MentionedDocument] = {}
     unknown: dict[str, None] = {}
     for position, each in sorted(written, key=lambda item: item[0]):
-        if not isinstance(each, FileImport):
+        if isinstance(each, LinkResolution):
             mention = _read_link(each, roots.vault, summary)
-        else:
-            imported = _import_file(each, roots, summary, compare=compare and (each.is_path or len(unknown) < MOST_COMPARED))
-            if imported is None:
-                unknown[each.written] = None
-                continue
+        elif (imported := _import_file(each, roots, summary, compare=compare)) is not None:
             mention = imported
+        else:
+            unknown[each.written] = None
+            continue
         if (key := _document_or_section(mention.reference)) not in found:
             reference = mention.reference.model_copy(update={"context_snippet": _words_around(text, position)})
             found[key] = mention._replace(reference=reference)
@@ -255,36 +239,32 @@ def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
 def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> MentionedDocument:
     """The named note or section; if the section does not exist, the whole note."""
     reference = _reference(link, summary)
-    warnings: list[Notice | None] = [link_warning(reference)]
+    warnings = [warning] if (warning := link_warning(reference)) else []
     chunks: tuple[ContentChunk, ...] = ()
     if link.target is not None:
         lines: tuple[int, int | None] = (1, None)
-        if link.heading:
-            try:
-                lines = vault.section(link.target, link.heading)
-            except VaultError as e:
-                warnings.append(Notice(e.message, e.hint))
+        try:
+            lines = vault.section(link.target, link.heading) if link.heading else lines
+        except VaultError as e:
+            warnings.append(Notice(e.message, e.hint))
         try:
             chunks = tuple(vault.chunks(link.target, *lines))
         except VaultError as e:
             warnings.append(Notice(e.message, e.hint))
-    return MentionedDocument(reference, chunks, tuple(filter(None, warnings)))
+    return MentionedDocument(reference, chunks, tuple(warnings))
 
 
 def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary, *, compare: bool) -> MentionedDocument | None:
-    """The file. A missing one gives a warning with the nearest names; a word that may be a person's name is no document. Without `compare`
-    it may be one also if it is similar to the name of a file."""
+    """The file. A missing one gives a warning with the nearest names; a word that may be a person's name is no document."""
     try:
         file = read_import(wanted, roots)
     except VaultError as e:
-        candidates = _similar_paths(wanted, roots) if not e.hint and compare else ()
-        if not (wanted.is_path or candidates or e.hint):
+        if not (wanted.is_path or e.hint):
             return None
-        paths = ", ".join(f"@{path}" for path in candidates)
+        candidates = _similar_paths(wanted, roots) if not e.hint and compare else ()
+        nearest = f"nearest: {', '.join(f'@{path}' for path in candidates)}" if candidates else "no file has a similar name"
         missing = DocumentReference(wikilink=wanted.written, reference_type="import", status="broken", candidates=candidates)
-        return MentionedDocument(
-            missing, (), (Notice(e.message, e.hint or (f"nearest: {paths}" if paths else "no file has a similar name")),)
-        )
+        return MentionedDocument(missing, (), (Notice(e.message, e.hint or nearest),))
     about = summary(file.relative_path) if file.is_note else None
     reference = DocumentReference(wikilink=wanted.written, relative_path=file.relative_path, reference_type="import", summary=about)
     return MentionedDocument(reference, file.chunks, readable=file.is_note)
