@@ -149,7 +149,7 @@ def test_other_folders_are_refused(places: ImportRoots, tmp_path: Path, path: st
             "big.log",
             "@big.log is too large to import: 585 kB of at most 512. Put the part you need into a file of its own.",
         ),
-        ("pipe.txt", "does not exist"),
+        ("pipe.txt", "not a regular file"),
     ],
 )
 def test_what_is_no_plain_text_in_the_folder_is_refused(places: ImportRoots, tmp_path: Path, path: str, problem: str) -> None:
