@@ -78,7 +78,7 @@ def test_a_built_in_agent_is_overridden_and_comes_back(zkchat: Program, folder: 
     assert mine["system_prompt"].startswith("You are an editor.")
     (folder / "editor.md").write_text("The user writes British English.")
     deleted = zkchat("agent", "delete", "editor", "--yes")
-    assert deleted.out == f"Deleted {folder / 'editor.toml'}. Its memory stays: {folder / 'editor.md'}\n"
+    assert deleted.out.startswith(f"Deleted {folder / 'editor.toml'}.") and (folder / "editor.md").exists()
     assert zkchat("agent", "show", "editor", "--json").json["built_in"] is True
     zkchat("agent", "create", "editor")
     assert zkchat("agent", "delete", "editor", "--yes", "--json").json == {"name": "editor", "deleted": str(folder / "editor.toml")}

@@ -173,7 +173,7 @@ def test_a_turn_is_shown_call_by_call(app: AppFixture) -> None:
     report_of(session.send("One of [[Filters]]?"))
     turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts)
     assert '\nfind_excerpts({"query": "filters 1"})\n' in prompts.sent_prompts_text(turn)
-    assert prompts.sent_prompts_text(turn, 2).count("══ turn") == 1
+    assert prompts.sent_prompts_text(turn).count("══ turn") == 2
     many = tuple(DroppedItem(id=f"m{n}", reason="no room") for n in range(30))
     long = turn.calls[0].prompt.model_copy(update={"dropped": many})
     asked = prompt_history.SentPrompts(1, (turn.calls[0].model_copy(update={"prompt": long}),))

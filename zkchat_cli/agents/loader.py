@@ -6,15 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
 
 from zkchat_cli import registry
 from zkchat_cli.agents import builtin
 from zkchat_cli.config import loader
+from zkchat_cli.config.schema import ContextSettings, Section, TextList
 from zkchat_cli.errors import ConfigError
 
 NO_AGENT = "none"  # means "without an agent", so no agent can have this name
-_NAME = re.compile(r"[^\W_][\w-]{0,47}")
+_NAME = re.compile(rf"(?!{NO_AGENT}\Z)(?!.*[A-Z])[^\W_][\w-]{{0,47}}")
+"""Letters, digits, `-` and `_`, without capitals, so that `@name` is easy to type."""
 _TEMPLATE = """# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{name} QUESTION
 # Keys: {keys}, and any setting of the table [context].
 # What is not set is as your settings have it.
@@ -31,6 +35,25 @@ _OVERRIDDEN_SETTINGS = {
 """Keys of an agent that override a setting; `context.…` keys have the settings' names."""
 
 
+class AgentFileSchema(Section):
+    """The keys of an agent's file. A missing key means the setting, whatever the default here."""
+
+    model_config = ConfigDict(defer_build=True)  # a chat without an agent does not need it
+
+    description: str = Field("", description="what it is for, in a line")
+    model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL override it")
+    system_prompt: str = Field("", description="its instructions, added to zkchat's own on searching and citing")
+    tools: TextList = Field((), description="the tools it may call; all of them if left out, none if []")
+    strategy: str = Field("", description="hybrid, summarize or discard")
+    temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's own default")
+    memory: bool = Field(True, description="include memory in its prompts: memory files, facts and its own file")
+    user_memory: bool = Field(True, description="whether it gets your own memory file")
+    project_memory: bool = Field(True, description="whether it gets the memory files of the vault")
+    agent_memory: bool = Field(True, description="whether it gets its own memory file")
+    smart_memory: Literal["shared", "own"] = Field("shared", description="whether facts that it remembers are for all agents or for itself")
+    context: ContextSettings = ContextSettings()
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """A validated agent with the values of its file. `file` is None for a built-in agent; `memory_file` may not exist."""
@@ -42,7 +65,6 @@ class Agent:
 
     @property
     def origin(self) -> str:
-        """Its source, for messages."""
         return str(self.file) if self.file else f"agent {self.name} (built in)"
 
     @property
@@ -51,7 +73,6 @@ class Agent:
 
     @property
     def prompt(self) -> str:
-        """Its system prompt."""
         return str(self.values.get("system_prompt", "")).strip()
 
     @property
@@ -72,14 +93,9 @@ class Agent:
         return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")
 
 
-def _is_valid_name(text: str) -> bool:
-    """Letters, digits, `-` and `_`, in lower case, so that `@name` is easy to type."""
-    return bool(_NAME.fullmatch(text)) and text == text.lower() and text != NO_AGENT
-
-
 def agent_file(folder: Path, name: str) -> Path:
     """The file of an agent. Raises ConfigError for an invalid name."""
-    if not _is_valid_name(name):
+    if _NAME.fullmatch(name) is None:
         hint = f"Up to 48 letters, digits, - and _, in lower case, and not {NO_AGENT}."
         raise ConfigError(f"an agent cannot be called {name!r:.80}", hint)
     return folder / f"{name}.toml"
@@ -87,7 +103,7 @@ def agent_file(folder: Path, name: str) -> Path:
 
 def list_names(folder: Path) -> list[str]:
     """The names of all agents, built-in ones included, sorted; no file is read."""
-    return sorted({*filter(_is_valid_name, (file.stem for file in folder.glob("*.toml"))), *registry.names(builtin)})
+    return sorted({*filter(_NAME.fullmatch, (file.stem for file in folder.glob("*.toml"))), *registry.names(builtin)})
 
 
 def load_agent(folder: Path, name: str) -> Agent:
@@ -106,8 +122,6 @@ def load_agent(folder: Path, name: str) -> Agent:
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
-    from zkchat_cli.agents.file_schema import AgentFileSchema  # 3 ms that a chat without an agent does not need
-
     for key in given:
         loader.require_known_key(key, origin, AgentFileSchema, "is not a key of an agent")
     if "strategy" in given and "context.strategy" in given:
@@ -118,7 +132,5 @@ def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]
 
 def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
     """Set keys in an agent's file, new or old, and remove those that are None. Raises ConfigError without changing it."""
-    from zkchat_cli.agents.file_schema import AgentFileSchema  # as above
-
     keys = ", ".join(key for key in AgentFileSchema.model_fields if key != "context")
     loader.edit_toml(file, values, _TEMPLATE.format(name=file.stem, keys=keys))

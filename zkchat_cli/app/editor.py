@@ -10,12 +10,10 @@ from urllib.parse import quote
 
 from zkchat_cli.errors import ConfigError
 
-_VI_LIKE = ("vi", "vim", "nvim", "view", "nano", "kak", "micro", "ne", "jed", "joe", "mcedit", "pico")
-_HELIX = ("hx", "helix")
-_TERMINAL_EDITORS = (*_VI_LIKE, *_HELIX, "ed")
+_IN_TERMINAL = ("vi", "vim", "nvim", "nano", "kak", "micro", "joe", "mcedit", "pico", "hx", "helix")
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys((*_VI_LIKE, "gvim", "emacs", "emacsclient"), ("+{line}", "{path}")),
-    **dict.fromkeys((*_HELIX, "subl", "zed"), ("{path}:{line}",)),
+    **dict.fromkeys((*_IN_TERMINAL, "gvim", "emacs", "emacsclient"), ("+{line}", "{path}")),
+    **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{path}:{line}",)),
     **dict.fromkeys(("code", "codium", "cursor"), ("-g", "{path}:{line}")),
 }
 """How editors take the line."""
@@ -28,7 +26,7 @@ def open_note_command(
     Obsidian for a vault of Obsidian; None if there is none. Without a terminal, an editor in $VISUAL or $EDITOR that needs one is not used.
     Raises ConfigError if `configured` is not a command."""
     words = split_command(configured or env.get("VISUAL") or env.get("EDITOR") or "")
-    if words and not configured and not in_terminal and Path(words[0]).name in _TERMINAL_EDITORS:
+    if words and not configured and not in_terminal and Path(words[0]).name in _IN_TERMINAL:
         words = []
     if configured and not words:
         raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")

@@ -60,18 +60,12 @@ class LazyCommandGroup(typer_classes.Group):
     def command_summary(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
         return registry.summary_line(commands, name)
 
-    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        if args and extra.get("resilient_parsing"):  # a shell completes the command line, in which the command may be missing, too
-            args = _with_command(args)
-        return super().make_context(info_name, args, parent, **extra)
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, words = args[0], list(takewhile(lambda arg: not arg.startswith("-"), args))
         if name not in COMMAND_ORDER:
             known = {command: self.get_command(ctx, command) for command in COMMAND_ORDER}
             similar = [f"{group} {name}" for group, command in known.items() if name in getattr(command, "commands", ())]
-            if not similar and len(words) < 3:  # more words are a question
-                similar = get_close_matches(name, COMMAND_ORDER)
+            similar = similar or get_close_matches(name, COMMAND_ORDER if len(words) < 3 else ())  # more words are a question
             question = " ".join(words)
             hint = f'To ask a question: zkchat ask "{question}"' if " " in question and not similar else "See zkchat --help"
             if os.path.isdir(name):  # noqa: PTH112
@@ -113,11 +107,9 @@ def run() -> None:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed (`>&-`): discard the output
             setattr(sys, name, open(os.devnull, "r+"))  # noqa: SIM115, PTH123
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace", newline=None)  # with a byte order mark, as Windows programs write
+        if hasattr(stream := getattr(sys, name), "reconfigure"):
+            reads = name == "stdin"  # perhaps with a byte order mark, as Windows programs write
+            stream.reconfigure(encoding="utf-8-sig" if reads else "utf-8", errors="replace" if reads else "backslashreplace")
     if os.environ.get("_ZKCHAT_COMPLETE"):  # somebody is typing: an error means no suggestions
         with suppress(Exception, SystemExit):
             app(prog_name="zkchat", standalone_mode=False)
@@ -147,11 +139,9 @@ def _with_command(arguments: list[str]) -> list[str]:
     position = 0
     while position < len(arguments) and arguments[position].startswith("-") and arguments[position] != "--":
         position += 2 if arguments[position] in with_value else 1
-    leading, rest = arguments[:position], arguments[position:]
-    if not rest or rest[0] not in COMMAND_ORDER:
-        return ["chat", *arguments]
-    end = _end_of_options(rest)
-    return [*rest[:end], *leading, *rest[end:]]
+    if arguments[position : position + 1] and arguments[position] in COMMAND_ORDER:
+        return [arguments[position], *arguments[:position], *arguments[position + 1 :]]
+    return ["chat", *arguments]
 
 
 def _end_of_options(arguments: list[str]) -> int:
@@ -170,9 +160,10 @@ def run_command(arguments: list[str]) -> int:
         sys.stdout.flush()
     except ZkchatError as e:
         return _print_error(e, arguments)
-    except (KeyboardInterrupt, typer.Abort) as e:
-        if isinstance(e, typer.Abort):  # Ctrl-C or Ctrl-D at a question, which ends in the middle of a line
-            print(file=sys.stderr)  # noqa: T201
+    except typer.Abort:  # Ctrl-C or Ctrl-D at a question, which ends in the middle of a line
+        print(file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except KeyboardInterrupt:
         return INTERRUPTED
     except (BrokenPipeError, SystemExit) as e:
         if not isinstance(e, BrokenPipeError) and not isinstance(e.__context__, BrokenPipeError):  # Typer turns a broken pipe into an exit

@@ -214,16 +214,6 @@ def _document_or_section(reference: DocumentReference) -> tuple[str, str | None]
     return reference.relative_path or reference.wikilink, reference.heading
 
 
-def linked_notes(text: str, vault: Vault, summary: Summary) -> tuple[DocumentReference, ...]:
-    """The notes that `text` links to, each once, without their texts: for conversations of other programs."""
-    found = (
-        _reference(link, summary).model_copy(update={"context_snippet": _words_around(text, link.end)})
-        for link in vault.resolve_links(text)
-        if link.kind == "wikilink"
-    )
-    return tuple({_document_or_section(reference): reference for reference in found}.values())
-
-
 def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
     return DocumentReference(
         wikilink=link.raw,

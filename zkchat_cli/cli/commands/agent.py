@@ -28,8 +28,7 @@ def list_(ctx: CommandContext) -> None:
 
     folder = ctx.paths.agents_folder
     rows, lines = [], []
-    names = loader.list_names(folder)
-    for name in names:
+    for name in loader.list_names(folder):
         try:
             agent, problem = check_agent(loader.load_agent(folder, name)), None
             model = f" · {agent.values['model']}" if agent.values.get("model") else ""
@@ -37,7 +36,7 @@ def list_(ctx: CommandContext) -> None:
         except ConfigError as e:
             agent, problem, line = loader.Agent(name, {}, loader.agent_file(folder, name)), e.message, f"✗ {e.message}"
         rows.append({**_agent_document(agent), "problem": problem})
-        lines.append(styled_line(f"{name:<{max(map(len, names))}}  {line}".rstrip(), "red" if problem else ""))
+        lines.append(styled_line(f"{name:<10}  {line}".rstrip(), "red" if problem else ""))
     ctx.print_result(rows, lines)
 
 
@@ -48,12 +47,11 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     from zkchat_cli.config.loader import as_toml
 
     agent = open_agent(name, ctx.paths)
-    missing = "" if agent.memory_file and agent.memory_file.is_file() else " (does not exist yet)"
     lines = [
         f"{agent.name} · {agent.file or 'built in'}",
         *(f"{key} = {as_toml(value)}" for key, value in agent.values.items() if key != "system_prompt"),
         *(["tools: all"] if agent.tools is None else ()),
-        f"memory: {agent.memory_file}{missing}",
+        f"memory: {agent.memory_file}",
         "",
         agent.prompt or "No system prompt besides zkchat's own.",
     ]
@@ -62,7 +60,7 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
 
 def _agent_document(agent: "Agent") -> dict[str, Any]:
     """Its file's keys, null where they are not set."""
-    from zkchat_cli.agents.file_schema import AgentFileSchema
+    from zkchat_cli.agents.loader import AgentFileSchema
 
     files = {"file": agent.file and str(agent.file), "memory_file": agent.memory_file and str(agent.memory_file)}
     return {"name": agent.name, "built_in": agent.file is None, **files, **dict.fromkeys(AgentFileSchema.model_fields), **agent.values}
@@ -99,12 +97,10 @@ def config_(
 
     agent = loader.load_agent(ctx.paths.agents_folder, name)
     values = _valid_values(ctx, {**agent.values, key: value})
+    file = agent.file or loader.agent_file(ctx.paths.agents_folder, agent.name)
+    loader.write_agent_file(file, {key: values[key]} if agent.file else values)
     if agent.file is None:
-        file = loader.agent_file(ctx.paths.agents_folder, agent.name)
-        loader.write_agent_file(file, values)
         ctx.screen.warn(f"{name} is built in; {file} replaces it now", f"zkchat agent delete {name} restores the built-in one")
-    else:
-        loader.write_agent_file(agent.file, {key: values[key]})
     ctx.print_result({"name": name, "key": key, "value": values[key]}, f"{key} = {as_toml(values[key])}")
 
 
@@ -127,15 +123,12 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
     from zkchat_cli.agents import loader
 
     folder = ctx.paths.agents_folder
-    file = loader.agent_file(folder, name)
-    if not file.exists():
-        loader.load_agent(folder, name)
+    if not (file := loader.agent_file(folder, name)).exists():
+        loader.load_agent(folder, name)  # raises the error of an unknown one
         raise UsageError(f"{name} is built in and cannot be deleted", f"zkchat agent config {name} KEY VALUE changes a copy of it.")
     confirm(f"Delete {file}?", "agent delete", yes=yes)
     try:
         file.unlink()
     except OSError as e:
         raise ConfigError(f"{file} cannot be deleted: {reason(e)}", "Check the folder's permissions.") from e
-    memory = folder / f"{name}.md"
-    kept = f" Its memory stays: {memory}" if memory.exists() else ""
-    ctx.print_result({"name": name, "deleted": str(file)}, f"Deleted {file}.{kept}")
+    ctx.print_result({"name": name, "deleted": str(file)}, f"Deleted {file}. Its memory, {name}.md, stays if there is any.")

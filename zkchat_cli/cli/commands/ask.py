@@ -1,6 +1,5 @@
 """Ask one question and print the answer with its sources."""
 
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
@@ -27,23 +26,15 @@ COMMAND = command_group()
 @command(
     COMMAND,
     *options.PROMPT,
-    epilog=examples(
-        'zkchat ask "what did I decide about the roof?"',
-        'git log -5 | zkchat ask "which of my notes does this touch?"',
-        'zkchat ask @plan.md "what is missing?"',
-    ),
+    epilog=examples('git log -5 | zkchat ask "which of my notes does this touch?"', 'zkchat ask @plan.md "what is missing?"'),
 )
 def ask(
     ctx: CommandContext,
     prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; piped text comes before it.")] = None,
-    continue_: Annotated[
-        bool, typer.Option("--continue", "-c", help="Continue the latest conversation; without PROMPT, finish an answer that was cut off.")
-    ] = False,
+    continue_: Annotated[bool, typer.Option("--continue", "-c", help="Continue the latest conversation, or an answer cut off.")] = False,
     cid: options.ConversationOption = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
-    stream_json: Annotated[
-        bool, typer.Option("--stream-json", help="Print one JSON event per line; the last is what --json prints.")
-    ] = False,
+    stream_json: Annotated[bool, typer.Option("--stream-json", help="Print a JSON event per line; the last is that of --json.")] = False,
     show_context: Annotated[bool, typer.Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
@@ -71,11 +62,10 @@ def ask(
         )
         screen = replace(ctx.screen if writes_json else ctx.screen.with_width(), address=note_opener(app.vault.root))
         index = ctx.refresh(app.vault)
-        for problem in summarize_problems(index.problems if index.added or index.changed else ()):
-            screen.warn(problem)
         session = app.session(app.find(cid) if continuing else None)
         session.apply_scan(index)
-        for warning in app.warnings(session):
+        problems = summarize_problems(index.problems if index.added or index.changed else ())
+        for warning in (*((problem, "") for problem in problems), *app.warnings(session)):
             screen.warn(*warning)
         turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
@@ -93,27 +83,18 @@ def ask(
             if show_context and session.last_prompt is not None:
                 from zkchat_cli.views.prompts import overview_lines  # 15 ms
 
-                for line in overview_lines(session.last_prompt):
-                    screen.remark(line)
+                screen.remark("\n".join(overview_lines(session.last_prompt)))
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
     """The whole message, and the part that was typed: piped text is data and must not import files."""
-    at_terminal = sys.stdin.isatty()
-    piped = "" if at_terminal else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
-    typed = " ".join(map(_quote_path, arguments)).strip("\n")
+    piped = "" if sys.stdin.isatty() else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
+    typed = " ".join(arguments).strip("\n")
     text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
     if not text and needed:
         raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')
     return text, typed if typed.strip() else text
-
-
-def _quote_path(argument: str) -> str:
-    """Restore the quotation marks of `@"my notes.md"`, which the shell removed."""
-    name = argument.removeprefix("@")
-    is_file = name != argument and " " in name and os.path.isfile(os.path.expanduser(name))  # noqa: PTH111, PTH113  never raises
-    return f'@"{name}"' if is_file else argument
 
 
 def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool) -> None:
@@ -121,9 +102,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
     from zkchat_cli.terminal.approval import show_change
     from zkchat_cli.views.turn_steps import describe_compaction
 
-    last: events.Event | None = None
     for event in turn:
-        last = event
         document: dict[str, Any] = event._asdict()
         match event:
             case events.TurnCompleted(report):
@@ -140,7 +119,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
         if stream and not isinstance(event, events.PromptBuilt):
             name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(event).__name__).lstrip("_")
             screen.json({"type": name, **document})
-    report = _completed_report(last)
+    report = _completed_report(event)
     try:
         session.flush()
     except ZkchatError as e:

@@ -17,11 +17,10 @@ from zkchat_cli.text.numbers import plural
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.context.prompt_history import SentPrompts
-    from zkchat_cli.models import Conversation, ConversationArchive
-    from zkchat_cli.vault.vault import Vault
+    from zkchat_cli.models import Conversation
 
     Imported = tuple[Conversation, int]
-    """A conversation, the number of its messages that were stored, and whether it is a copy, because its id existed."""
+    """A conversation, and the number of its messages that were stored."""
 
 COMMAND = command_group("What the model sees: the exact prompt, its token usage and summaries; compact, export and import.")
 MOST_EMBEDDED = 2_000  # messages of an import that are embedded at once, in half a minute
@@ -52,13 +51,11 @@ def show(
 
 
 def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
-    from zkchat_cli.context import prompt_history
+    from zkchat_cli.context.prompt_history import restore_sent_prompts
 
     with ctx.open_app() as app:
-        conversation = app.find(id_)
-        history = app.store.history(conversation.id)
-        found = [prompt_history.restore_sent_prompts(history, turn, app.store.prompts) for turn in turns]
-    return conversation.id, found
+        conversation = app.find(id_).id
+        return conversation, [restore_sent_prompts(app.store.history(conversation), turn, app.store.prompts) for turn in turns]
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat context diff 3 4"))
@@ -130,13 +127,7 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
     ctx.print_result(documents, lines)
 
 
-@command(
-    COMMAND,
-    *options.COMPACT,
-    epilog=examples(
-        "zkchat context compact --preview", 'zkchat context compact --instructions "keep all dates"', "zkchat context compact --undo"
-    ),
-)
+@command(COMMAND, *options.COMPACT, epilog=examples('zkchat context compact --instructions "keep all dates"'))
 def compact(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
@@ -150,20 +141,18 @@ def compact(
     from zkchat_cli.views.text import IN_SHELL
     from zkchat_cli.views.turn_steps import describe_compaction
 
-    if undo and (preview or instructions is not None or target is not None or keep is not None):
+    if undo and (preview or (instructions, target, keep) != (None, None, None)):
         raise UsageError("--undo cannot be combined with another option", "zkchat context summary shows what --undo takes back.")
     with ctx.open_session(id_) as session:
         if undo:
-            undone = session.undo_compaction()
-            if undone is None:
+            if (undone := session.undo_compaction()) is None:
                 raise UsageError("there is no compaction to undo", "zkchat context summary shows the current one.")
-            done, text = undone, "Undone: the prompt is what it was before."
-        else:
-            if session.runtime.summary_model.can_summarize:
-                ctx.screen.progress(f"{session.runtime.summary_model.model.name} may have to write a summary …")
-            done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
-            text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
-    ctx.print_result(done, text)
+            ctx.print_result(undone, "Undone: the prompt is what it was before.")
+            return
+        if session.runtime.summary_model.can_summarize:
+            ctx.screen.progress(f"{session.runtime.summary_model.model.name} may have to write a summary …")
+        done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
+    ctx.print_result(done, describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else ""))
 
 
 @command(COMMAND, *options.NOTES)
@@ -181,9 +170,7 @@ def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
     format_: Annotated[str, typer.Option("--format", metavar="F", help="md, html, json or context (the next call).")] = "md",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, all of it or nothing.")] = None,
 ) -> None:
     """Export a conversation as Markdown, HTML or JSON (lossless), or export the request of the next model call."""
     from zkchat_cli import exporters
@@ -209,23 +196,12 @@ def export(
         ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
 
 
-@command(
-    COMMAND,
-    *options.NOTES,
-    name="import",
-    epilog=examples("zkchat context import --file talk.json", "zkchat context import --from claude-code ~/.claude/projects"),
-)
+@command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat context import --from claude-code ~/.claude/projects"))
 def import_(
     ctx: CommandContext,
-    path: Annotated[
-        Path | None, typer.Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.", show_default=False)
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")
-    ] = None,
-    program: Annotated[
-        str | None, typer.Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program.")
-    ] = None,
+    path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="A zkchat export or list of messages; - for a pipe.")] = None,
+    program: Annotated[str | None, typer.Option("--from", metavar="PROGRAM", help="claude-code or codex.")] = None,
 ) -> None:
     """Import conversations: a whole file or, on an error, nothing of it. What was imported before is left out."""
     if file is not None and program is None and path is None:
@@ -261,9 +237,7 @@ def _import_file(file: Path, app: "App") -> "tuple[str, list[Imported]]":
     found = read_conversations(read_input(str(file), MAX_IMPORT, "a JSON file"), vault=root, new_id=factory.new_id, now=factory.now())
     archives = []
     for archive in found.archives:
-        if not found.is_own:
-            archive = _with_references(archive, app.vault)
-        elif not Path(archive.conversation.vault).is_dir():  # an export from another machine
+        if not Path(archive.conversation.vault).is_dir():  # an export from another machine
             archive = archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": root})})
         archives.append(archive)
     counts = app.store.restore(archives)
@@ -284,7 +258,7 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") 
         data = read_input(str(file), MAX_IMPORT, "a session's file")
         try:
             archive = READERS[program](data, file.name, vault=str(app.vault.root), now=factory.now())
-            [count] = app.store.restore([_with_references(archive, app.vault)])
+            [count] = app.store.restore([archive])
             imported.append((archive.conversation, count))
         except StoreUnwritable:
             raise
@@ -294,22 +268,5 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") 
                 raise
             ctx.screen.warn(f"left out: {e.message}")
     if not imported:
-        hint = "Name a session's file, or the folder where the program keeps them."
-        raise UsageError(f"{path} has no .jsonl file that can be read", hint)
+        raise UsageError(f"{path} has no .jsonl file that can be read", "Name a session's file, or the program's folder of them.")
     return program, imported
-
-
-def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
-    """Add references to questions that link to notes but were stored without references by another program."""
-    from zkchat_cli.references.document_summaries import DocumentSummaryService
-    from zkchat_cli.references.mentions import linked_notes
-
-    without = {m.id for m in archive.messages if m.role == "user" and not m.references and "[[" in m.content}
-    if not without:
-        return archive
-    vault.refresh()
-    summary = DocumentSummaryService(vault).summary
-    messages = (
-        m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if m.id in without else m for m in archive.messages
-    )
-    return archive.model_copy(update={"messages": tuple(messages)})
