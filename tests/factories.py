@@ -25,7 +25,6 @@ from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import (
     BudgetStatus,
-    BudgetStatuses,
     Compaction,
     CompactionDue,
     ContentChunk,
@@ -337,6 +336,6 @@ def make_usage(total: int, *, due: bool = False) -> ContextUsage:
         effective_limit=29491,
         estimated=False,
         message_breakdown=MessageBreakdown(conversation=total),
-        budget_status=BudgetStatuses(system=share, tools=share, messages=share),
+        budget_status={"system": share, "tools": share, "messages": share},
         compaction=CompactionDue(due=due, at=23592, tokens=27_000 if due else total),
     )

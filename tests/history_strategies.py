@@ -107,7 +107,7 @@ def sums_are_exact(prompt: Prompt) -> None:
     assert usage.available_tokens == usage.max_context - usage.total_tokens
     assert min(usage.components.model_dump().values()) >= 0
     status = usage.budget_status
-    assert (status.system.used, status.tools.used, status.messages.used) == (usage.system_tokens, usage.tool_tokens, usage.message_tokens)
+    assert [status[name].used for name in ("system", "tools", "messages")] == [usage.system_tokens, usage.tool_tokens, usage.message_tokens]
 
 
 def each_part_is_what_its_text_counts(prompt: Prompt, counter: TokenCounter, believed: set[str]) -> None:

@@ -275,4 +275,4 @@ def test_what_memory_gave_to_an_answer_is_stored_with_it(app: AppFixture, tmp_pa
     assert [each.learning_points for each in (question, session.history[0])] == [("We decided to pay the rent in May.",)] * 2
     assert (question.updated_at, answer.updated_at) == (NOON, None)
     assert answer.task is not None
-    assert answer.task.tools_called == len(report.tools)
+    assert answer.task["tools_called"] == len(report.tools)

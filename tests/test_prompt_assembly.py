@@ -42,7 +42,7 @@ def test_messages_may_take_their_share_and_what_others_leave_unused_up_to_the_th
 @pytest.mark.parametrize(("ratio", "at"), [(0.6, 7200), (0.1, 5000)])
 def test_compaction_is_due_when_the_messages_need_more_than_their_budget(ratio: float, at: int) -> None:
     usage = measure_usage([prompt_message("user", "x", tokens=3000)], [], budget(10_000, message_budget_ratio=ratio), estimated=False)
-    assert usage.budget_status.messages.budget == at
+    assert usage.budget_status["messages"].budget == at
     assert compaction_due(usage, budget(10_000, message_budget_ratio=ratio), at - 3000) == CompactionDue(due=False, at=at, tokens=at)
     reason = f"the conversation needs {at + 1:,} tokens; at {at:,} of 9,000 it is compacted"
     assert compaction_due(usage, budget(10_000, message_budget_ratio=ratio), at - 2999) == CompactionDue(

@@ -104,10 +104,9 @@ def test_timings_leave_out_the_consumers_time(app: AppFixture) -> None:
         last = event
     assert isinstance(last, TurnCompleted)
     times = last.report.timings_ms
-    assert times.prepare > 0 < times.model
-    assert times.tools > 0 < times.store
-    assert times.overhead == pytest.approx(times.prepare + times.store)
-    assert times.overhead + times.model + times.tools < 1000
+    assert min(times.values()) > 0
+    assert times["overhead"] == pytest.approx(times["prepare"] + times["store"])
+    assert times["overhead"] + times["model"] + times["tools"] < 1000
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u3000"])

@@ -189,23 +189,8 @@ def sum_usage(usages: Iterable[TokenUsage | None]) -> TokenUsage:
     )
 
 
-class Timings(Value):
-    """Milliseconds of a turn; `overhead` is everything but model and tools."""
-
-    prepare: Quantity
-    model: Quantity
-    tools: Quantity
-    store: Quantity
-    overhead: Quantity
-
-
-class TaskFigures(Value):
-    """What a turn with tools took: model calls, tool calls, those of them that failed, and the tokens of their results."""
-
-    model_calls: Count
-    tools_called: Count
-    tools_failed: Count
-    tool_tokens: Count
+Timings = dict[str, Quantity]
+"""Milliseconds of a turn: prepare, model, tools, store, and `overhead`, which is everything but model and tools."""
 
 
 class ZkChatMessage(Value):
@@ -246,7 +231,7 @@ class ZkChatMessage(Value):
     memory_references: tuple[str, ...] = ()
     """The memory that the model had for this answer: paths of files and notes, `fact:KEY`, `agent:NAME`."""
     learning_points: tuple[str, ...] = ()  # what the user stated, decided or corrected in this message, in their words
-    task: TaskFigures | None = None  # of the turn that ends with this answer, if it called tools
+    task: dict[str, Count] | None = None  # of the turn that ends with this answer, if it called tools: calls and tokens
     updated_at: str | None = None  # when its fields last changed after it was stored (a status, a pin); its words never do
     addressed: str | None = None  # the `@name` in `content` that mentions the agent, for this message only
 
@@ -344,12 +329,6 @@ class PromptComponents(Value):
     overhead: Count = 0
 
 
-class BudgetStatuses(Value):
-    system: BudgetStatus
-    tools: BudgetStatus
-    messages: BudgetStatus
-
-
 class CompactionDue(Value):
     due: bool
     reason: str | None = None
@@ -372,7 +351,7 @@ class ContextUsage(Value):
     effective_limit: Count
     estimated: bool
     message_breakdown: MessageBreakdown
-    budget_status: BudgetStatuses
+    budget_status: dict[str, BudgetStatus]  # of system, tools and messages
     compaction: CompactionDue
     window_source: str | None = None  # where `max_context` comes from
     components: PromptComponents = PromptComponents()

@@ -473,7 +473,7 @@ def test_a_clock_that_jumps_during_turns_changes_no_order_and_no_duration(vault:
     session = make_app(vault, tmp_path / "cache").session(now=lambda: next(times))
     for text in ("What is a filter?", "And what is a roof?"):
         timings = report_of(session.send(text)).timings_ms
-        assert min(timings.model_dump().values()) >= 0
+        assert min(timings.values()) >= 0
     opened = session.open_conversation(session.conversation.id)
     assert [message.content for message in opened.history if message.role == "user"] == ["What is a filter?", "And what is a roof?"]
 

@@ -160,11 +160,13 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         assert isinstance(last, TurnCompleted), last
         took = last.report.timings_ms
         if typed:
-            by_mode.setdefault(last.report.compaction.mode if last.report.compaction else "none", []).append(took.overhead)
-            around.append((took.overhead - after, after))
-            figures.append((took.overhead, took.prepare, took.store, outside - took.model - took.tools, timed(least)(last.report)))
+            by_mode.setdefault(last.report.compaction.mode if last.report.compaction else "none", []).append(took["overhead"])
+            around.append((took["overhead"] - after, after))
+            figures.append(
+                (took["overhead"], took["prepare"], took["store"], outside - took["model"] - took["tools"], timed(least)(last.report))
+            )
         else:
-            waited.append((took.overhead, timed(lambda _: walk(ground.vault))(None)))
+            waited.append((took["overhead"], timed(lambda _: walk(ground.vault))(None)))
     overhead, prepare, store, by_outside, floor = zip(*figures, strict=True)
     yield Row(f"overhead a message, {what}", overhead, floor, "count, two transactions", Goal(10, "p95"))
     yield from (Row(f"  {part}", values) for part, values in (("prepare", prepare), ("store", store), ("all, timed outside", by_outside)))

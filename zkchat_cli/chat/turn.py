@@ -42,7 +42,7 @@ class PhaseTimer:
     """Seconds by phase, counted only while zkchat works: what a consumer does between two events does not count."""
 
     clock: Callable[[], float]
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("prepare", "model", "tools", "store"), 0.0))
+    seconds: Timings = field(default_factory=lambda: dict.fromkeys(("prepare", "model", "tools", "store"), 0.0))
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
@@ -54,7 +54,7 @@ class PhaseTimer:
 
     def timings(self) -> Timings:
         ms = {phase: round(1000 * seconds, 2) for phase, seconds in self.seconds.items()}
-        return Timings(**ms, overhead=round(ms["prepare"] + ms["store"], 2))
+        return {**ms, "overhead": round(ms["prepare"] + ms["store"], 2)}
 
 
 class CompletedTurn(NamedTuple):

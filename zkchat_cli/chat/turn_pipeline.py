@@ -22,7 +22,6 @@ from zkchat_cli.models import (
     FinishReason,
     MessageStatus,
     RetrievalMode,
-    TaskFigures,
     TurnReport,
 )
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
@@ -136,12 +135,8 @@ class TurnPipeline:
         if verified is None and turn.prompt is not None and (turn.text or turn.reasoning) and turn.sent[-1].usage is None:
             turn.add_usage(None, turn.prompt, ())  # the server of a call that broke off counts it, too
         messages, runs = [stored_message(message) for message in turn.messages], turn.runs
-        task = TaskFigures(
-            model_calls=len(turn.sent),
-            tools_called=len(runs),
-            tools_failed=sum(not run.ok for run in runs),
-            tool_tokens=sum(run.tokens for run in runs),
-        )
+        task = {"model_calls": len(turn.sent), "tools_called": len(runs), "tools_failed": sum(not run.ok for run in runs)}
+        task["tool_tokens"] = sum(run.tokens for run in runs)
         if turn.text or turn.reasoning or verified is not None:
             answer = self.services.new_message(
                 "assistant",

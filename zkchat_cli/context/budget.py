@@ -11,7 +11,6 @@ from typing import NamedTuple
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.models import (
     BudgetStatus,
-    BudgetStatuses,
     CompactionDue,
     ContextUsage,
     MessageBreakdown,
@@ -92,9 +91,11 @@ def measure_usage(
         effective_limit=budget.effective_limit,
         estimated=estimated,
         message_breakdown=MessageBreakdown(**breakdown),
-        budget_status=BudgetStatuses(
-            system=_status(system, budget.system), tools=_status(tool_tokens, budget.tools), messages=_status(message_tokens, room)
-        ),
+        budget_status={
+            "system": _status(system, budget.system),
+            "tools": _status(tool_tokens, budget.tools),
+            "messages": _status(message_tokens, room),
+        },
         components=PromptComponents(tools=tool_tokens, tool_calls=calls, reasoning=thinking, overhead=overhead, content=content),
         calibration=calibration,
         compaction=compaction,

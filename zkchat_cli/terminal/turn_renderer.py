@@ -89,9 +89,7 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     """The lines below an answer: its details, sources and cost. What was found and not cited is in /sources."""
     timings, context = report.timings_ms, report.context
     if display.detail:
-        times = (
-            f"prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms"
-        )
+        times = ", ".join(f"{phase} {ms:.0f} ms" for phase, ms in timings.items() if phase != "overhead")
         prompt = f"prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens"
         model = sanitize_name(f"{report.model}, {report.strategy}, finished with {report.finish_reason}")
         for line in (model, times, f"{usage_text(report.usage)}; {prompt}"):
@@ -109,7 +107,7 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     if display.max_sources and report.lacks_source:
         view.print_remark(f"  {no_source_line(report, display.hints)}", "yellow")
     if show_cost:
-        seconds = (timings.prepare + timings.model + timings.tools + timings.store) / 1000
+        seconds = sum(ms for phase, ms in timings.items() if phase != "overhead") / 1000
         view.print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")
 
 

@@ -54,7 +54,7 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     narrow = width < NARROW
     cells = max(MIN_CELLS, min(CELLS, width - (30 if narrow else 40)))
     yield styled_line(f"{'component':<14} {'tokens':>8}" + ("" if narrow else f" {'budget':>9}"), "bold")
-    system, tools, messages = usage.budget_status.system, usage.budget_status.tools, usage.budget_status.messages
+    system, tools, messages = (usage.budget_status[name] for name in ("system", "tools", "messages"))
     parts = ((name, tokens) for name, tokens in usage.message_breakdown.model_dump().items() if tokens)
     for name, tokens, limit, shown in (
         ("instructions", system.used, system.budget, f"{system.budget:,}"),
@@ -82,11 +82,11 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
     else:
         yield f"~ estimated, calibrated with the usage that the provider has reported so far (× {usage.calibration:.2f})"
     for name, component, hint in (
-        ("instructions", status.system, "Use a larger window, or raise context.system_budget_ratio."),
-        ("tools", status.tools, "Offer fewer tools with an agent, or raise context.tool_budget_ratio."),
+        ("instructions", status["system"], "Use a larger window, or raise context.system_budget_ratio."),
+        ("tools", status["tools"], "Offer fewer tools with an agent, or raise context.tool_budget_ratio."),
     ):
         if component.used > component.budget:
-            left = f"{status.messages.budget:,} are left for messages"
+            left = f"{status['messages'].budget:,} are left for messages"
             yield f"{name} use {component.used:,} of {component.budget:,} tokens; {left}. {hint}"
     yield from _document_lines(prompt)
     for kind, many in (("message", "messages"), ("memory", "memories")):
