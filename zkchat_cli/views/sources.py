@@ -216,36 +216,22 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
     words = chunk.text.removesuffix(CUT_MARK)
     own = words.split("\n")
     begins = list(accumulate((len(line) + 1 for line in own), initial=0))
-    marked = merge_ranges(place for citation in citations for place in _quoted_ranges(words, begins, chunk.start_line, citation))
+    quotes = [citation.quote for citation in citations if citation.quote and citation.verdict in ("verified", "cut")]
+    marked = merge_ranges(place for quote in quotes for place in quote_ranges(words, quote))
     around = note.split("\n") if note is not None else []
     before = around[max(0, first - 1 - CONTEXT) : first - 1]
     after = around[first - 1 + len(own) :][:CONTEXT]
-    while before and not before[0].strip():
-        del before[0]
-    while after and not after[-1].strip():
-        del after[-1]
     digits = len(str(first + len(own) + len(after) - 1))
     shown = []
     for number, text in enumerate([*before, *own, *after], first - len(before)):
         if first <= number < first + len(own):
             rule, spans = "│", _marked_spans(text, begins[number - first], marked)
         else:
-            context = text if len(text) <= MAX_CONTEXT_LINE else text[: MAX_CONTEXT_LINE - 1] + "…"
-            rule, spans = "┊", [StyledSpan(context, "dim")] if text.strip() else []
+            rule, spans = "┊", [StyledSpan(text[:MAX_CONTEXT_LINE], "dim")] if text.strip() else []
         sign = ">" if any(span.quoted for span in spans) else " "
         head = StyledSpan(f"{sign} {number:>{digits}} {rule}{' ' if spans else ''}", "dim")
         shown.append(StyledLine((head, *(span._replace(text=span.text.replace("\t", "    ")) for span in spans)), indent=digits + 5))
     return shown
-
-
-def _quoted_ranges(words: str, begins: Sequence[int], start_line: int, citation: Citation) -> list[tuple[int, int]]:
-    """The ranges that a citation quotes; whole lines, which have these `begins`, where the words cannot be located exactly."""
-    if citation.verdict not in ("verified", "cut") or not citation.quote:
-        return []
-    if found := quote_ranges(words, citation.quote):
-        return found
-    first, last = ((line or 0) - start_line for line in (citation.start_line, citation.end_line))
-    return [(begins[i], begins[i + 1] - 1) for i in range(max(0, first), min(last + 1, len(begins) - 1))]
 
 
 def _marked_spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> list[StyledSpan]:
