@@ -80,8 +80,8 @@ def declare_tool(run: Callable[..., ToolOutput], *, scope: Scope = "notes", writ
     """The tool that a module describes by its docstring, and a function by its parameters after the first, each with a type and a text."""
     description, properties, required = sys.modules[run.__module__].__doc__ or "", {}, []
     for parameter in list(inspect.signature(run).parameters.values())[1:]:
-        kind, description = get_args(parameter.annotation)
-        properties[parameter.name] = {"type": JSON_TYPES[(get_args(kind) or (kind,))[0]], "description": description}
+        kind, meaning = get_args(parameter.annotation)
+        properties[parameter.name] = {"type": JSON_TYPES[(get_args(kind) or (kind,))[0]], "description": meaning}
         if parameter.default is parameter.empty:
             required.append(parameter.name)
     return Tool(run.__name__, description, {"type": "object", "properties": properties, "required": required}, run, scope, writes)
