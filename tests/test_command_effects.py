@@ -190,7 +190,7 @@ def test_a_note_is_opened_or_printed(app: AppFixture, tmp_path: Path, monkeypatc
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
     opens = CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext " + "word " * 14))
-    assert Hands(app.session()).carry_out(opens) == "the ␛[31mtext" + " word" * 13 + "\nword\n"
+    assert Hands(app.session()).carry_out(opens) == "the ␛[31mtext " + "word " * 14 + "\n"
     app.settings = Config(terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}"))
     assert Hands(app.session()).carry_out(opens) == ""
     assert (tmp_path / "opened").read_text() == f"7 {tmp_path}/A.md\n"

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
-from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QPlainTextEdit, QTabWidget, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QPlainTextEdit
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.gui.widgets import StyledBrowser, fixed_font, lines_html
+from zkchat_cli.gui.widgets import fixed_font
 from zkchat_cli.models import Compaction
 from zkchat_cli.views.prompts import pinned_turns, prompt_text, usage_lines
-from zkchat_cli.views.text import StyledLine, styled_line
+from zkchat_cli.views.text import plain_text, styled_line
 from zkchat_cli.views.turn_steps import describe_compaction
 
 if TYPE_CHECKING:
@@ -50,24 +50,17 @@ def _export(window: "ChatWindow") -> None:
         window.run_command(f"/export {known[chosen]} {file}")
 
 
-class ContextDialog(QDialog):
+class ContextDialog(QPlainTextEdit):
     """The table of the context, and the exact prompt."""
 
-    def __init__(self, window: "ChatWindow", table: Sequence[StyledLine], prompt: str) -> None:
-        super().__init__(window)
+    def __init__(self, window: "ChatWindow", text: str) -> None:
+        super().__init__(text, window)
+        self.setWindowFlag(Qt.WindowType.Dialog)
         self.setWindowTitle("Context of the next message")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(720, 520)
-        self.table, self.prompt = StyledBrowser("Tokens by component"), QPlainTextEdit(prompt)
-        self.table.document().setDefaultFont(fixed_font())
-        self.table.show_html(lines_html(table))
-        self.prompt.setAccessibleName("Exact prompt")
-        self.prompt.setReadOnly(True)
-        self.prompt.setFont(fixed_font())
-        tabs = QTabWidget()
-        tabs.addTab(self.table, "&Budget")
-        tabs.addTab(self.prompt, "&Prompt")
-        QVBoxLayout(self).addWidget(tabs)
+        self.setReadOnly(True)
+        self.setFont(fixed_font())
         self.show()
 
 
@@ -77,11 +70,11 @@ def show_context(window: "ChatWindow") -> None:
     message = None if slash.is_command(typed) else typed or None
     sent = window.session.last_prompt if window.session is not None and window.answering else None
 
-    def explain(session: ZkChatSession) -> tuple[Sequence[StyledLine], str]:
+    def explain(session: ZkChatSession) -> str:
         prompt = sent or session.prompt(message)
-        return usage_lines(prompt, pinned=pinned_turns(session.history)), prompt_text(prompt)
+        return f"{plain_text(usage_lines(prompt, pinned=pinned_turns(session.history)))}\n\n{prompt_text(prompt)}"
 
-    (window.look_up if sent is not None else window.run)(explain, lambda found: ContextDialog(window, *found))
+    (window.look_up if sent is not None else window.run)(explain, lambda text: ContextDialog(window, text))
 
 
 def _compact(window: "ChatWindow") -> None:

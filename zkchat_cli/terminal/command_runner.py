@@ -19,9 +19,8 @@ from zkchat_cli.events import TurnFailed
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.terminal.job_control import page, paged, run_in_foreground
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.text_layout import break_line
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, RemarkPrinter, show_turn
-from zkchat_cli.text.numbers import MAX_COUNT, plural
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -70,9 +69,7 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
                 hint = "Set $EDITOR or terminal.open_command to your editor."
                 raise UsageError(f"{editor[0]} cannot be started: {reason(e)}", hint) from e
         else:
-            width = screen.columns() if screen.columns is not None else MAX_COUNT
-            rows = [break_line(line, width) for line in sanitize(note.text).removesuffix("\n").expandtabs(4).split("\n")]
-            page("".join(f"{row.rstrip()}\n" for line in rows for row in line), screen, line=1 + sum(map(len, rows[: note.line - 1])))
+            page(sanitize(note.text).removesuffix("\n") + "\n", screen, line=note.line)
     if result.input_text:
         chat.next_input = result.input_text
     if result.question is not None:

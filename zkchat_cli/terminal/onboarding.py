@@ -3,7 +3,6 @@
 The answers are saved to the settings unless the user says no. Ctrl-C leaves and changes nothing.
 """
 
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from zkchat_cli.app.settings import StartupOptions, check_settings, demo_vault, 
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.references.mentions import list_files
+from zkchat_cli.terminal.plain_input import read_line
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.discovery import find_vaults
@@ -24,7 +24,6 @@ MAX_HOSTED = 3
 PREFERRED = {"openai": ("gpt-5", "gpt-4.1", "gpt-4o"), "anthropic": ("claude-sonnet", "claude-opus", "claude-haiku")}
 """How the models to offer begin, among the many that a hosted provider lists."""
 LLAMA_KEY = "LLAMA_API_KEY"  # llama.cpp's own variable: it must not get a key of OpenAI
-MAX_LINE = 4096
 OFFLINE_LABEL = "offline (quotes your notes; no model, no network)"
 
 
@@ -56,7 +55,8 @@ def run_onboarding(
         model_settings = offers.get(model, {})
         settings |= model_settings | {"model": model}
     if settings not in ({}, {"model": "offline"}):  # trying it out changes nothing
-        if _read_line(screen, "\nSave this choice for the next start? [Y/n] ").lower() in ("", "y", "yes"):
+        screen.print()
+        if read_line("Save this choice for the next start? [Y/n] ").strip().lower() in ("", "y", "yes"):
             for key, value in settings.items():
                 save_setting(key, value, loaded.paths)
             screen.print("Saved. `zkchat config show` lists all settings.")
@@ -88,16 +88,11 @@ def _ask_vault(screen: Screen) -> str:
     """A folder with notes; empty for the demo."""
     choices = {str(folder): str(folder) for folder in find_vaults(Path.home())} | {"the built-in demo notes, to try it out": ""}
     while answer := _ask(screen, "Which notes do you want to chat with?", choices, "or type the path of a folder"):
-        problem = "There is no folder {}."
         with suppress(OSError, RuntimeError, ValueError):  # `~nobody`, a NUL
             folder = Path(answer).expanduser().resolve()
             if any(name.lower().endswith(NOTE_SUFFIXES) for name in list_files(folder)):
                 return str(folder)
-            if folder.is_file():
-                problem = "{} is a file. Type the folder that it is in."
-            elif folder.is_dir():
-                problem = "There are no Markdown notes in {}."
-        screen.print(problem.format(sanitize_name(answer)), "yellow")
+        screen.print(f"{sanitize_name(answer)} is no folder with Markdown notes.", "yellow")
     return ""
 
 
@@ -108,21 +103,8 @@ def _ask(screen: Screen, question: str, choices: Mapping[str, str], alternative:
         screen.print(f"  {number}  {sanitize_name(label)}")
     screen.print(f"     {alternative}", "dim")
     values = [*choices.values()]
-    while (answer := _read_line(screen, "[1] ") or "1").isdecimal():
+    while (answer := read_line("[1] ").strip() or "1").isdecimal():
         if 1 <= int(answer[:9]) <= len(values):
             return values[int(answer) - 1]
         screen.print(f"Type {'1' if len(values) == 1 else f'a number from 1 to {len(values)}'}, {alternative}.", "yellow")
     return answer
-
-
-def _read_line(screen: Screen, prompt: str) -> str:
-    screen.write(prompt)
-    line = ""
-    try:
-        line = sys.stdin.readline(MAX_LINE)
-    finally:
-        if not line.endswith("\n"):  # Ctrl-C or Ctrl-D: what comes next begins a line
-            screen.write("\n")
-    if not line:
-        raise EOFError
-    return line.strip()
