@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit.note_editor import LinkRewriter, Move, relink
-from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName, Lookup
+from zkchat_cli.vault.links.resolver import LinkName, Lookup, bulk_resolver
 from zkchat_cli.vault.links.wikilinks import link_key, note_name
 
 NAMES = ("A", "a", "B b", "C (1)", "50%", "Ü")
@@ -27,7 +27,7 @@ def names_of(notes: dict[str, str]) -> Lookup:
 
 def targets(notes: dict[str, str]) -> dict[str, list[str | None]]:
     """Where each link of each note leads."""
-    resolve = BulkLinkResolver(names_of(notes)).resolve
+    resolve = bulk_resolver(names_of(notes))
     return {path: [resolve(link, path).target for link in note_parser.parse_note(path, text).markup.links] for path, text in notes.items()}
 
 
@@ -104,4 +104,7 @@ def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
 
     with pytest.raises(VaultError, match=r"\[\[Nick\]\] in S.md could not keep its target"):
         LinkRewriter(lookup, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
-    assert relink(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", lookup) is None
+    assert (
+        relink(bulk_resolver(lookup), note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "", Move("", "D.md"))
+        is None
+    )

@@ -29,7 +29,7 @@ from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_f
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.index.manager import IndexManager
-from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName, Lookup
+from zkchat_cli.vault.links.resolver import LinkName, Lookup, ResolvedTarget, bulk_resolver
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, link_key, note_name, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.sections import matching_headings, missing_section
@@ -112,13 +112,14 @@ class NoteEditor:
 
     def fix_links(self, fixes: Sequence[LinkRow]) -> Change:
         """Broken links with the targets they shall get; those that are gone, or that no spelling can fix, are left alone."""
+        resolver = bulk_resolver(self._names)
         files: list[FileChange] = []
         links = 0
         for source in dict.fromkeys(fix.source for fix in fixes):
             raw, note = self._read_note(source)
             targets = {(fix.line, fix.raw): fix.target for fix in fixes if fix.source == source and fix.target}
             broken = [(link, targets[link.line, link.raw]) for link in note.markup.links if (link.line, link.raw) in targets]
-            edits = [edit for link, target in broken if (edit := relink(link, note.text, source, target, self._names))]
+            edits = [edit for link, target in broken if (edit := relink(resolver, link, note.text, source, "", Move("", target)))]
             if edits:
                 links += len(edits)
                 files.append(FileChange(source, source, raw, encode_like(raw, _apply_edits(note.text, edits))))
@@ -249,8 +250,8 @@ class LinkRewriter:
             return [*(name._replace(path=move.apply(name.path)) for name in names), *new]
 
         self._move = move
-        self._before = BulkLinkResolver(lookup)
-        self._after = BulkLinkResolver(names_after)
+        self._before = bulk_resolver(lookup)
+        self._after = bulk_resolver(names_after)
 
     def rewrite(self, source: str, note: ParsedNote) -> tuple[str, int]:
         """The new text of the note at `source` (its path before the move), in which each link keeps its target, and how many were changed.
@@ -258,9 +259,9 @@ class LinkRewriter:
         edits: list[Edit] = []
         place = self._move.apply(source)
         for link in note.markup.links:
-            target = self._before.resolve(link, source).target
-            if target is not None and self._after.resolve(link, place).target != self._move.apply(target):
-                edit = _relink(self._after, link, note.text, source, target, self._move)
+            target = self._before(link, source).target
+            if target is not None and self._after(link, place).target != self._move.apply(target):
+                edit = relink(self._after, link, note.text, source, target, self._move)
                 if edit is None:
                     raise VaultError(f"{truncate(link.raw, 80)} in {source} could not keep its target", "Choose another name.")
                 edits.append(edit)
@@ -286,17 +287,14 @@ def _apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def relink(link: WrittenLink, text: str, source: str, target: str, lookup: Lookup) -> Edit | None:
-    """The edit that makes a link of a note point to another file, by name if that is enough; None if nothing does."""
-    return _relink(BulkLinkResolver(lookup), link, text, source, "", Move("", target))
-
-
-def _relink(resolver: BulkLinkResolver, link: WrittenLink, text: str, source: str, old: str, move: Move) -> Edit | None:
+def relink(
+    resolver: Callable[[WrittenLink, str], ResolvedTarget], link: WrittenLink, text: str, source: str, old: str, move: Move
+) -> Edit | None:
     """The edit by which a link that pointed to `old` names its file after the move. An unambiguous spelling wins; None if nothing works."""
     place, target = move.apply(source), move.apply(old)
     possible: dict[str, str | None] = {}
     for spelling in _spellings(link, source, old, place, target):
-        found = resolver.resolve(link._replace(text=spelling), place)
+        found = resolver(link._replace(text=spelling), place)
         if found.target == target:
             possible[spelling] = found.status
     spelling = next((spelling for spelling, status in possible.items() if status == "found"), None) or next(iter(possible), "")

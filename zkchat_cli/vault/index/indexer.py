@@ -26,7 +26,7 @@ from zkchat_cli.vault.chunking import estimate_size
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Progress
 from zkchat_cli.vault.links.name_suggestions import character_pairs
-from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
+from zkchat_cli.vault.links.resolver import LinkName, bulk_resolver
 from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, link_key, note_name
 from zkchat_cli.vault.search.vector_store import chunk_key
 
@@ -241,10 +241,10 @@ class _IndexUpdate:
             found = self.connection.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
             for folded, *name in found:
                 names[folded].append(LinkName(*name))
-            resolver = BulkLinkResolver(names.__getitem__)
+            resolve = bulk_resolver(names.__getitem__)
             resolved: list[tuple[str | None, str | None, int]] = []
             for rowid, target, status, source, _, kind, text in links:
-                answer = resolver.resolve(WrittenLink("", kind, text), source)
+                answer = resolve(WrittenLink("", kind, text), source)
                 if (answer.target, answer.status) != (target, status):
                     resolved.append((answer.target, answer.status, rowid))
                     self.growth["links"] += (answer.status is not None) - (status is not None)

@@ -6,10 +6,11 @@ files the best wins, in the order of `_REASONS`. An alias from front matter neve
 
 import posixpath
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal, NamedTuple
 
 from zkchat_cli.models import ReferenceStatus
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, link_key, note_name, strip_suffix
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, LinkKind, WrittenLink, fold_name, link_key, note_name, strip_suffix
 
 
 class LinkName(NamedTuple):
@@ -34,6 +35,7 @@ class ResolvedTarget(NamedTuple):
     reason: str | None = None
 
 
+_OTHER_NAMES: tuple[Literal["alias", "title"], ...] = ("alias", "title")
 _Rank = tuple[bool, bool, bool, int, str]
 _REASONS = ("the exact path in the vault", "in the note's own folder", "the exact spelling", "the shortest path", "the first in order")
 """What makes one file better than another, in the order of a `_Rank`, in which smaller is better. The last is the path."""
@@ -53,8 +55,7 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTa
         return _choose(ranked, is_certain=is_certain)
     if not is_wikilink:
         return ResolvedTarget(None, "broken" if target.lower().endswith(NOTE_SUFFIXES) else None)
-    kinds: tuple[Literal["alias", "title"], ...] = ("alias", "title")
-    for kind in kinds:
+    for kind in _OTHER_NAMES:
         if paths := {n.path for n in names if n.kind == kind and fold_name(n.spelled) == fold_name(target)}:
             return _choose(sorted((False, False, False, len(path), path) for path in paths))._replace(via=kind)
     return ResolvedTarget(None, "broken")
@@ -94,17 +95,13 @@ def _matches(wanted: str, path: str, *, suffix: bool = False) -> bool:
     return False
 
 
-class BulkLinkResolver:
-    """Resolves many links by one look-up of names; equal links of one folder are resolved once."""
+def bulk_resolver(lookup: Lookup) -> Callable[[WrittenLink, str], ResolvedTarget]:
+    """`resolve` for many links by one look-up of names; equal links of one folder are resolved once."""
 
-    def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
-        self._answers: dict[tuple[str, str, str], ResolvedTarget] = {}
+    @cache
+    def resolve_once(kind: LinkKind, text: str, folder: str) -> ResolvedTarget:
+        return resolve(WrittenLink("", kind, text), f"{folder}/", lookup)
 
-    def resolve(self, link: WrittenLink, source: str) -> ResolvedTarget:
-        if not link.text:
-            return resolve(link, source, self._lookup)
-        question = (link.kind, link.text, source.rpartition("/")[0])
-        if question not in self._answers:
-            self._answers[question] = resolve(link, source, self._lookup)
-        return self._answers[question]
+    return lambda link, source: (
+        resolve_once(link.kind, link.text, source.rpartition("/")[0]) if link.text else resolve(link, source, lookup)
+    )
