@@ -104,7 +104,5 @@ def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
 
     with pytest.raises(VaultError, match=r"\[\[Nick\]\] in S.md could not keep its target"):
         LinkRewriter(lookup, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
-    assert (
-        relink(bulk_resolver(lookup), note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "", Move("", "D.md"))
-        is None
-    )
+    [link] = note_parser.parse_note("S.md", "[[Nik]]").markup.links
+    assert relink(bulk_resolver(lookup), link, "[[Nik]]", "S.md", "", Move("", "D.md")) is None

@@ -1,4 +1,4 @@
-"""What a note's text says about itself: headings, links, tags, block ids, and which lines are code.
+"""What a note's text says about itself: headings, links, tags, and which lines are code.
 
 The block scanner tells what each line is; within a line the reading goes from mark to mark and never backwards, so its time is linear.
 """
@@ -25,13 +25,12 @@ class Heading(NamedTuple):
 
 
 class Markup(NamedTuple):
-    """Everything in the text's order. `code`: line ranges of fenced and indented code. `block_ids`: each `^id` with its line."""
+    """Everything in the text's order. `code`: line ranges of fenced and indented code."""
 
     headings: tuple[Heading, ...] = ()
     links: tuple[WrittenLink, ...] = ()
     tags: tuple[str, ...] = ()
     code: tuple[tuple[int, int], ...] = ()
-    block_ids: tuple[tuple[str, int], ...] = ()
 
 
 # Every alternative begins with a literal, outside of its group: so the search skips from one such character to the next, ten times faster.
@@ -44,9 +43,8 @@ _MARK = lazy_pattern(
       | %(?P<comment>%)
       | \$(?P<math>\$?)
       | \#(?<!\S\#)(?P<tag>[^\s#!@$%^&*(),.?":{}|<>\[\]\\'`;+=~，。、；：！？（）「」【】《》“”…]++)
-      | \^(?<!\S\^)(?P<block_id>[A-Za-z0-9-]++)[ \t]*+$
     """,
-    re.VERBOSE | re.MULTILINE,
+    re.VERBOSE,
 )
 _MATH = lazy_pattern(r"\$(?![\s$])(?:[^$\n\\]++|\\.)++(?<!\s)\$(?!\d)")
 _WITH_INLINE = frozenset(("paragraph", "item", "table", "heading", "definition"))
@@ -68,7 +66,6 @@ class _MarkupReader:
     links: list[WrittenLink] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     code: list[tuple[int, int]] = field(default_factory=list)
-    block_ids: list[tuple[str, int]] = field(default_factory=list)
     outline: list[Heading] = field(default_factory=list)  # the headings above the next line
     line: int = 0
     mark: re.Match[str] | None = None
@@ -116,7 +113,7 @@ class _MarkupReader:
                     self.code.append((self.code.pop()[0] if continues else self.line, self.line))
                 kind_above = kind
             above, begin = begin, end + 1
-        return Markup(tuple(self.headings), tuple(self.links), tuple(self.tags), tuple(self.code), tuple(self.block_ids))
+        return Markup(tuple(self.headings), tuple(self.links), tuple(self.tags), tuple(self.code))
 
     def _add_heading(self, line: int, level: int, title: str, *, underlined: bool = False) -> None:
         outline = self.outline
@@ -157,8 +154,6 @@ class _MarkupReader:
                     at = math.end() if math else at
                 case "tag" if not mark["tag"].isdigit():
                     self.tags.append(mark["tag"].rstrip("/"))
-                case "block_id":
-                    self.block_ids.append((mark["block_id"], self.line))
         self.resume = at
 
     def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:

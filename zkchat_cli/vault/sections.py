@@ -14,6 +14,7 @@ from zkchat_cli.vault.links.wikilinks import fold_name
 from zkchat_cli.vault.markup import Heading, Markup, read_markup
 
 _PUNCTUATION = lazy_pattern(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
+_BLOCK_ID = lazy_pattern(r"(?<!\S)\^([A-Za-z0-9-]++)[ \t]*+$")
 _ITEM = lazy_pattern(rf"([ \t>]*){LIST_MARKER}[ \t]")
 
 
@@ -44,14 +45,9 @@ def missing_section(path: str, kind: str, name: str, markup: Markup) -> VaultErr
 
 
 def similar_headings(name: str, markup: Markup) -> tuple[str, ...]:
-    """The headings (or `^ids`) of a note that are similar to `name`, the nearest first."""
-    block = _block_id(name)
-    if block:
-        names = {written.lower(): f"^{written}" for written, _ in markup.block_ids}
-    else:
-        names = {_fold(heading.text): heading.text for heading in markup.headings if heading.text}
-    wanted = block or _fold(name.rpartition("#")[2])
-    return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, 3, 0.4))
+    """The headings of a note that are similar to `name`, the nearest first."""
+    names = {_fold(heading.text): heading.text for heading in markup.headings if heading.text}
+    return tuple(names[near] for near in difflib.get_close_matches(_fold(name.rpartition("#")[2])[:200], names, 3, 0.4))
 
 
 def _block_id(name: str) -> str:
@@ -84,8 +80,8 @@ def _without_blank_lines(first: int, last: int, lines: list[str]) -> int:
 
 def _find_block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, int] | None:
     """The paragraph, the list item with its content, or, if the id is a line of its own, the block above it."""
-    line = next((line for name, line in markup.block_ids if name.lower() == block_id), None)
-    if line is None:
+    line = next((n for n, text in enumerate(lines, 1) if (found := _BLOCK_ID.search(text)) and found[1].lower() == block_id), None)
+    if line is None or any(begin <= line <= end for begin, end in markup.code):
         return None
     titles = {heading.line for heading in markup.headings}
     first, last = line, line

@@ -6,6 +6,7 @@ graph is never loaded as a whole: a search asks the index for one ring of notes 
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -67,16 +68,12 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRe
     counts less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest neighbour."""
     linked_from, links_here = ({there for _, there in _edges(index, [path], direction)} for direction in ("out", "in"))
     near = sorted(linked_from | links_here)[:MOST_NEIGHBOURS_COMPARED]
-    # links in and out are counted by SQLite, so that a hub costs no more than another note
-    degrees = index.rows(
-        """SELECT notes.path, (SELECT COUNT(*) FROM links WHERE target = notes.path) + (SELECT COUNT(*) FROM links WHERE note_id = notes.id)
-           FROM json_each(?) AS wanted CROSS JOIN notes ON notes.path = wanted.value""",
-        json.dumps(near),
-    )
-    weights = {str(note): 1 / math.log2(1 + max(1, count)) for note, count in degrees if count <= MOST_LINKS_OF_A_COMMON_NOTE}
+    edges = sorted(_edges(index, near, "both"))
+    degrees = Counter(between for between, _ in edges)
+    weights = {note: 1 / math.log2(1 + degree) for note, degree in degrees.items() if degree <= MOST_LINKS_OF_A_COMMON_NOTE}
     common: dict[str, list[str]] = {note: [] for note in near}
-    for between, note in sorted(_edges(index, weights, "both")):
-        if note != path:
+    for between, note in edges:
+        if note != path and between in weights:
             common.setdefault(note, []).append(between)
 
     def relation(note: str) -> LinkRelation:

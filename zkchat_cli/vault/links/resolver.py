@@ -102,6 +102,7 @@ def bulk_resolver(lookup: Lookup) -> Callable[[WrittenLink, str], ResolvedTarget
     def resolve_once(kind: LinkKind, text: str, folder: str) -> ResolvedTarget:
         return resolve(WrittenLink("", kind, text), f"{folder}/", lookup)
 
-    return lambda link, source: (
-        resolve_once(link.kind, link.text, source.rpartition("/")[0]) if link.text else resolve(link, source, lookup)
-    )
+    def resolve_link(link: WrittenLink, source: str) -> ResolvedTarget:
+        return resolve_once(link.kind, link.text, source.rpartition("/")[0]) if link.text else resolve(link, source, lookup)
+
+    return resolve_link
