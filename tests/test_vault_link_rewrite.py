@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit.note_editor import LinkRewriter, Move, relink
-from zkchat_cli.vault.links.resolver import LinkName, Lookup, bulk_resolver
-from zkchat_cli.vault.links.wikilinks import link_key, note_name
+from zkchat_cli.vault.links.wikilinks import LinkName, Lookup, bulk_resolver, link_key, note_name
 
 NAMES = ("A", "a", "B b", "C (1)", "50%", "Ü")
 FOLDERS = ("", "F/", "F/G/", "H i/")

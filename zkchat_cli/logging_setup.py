@@ -18,7 +18,7 @@ from zkchat_cli.credentials import read_keys
 from zkchat_cli.errors import ConfigError, ZkchatError, reason
 from zkchat_cli.fileio import make_private_folder
 from zkchat_cli.llm.http_client import API_KEY
-from zkchat_cli.text.secret_mask import MASK, SecretMask
+from zkchat_cli.text.sanitize import MASK, SecretMask
 
 LOG_NAME = "zkchat.log"
 MAX_BYTES, BACKUPS = 1_000_000, 3

@@ -29,7 +29,7 @@ from zkchat_cli.memory.project import MAX_PATHS, MemoryFiles, load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.store.input_history import append_line
 from zkchat_cli.terminal.approval import ApprovalPrompt
-from zkchat_cli.text.secret_mask import MASK, SecretMask
+from zkchat_cli.text.sanitize import MASK, SecretMask
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.edit.transaction import DECLINED, approve_notes
 

@@ -18,8 +18,7 @@ from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.paths import AppPaths, app_paths
-from zkchat_cli.vault.discovery import holds_notes
-from zkchat_cli.vault.filesystem import LARGEST_NOTE
+from zkchat_cli.vault.filesystem import LARGEST_NOTE, holds_notes
 
 NO_EMBEDDER = "none"
 MODEL_FAMILIES = {

@@ -14,8 +14,7 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationVerdict, ContentChunk, Support
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import CJK_CHARACTER, find_cjk
-from zkchat_cli.vault.links.resolver import LinkName, resolve
-from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, link_key
+from zkchat_cli.vault.links.wikilinks import LinkName, WrittenLink, fold_name, link_key, resolve
 
 _YEARS = range(1000, 3000)
 _MAX_NAME_WORDS = 12

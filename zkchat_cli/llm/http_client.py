@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.llm.stop_signal import wait_for
 from zkchat_cli.text.numbers import MAX_COUNT
-from zkchat_cli.text.secret_mask import MASK, SecretMask
+from zkchat_cli.text.sanitize import MASK, SecretMask
 from zkchat_cli.text.truncate import truncate
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from zkchat_cli.references.mentions import list_files
 from zkchat_cli.terminal.plain_input import read_line
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.vault.discovery import find_vaults
+from zkchat_cli.vault.filesystem import find_vaults
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 SERVER_TIMEOUT = 2.0  # seconds that servers have to list their models

@@ -27,8 +27,7 @@ from zkchat_cli.vault.links import graph, name_suggestions
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.name_suggestions import BrokenLink, is_attachment
-from zkchat_cli.vault.links.resolver import resolve
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix, write_link
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, resolve, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion

@@ -16,7 +16,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.job_control import InterruptHandler, terminal_mode
 from zkchat_cli.terminal.screen import Screen, note_opener
 from zkchat_cli.terminal.startup import StartedSession
-from zkchat_cli.vault.discovery import holds_notes
+from zkchat_cli.vault.filesystem import holds_notes
 from zkchat_cli.views.text import summarize_problems
 
 if TYPE_CHECKING:

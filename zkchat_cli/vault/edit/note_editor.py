@@ -29,8 +29,17 @@ from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_f
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.index.manager import IndexManager
-from zkchat_cli.vault.links.resolver import LinkName, Lookup, ResolvedTarget, bulk_resolver
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, link_key, note_name, strip_suffix
+from zkchat_cli.vault.links.wikilinks import (
+    NOTE_SUFFIXES,
+    LinkName,
+    Lookup,
+    ResolvedTarget,
+    WrittenLink,
+    bulk_resolver,
+    link_key,
+    note_name,
+    strip_suffix,
+)
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.sections import matching_headings, missing_section
 

@@ -21,7 +21,7 @@ from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault.index.sqlite import connect, damage_error, forget_checksum, sqlite_errors, transaction
-from zkchat_cli.vault.links.resolver import LinkName
+from zkchat_cli.vault.links.wikilinks import LinkName
 from zkchat_cli.vault.search.vector_store import chunk_key
 
 Progress = Callable[[int, int], None]  # gets the number of notes that are done, and of all
