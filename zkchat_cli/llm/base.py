@@ -35,11 +35,9 @@ class Similarities(Protocol):
 
 _log = logging.getLogger(__name__)
 MAX_TOOL_NAME = 64
-MAX_CALL_ID = 40
-"""Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46."""
+MAX_CALL_ID = 40  # characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46
 NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
-DEFAULT_MAX_ANSWER = 2_000_000
-"""Bytes: about 500,000 tokens, several times what today's models write."""
+DEFAULT_MAX_ANSWER = 2_000_000  # bytes: about 500,000 tokens, several times what today's models write
 
 
 class Options(NamedTuple):
@@ -78,13 +76,11 @@ class StreamFinished(NamedTuple):
 
     reason: FinishReason
     usage: TokenUsage | None = None
-    calls: tuple[ToolCall, ...] = ()
-    """The tools the model wants to run before it continues, in its order."""
+    calls: tuple[ToolCall, ...] = ()  # the tools the model wants to run before it continues, in its order
     thinking: ThinkingBlocks | None = None
     """Reasoning in the form in which the provider needs it back during the turn, such as signed blocks."""
     notice: str = ""
-    hint: str = ""
-    """What the user can do about the notice."""
+    hint: str = ""  # what the user can do about the notice
     level: AnswerLevel | None = None
 
 
@@ -111,15 +107,11 @@ class Model(ABC):
 
     name: str
     window: Window | None = None
-    exact: bool = True
-    """Whether zkchat's token counts are those of the model's own tokenizer."""
+    exact: bool = True  # whether zkchat's token counts are those of the model's own tokenizer
     has_server: ClassVar[bool] = False
-    calls_tools: bool | None = None
-    """Whether it can call tools, if that is known after `prepare`."""
-    known_from: str = ""
-    """Who says so: "its server", or a table."""
-    plain_excerpts: ClassVar[bool] = False
-    """Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart."""
+    calls_tools: bool | None = None  # whether it can call tools, if that is known after `prepare`
+    known_from: str = ""  # who says so: "its server", or a table
+    plain_excerpts: ClassVar[bool] = False  # whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
 
     def prepare(self) -> None:  # noqa: B027  most have nothing to load
         """Load what a call needs and find the window if that takes little time. Any thread may call it, more than once."""
@@ -222,8 +214,7 @@ class ModelInfo(NamedTuple):
     name: str
     window: int | None = None
     calls_tools: bool | None = None
-    server: str = ""
-    """The program that serves it, such as llamacpp."""
+    server: str = ""  # the program that serves it, such as llamacpp
 
 
 class EmbedderConfig(NamedTuple):

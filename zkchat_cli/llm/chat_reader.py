@@ -16,11 +16,9 @@ from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage
 from zkchat_cli.text.numbers import whole_number
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"})
-ERROR_REASONS = frozenset({"error", "abort"})
-"""Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
+ERROR_REASONS = frozenset({"error", "abort"})  # finish reasons of OpenRouter and of vLLM for an answer that they gave up
 THOUGHT, THOUGHT_END = "<think>", "</think>"
-MAX_ITEMS = 1000
-"""Texts, thoughts or tool calls of an answer: empty ones count neither as progress nor as length."""
+MAX_ITEMS = 1000  # texts, thoughts or tool calls of an answer: empty ones count neither as progress nor as length
 
 
 @dataclass
@@ -28,8 +26,7 @@ class PartialToolCall:
     id: str
     name: str
     arguments: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
-    """Further keys with which the server needs it back."""
+    extra: dict[str, Any] = field(default_factory=dict)  # further keys with which the server needs it back
 
     @property
     def size(self) -> int:
@@ -41,8 +38,7 @@ class ThoughtSplitter:
     """Takes the thoughts out of a text that begins with them in a tag, as servers without a parser for the model send it."""
 
     thinks: bool = False
-    held: str | None = ""
-    """What may belong to a tag; None from the first word of the answer on."""
+    held: str | None = ""  # what may belong to a tag; None from the first word of the answer on
 
     def split(self, text: str) -> tuple[str, str]:
         if self.held is None:
@@ -69,15 +65,11 @@ class ChatReader(ABC):
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self.finish = ""
-        """The finish reason, in the server's own word."""
-        self.ended = False
-        """Whether the final event has come."""
+        self.finish = ""  # the finish reason, in the server's own word
+        self.ended = False  # whether the final event has come
         self.calls: list[PartialToolCall] = []
-        self.hidden_bytes = 0
-        """Size of tool calls, and of reasoning that only the server can read."""
-        self.counts: dict[str, int] = {}
-        """Figures of the usage, under OpenAI's names."""
+        self.hidden_bytes = 0  # size of tool calls, and of reasoning that only the server can read
+        self.counts: dict[str, int] = {}  # figures of the usage, under OpenAI's names
         self.reasoning = ""
         self.started = False
         self._splitter = ThoughtSplitter()

@@ -34,19 +34,13 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", bound=httpx.Client | httpx.AsyncClient)
 
-MAX_BODY = 1_000_000
-"""Bytes of a list of models, and of an error."""
-MAX_LINE = 8_000_000
-"""Bytes of a line of a stream."""
-MAX_NESTED = 200_000
-"""Objects and lists in a JSON document: empty ones take 3 bytes on the wire and 70 in memory."""
-UNCOMPRESSED = {"Accept-Encoding": "identity"}
-"""For each request: a small compressed answer can become a very large one."""
+MAX_BODY = 1_000_000  # bytes of a list of models, and of an error
+MAX_LINE = 8_000_000  # bytes of a line of a stream
+MAX_NESTED = 200_000  # objects and lists in a JSON document: empty ones take 3 bytes on the wire and 70 in memory
+UNCOMPRESSED = {"Accept-Encoding": "identity"}  # for each request: a small compressed answer can become a very large one
 CONNECT_SECONDS = 5.0
-MAX_RETRY_AFTER = 86_400.0
-"""Seconds; a longer time that a server names is not shown."""
-MAX_QUOTE = 200
-"""Characters quoted from a server's error message."""
+MAX_RETRY_AFTER = 86_400.0  # seconds; a longer time that a server names is not shown
+MAX_QUOTE = 200  # characters quoted from a server's error message
 MAX_LISTED_MODELS = 8
 CONTEXT_LENGTH = re.compile(
     r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|n_ctx|request too large"
@@ -104,18 +98,12 @@ class Endpoint:
     check: str
     key: str = field(default="", repr=False)
     check_key: str = "Does it need a key?"
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Sent with each call; they contain the key."""
-    table: str = ""
-    """The table of the provider's settings."""
-    allow_insecure: bool = False
-    """Whether a key may go over plain http to another machine."""
-    key_error: ProviderError | None = None
-    """Why the key cannot be the right one, if that is known before any call."""
-    key_status: str = "needs none"
-    """For the user: which key it has."""
-    is_configured: bool = False
-    """Whether the user has set something for it: an address, a key."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # sent with each call; they contain the key
+    table: str = ""  # the table of the provider's settings
+    allow_insecure: bool = False  # whether a key may go over plain http to another machine
+    key_error: ProviderError | None = None  # why the key cannot be the right one, if that is known before any call
+    key_status: str = "needs none"  # for the user: which key it has
+    is_configured: bool = False  # whether the user has set something for it: an address, a key
     sleep: Callable[[float], None] = time.sleep
     _client: "httpx.Client | None" = field(default=None, init=False)
 

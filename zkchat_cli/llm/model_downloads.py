@@ -10,15 +10,12 @@ from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
 from zkchat_cli.llm.http_client import Endpoint, open_client
 
-HOST = "https://huggingface.co"
-"""Where the models are published; HF_ENDPOINT names a mirror, as for the publisher's own programs."""
-STALL_SECONDS = 60.0
-"""Without a byte, after which a download fails."""
+HOST = "https://huggingface.co"  # where the models are published; HF_ENDPOINT names a mirror, as for the publisher's own programs
+STALL_SECONDS = 60.0  # without a byte, after which a download fails
 
 
 class ModelFile(NamedTuple):
-    path: str
-    """In the publisher's repository."""
+    path: str  # in the publisher's repository
     size: int
     sha256: str
 

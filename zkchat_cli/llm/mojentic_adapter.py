@@ -43,10 +43,8 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
-MAX_DELAY = 120.0
-"""If a server asks to wait longer, the call fails and the user decides."""
-PASSING = frozenset({"server", "rate_limit", "cut"})
-"""Kinds of errors after which another attempt may succeed."""
+MAX_DELAY = 120.0  # if a server asks to wait longer, the call fails and the user decides
+PASSING = frozenset({"server", "rate_limit", "cut"})  # kinds of errors after which another attempt may succeed
 
 
 def retry_delay(error: ProviderError, attempt: int, first_delay: float) -> float | None:

@@ -25,12 +25,10 @@ from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.text.numbers import whole_number
 
 COUNT_SECONDS = 20.0
-LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"
-"""The owner of their models, as they list them."""
+LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"  # the owner of their models, as they list them
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
-CLOSE_SECONDS = 0.1
-"""How long a leaving reader waits for the connection to close."""
+CLOSE_SECONDS = 0.1  # how long a leaving reader waits for the connection to close
 _LIMITED: dict[type, str] = {TextDelta: "the answer", ReasoningDelta: "the reasoning", HiddenPart: "the text of the tool calls"}
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 _log = logging.getLogger(__name__)
@@ -91,24 +89,19 @@ class RemoteModel(Model):
     has_server = True
     plain_excerpts = True
     provider: ClassVar[str]
-    path: ClassVar[str]
-    """Of a call, after the server's address."""
+    path: ClassVar[str]  # of a call, after the server's address
     reader: ClassVar[type[ChatReader]]
-    refusals: ClassVar[tuple[Refusal, ...]] = ()
-    """What it can do without."""
+    refusals: ClassVar[tuple[Refusal, ...]] = ()  # what it can do without
     model: str
     server: Endpoint
     settings: ServerSettings
-    first_delay: float = 1.0
-    """Seconds before the second attempt if the server names none; twice as long before the third."""
+    first_delay: float = 1.0  # seconds before the second attempt if the server names none; twice as long before the third
     window: Window | None = None
     calls_tools: bool | None = None
     known_from: str = "its server"
-    refused: list[Refusal] = field(default_factory=list)
-    """What it has refused once is not sent again."""
+    refused: list[Refusal] = field(default_factory=list)  # what it has refused once is not sent again
     _prepared: bool = False
-    _counts: bool = True
-    """Whether the server counts tokens, as far as that is known."""
+    _counts: bool = True  # whether the server counts tokens, as far as that is known
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ONLY_ENGLISH = (ENGLISH,)
-TOKENS_OF_RUN = 256
-"""Tokens that the model gets at once: more take more memory (600 MB for 2,048) and are hardly faster on one core."""
+TOKENS_OF_RUN = 256  # tokens that the model gets at once: more take more memory (600 MB for 2,048) and are hardly faster on one core
 _SEARCH = "Represent this sentence for searching relevant passages: "
 
 
@@ -78,10 +77,8 @@ class SentenceModel:
 
     path: Path | None
     family: ModelFamily
-    repair: str
-    """What to do about a missing or damaged file."""
-    name: str = ""
-    """The id of zkchat's own model; another has the hash of its files in its id: another file of that name is another model."""
+    repair: str  # what to do about a missing or damaged file
+    name: str = ""  # the id of zkchat's own model; another has the hash of its files in its id: another file of that name is another model
     prepared: Path | None = None
     """Folder for a copy with float32 numbers, which is mapped into memory: it loads in a quarter of the time and takes half of
     the memory (0.05 s instead of 0.2 s, and 110 MB less, for 90 MB of disk)."""

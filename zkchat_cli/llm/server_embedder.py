@@ -12,8 +12,7 @@ from zkchat_cli.vault.search.vector_store import Purpose
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-MAX_VECTORS = 8_000_000
-"""Bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is not enough."""
+MAX_VECTORS = 8_000_000  # bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is not enough
 SECONDS: dict[Purpose, tuple[float, float]] = {"query": (30, 2), "document": (300, 10)}
 """For an answer, and before the second call of a failing server. The first call may load a model, which takes seconds; a batch on a slow
 processor takes minutes."""

@@ -14,8 +14,7 @@ R = TypeVar("R")
 
 STOP: ContextVar[threading.Event | None] = ContextVar("STOP", default=None)
 
-STOP_INTERVAL = 0.1
-"""Seconds between two looks at it."""
+STOP_INTERVAL = 0.1  # seconds between two looks at it
 
 
 def raise_if_stopped() -> None:

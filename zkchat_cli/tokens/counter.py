@@ -41,25 +41,19 @@ _SPLIT = {
 """Where a text is split before tokens are looked up, as tiktoken has it."""
 _MAX_FILE = 10_000_000
 _MAX_CACHED = 10_000
-_SHORT = 300
-"""Characters of a text that is cached itself: hashing it would take longer than all else, and 10,000 of them take 4 MB."""
-_PIECE = 100_000
-"""Characters of a long text to count at once: a longer run of white space would overflow tiktoken's stack."""
+_SHORT = 300  # characters of a text that is cached itself: hashing it would take longer than all else, and 10,000 of them take 4 MB
+_PIECE = 100_000  # characters of a long text to count at once: a longer run of white space would overflow tiktoken's stack
 _COUNTED_BY_LINE = range(2000, _PIECE)
 """Texts of so many characters are counted, and cached, line by line: a summary keeps most of its lines from message to message."""
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 """Both vocabularies end a token here: only white space or a slash can join the line break before it."""
-_SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
-"""The same, or before a space between letters."""
+_SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")  # the same, or before a space between letters
 
-MAX_TEXT = 20_000
-"""Characters of a text for the table; it is slower than the vocabulary."""
+MAX_TEXT = 20_000  # characters of a text for the table; it is slower than the vocabulary
 _MAX_RUN = 1000
 """Bytes of a run without spaces, such as Chinese text, or of a table's spaces: the time to merge it grows with its square, to 12 ms."""
-_MAX_LOOKUPS = 40_000
-"""Looking up more different tokens takes longer than loading the vocabulary."""
-_NO_TOKEN = 1 << 32
-"""Greater than all ranks."""
+_MAX_LOOKUPS = 40_000  # looking up more different tokens takes longer than loading the vocabulary
+_NO_TOKEN = 1 << 32  # greater than all ranks
 _CLASSES = {
     r"\p{Lu}\p{Lt}": "A-Z",
     r"\p{Ll}": "a-zſ",
@@ -73,12 +67,9 @@ _CLASSES = {
 _REPLACEMENTS = {"Lu": "A", "Lt": "A", "Ll": "a", "Lm": "ª", "Lo": "ª", "M": "\u0300", "N": "0", "Z": "\t"}
 """A category of characters beyond ASCII, or its first letter, and what replaces them; all others become punctuation."""
 
-CALLS = 10
-"""A factor of a calibration sinks to the mean of about this many measurements."""
-MIN_TEXT = 100
-"""Tokens of text that show how a model counts: with fewer, what its template adds would matter too much."""
-MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
-"""A factor beyond these is taken for a mistake."""
+CALLS = 10  # a factor of a calibration sinks to the mean of about this many measurements
+MIN_TEXT = 100  # tokens of text that show how a model counts: with fewer, what its template adds would matter too much
+MIN_FACTOR, MAX_FACTOR = 0.5, 5.0  # a factor beyond these is taken for a mistake
 
 
 class Encoder(Protocol):
@@ -117,11 +108,9 @@ class TokenCounter:
     def __init__(self, encoding: str = ENCODINGS[0], load: Callable[[str], Encoder] = open_encoder) -> None:
         self.encoding = encoding
         self.factor = self.tool_factor = 1.0
-        self.estimated = False
-        """Whether the model has another vocabulary."""
+        self.estimated = False  # whether the model has another vocabulary
         self._load = load
-        self._counts: dict[str | bytes, int] = {}
-        """Of short texts, and of the hashes of longer ones."""
+        self._counts: dict[str | bytes, int] = {}  # of short texts, and of the hashes of longer ones
 
     def load_vocabulary(self) -> None:
         """Load what only long texts need, in 0.2 s."""

@@ -8,8 +8,7 @@ from zkchat_cli.vault.search.vector_store import Embedder
 
 NAME = "all-MiniLM-L6-v2"
 FOLDER = Path(__file__).with_name("data") / NAME
-PREPARED = f"{NAME}-8199be6f"
-"""The beginning of the model's SHA-256: another model would need another copy."""
+PREPARED = f"{NAME}-8199be6f"  # the beginning of the model's SHA-256: another model would need another copy
 
 
 def _open(config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:

@@ -34,21 +34,18 @@ COUNTED_PARTS = frozenset({"model", "messages", "system", "tools", "tool_choice"
 SEARCH_RESULTS_REFUSAL = Refusal(re.compile(r"search_result|citations", re.IGNORECASE), lambda _: None)
 """Of a server that does not know search results; `full_body` sends text instead."""
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
-PROVIDER_NAME = "anthropic"
-"""Marks reasoning that goes back to Anthropic only."""
+PROVIDER_NAME = "anthropic"  # marks reasoning that goes back to Anthropic only
 CACHE_MARKER = {"type": "ephemeral"}
 THINKING_BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 24_576, "xhigh": 32_768, "max": 48_000}
 """Tokens for thinking, for models that need a number: at least 1024, and less than the longest answer."""
 MIN_THINKING_BUDGET = 1024
 MIN_ANSWER = 4096
-MAX_ANSWER = 64_000
-"""Tokens of answer to request, thinking included, unless the user sets a number."""
+MAX_ANSWER = 64_000  # tokens of answer to request, thinking included, unless the user sets a number
 MAX_ANSWER_OF_OLDER = 8192
 OMITTED = "[Earlier messages are left out.]"
 _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 
-LONGEST_QUOTE = 160
-"""Characters of a cited line that are quoted in the answer."""
+LONGEST_QUOTE = 160  # characters of a cited line that are quoted in the answer
 _NUMBER = re.compile(r"\[(\d{1,9})\]")
 _QUOTE_MARKS = re.compile('[“”„«»‹›"「」『』|`]')
 _LINE = re.compile(r".*\S.*(?:\n\s*)*")
@@ -75,8 +72,7 @@ class AnthropicReader(ChatReader):
         super().__init__(endpoint)
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
         self._message: Any = None
-        self._citations: list[Mapping[str, Any]] = []
-        """Of the block of text that is being written."""
+        self._citations: list[Mapping[str, Any]] = []  # of the block of text that is being written
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         match event["type"]:

@@ -22,8 +22,7 @@ from zkchat_cli.text.numbers import whole_number
 DEFAULT_MAX_WINDOW = 32768
 """Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds what many machines have."""
 
-PROVIDER_NAME = "ollama"
-"""Marks reasoning that goes back to Ollama only."""
+PROVIDER_NAME = "ollama"  # marks reasoning that goes back to Ollama only
 THINK_VALUES: dict[Effort, str | bool] = {
     "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high",
 }  # fmt: skip

@@ -36,8 +36,7 @@ from zkchat_cli.llm.remote_model import KeyedProvider, KeyedSettings, Refusal, R
 from zkchat_cli.models import PromptMessage, ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
-CHAT, RESPONSES = "openai", "openai/responses"
-"""Mark reasoning that goes back to the same API only."""
+CHAT, RESPONSES = "openai", "openai/responses"  # mark reasoning that goes back to the same API only
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
 """Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
 
@@ -58,12 +57,10 @@ INPUT_TOKENS = {
 """The largest prompt of OpenAI's models in tokens, by the beginning of their names; the longest that fits counts. OpenAI lists none."""
 _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
 """Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
-_REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
-"""Prefixes of OpenAI's models that take no temperature."""
+_REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")  # prefixes of OpenAI's models that take no temperature
 _NEVER_REASONING = ("gpt-3", "gpt-4", "chatgpt", "gpt-5-chat")
 """Prefixes of models that refuse settings of reasoning; others that do are called again without."""
-_MIN_ANSWER = 16
-"""The smallest `max_output_tokens` that OpenAI accepts."""
+_MIN_ANSWER = 16  # the smallest `max_output_tokens` that OpenAI accepts
 _WITHOUT_TOOLS = (
     *("chatgpt-4o", "gpt-4o-search", "gpt-4o-mini-search", "gpt-5-search", "o1-mini", "o1-preview"),
     *("smollm", "tinyllama", "llama-2", "llama2", "vicuna", "gemma-2", "gemma2", "phi-2", "phi-3", "phi3", "stablelm", "olmo"),
@@ -206,8 +203,7 @@ class ResponsesReader(ChatReader):
         super().__init__(endpoint)
         self._items: list[dict[str, Any]] = []
         """The finished items of the output: reasoning as it came, and of others what the message itself does not have."""
-        self._streamed = 0
-        """Characters of the current item that have come in pieces."""
+        self._streamed = 0  # characters of the current item that have come in pieces
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         match event.get("type"):
