@@ -75,7 +75,7 @@ def test_invalid_address_is_not_called(protocol: Protocol, address: str) -> None
 def test_silence_before_the_first_word_is_a_timeout(server: ModelServer, protocol: Protocol, silence: Reply) -> None:
     answer = protocol.ask(server, silence, timeout=0.2)
     assert (answer.error.kind, len(server.asked)) == ("timeout", 1)
-    assert "did not answer within 0.2 s" in answer.error.message
+    assert "sent nothing for 0.2 s" in answer.error.message
     assert "timeout" in answer.error.hint
 
 
@@ -83,7 +83,7 @@ def test_silence_before_the_first_word_is_a_timeout(server: ModelServer, protoco
 def test_silence_within_an_answer_is_a_timeout(server: ModelServer, protocol: Protocol) -> None:
     answer = protocol.ask(server, Reply([protocol.begin("A filter"), 5.0]), stall_timeout=0.2)
     assert (answer.error.kind, answer.text, len(server.asked)) == ("timeout", "A filter", 1)
-    assert "in the middle of its answer" in answer.error.message
+    assert "sent nothing for 0.2 s" in answer.error.message
 
 
 @pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, ANTHROPIC], ids=lambda protocol: protocol.name)
@@ -277,8 +277,7 @@ def test_text_before_a_fault_is_kept_and_the_call_is_not_repeated(
 def test_connection_closed_before_the_first_word_is_tried_three_times(server: ModelServer, protocol: Protocol, body: list[Any]) -> None:
     answer = protocol.ask(server, Reply(body))
     assert (answer.error.kind, len(server.asked)) == ("cut", 3)
-    assert "before its first word" in answer.error.message
-    assert "for the rest" not in answer.error.hint
+    assert "broke the answer off" in answer.error.message
 
 
 @BOTH

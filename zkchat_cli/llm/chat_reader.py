@@ -37,27 +37,29 @@ class PartialToolCall:
 class ThoughtSplitter:
     """Takes the thoughts out of a text that begins with them in a tag, as servers without a parser for the model send it."""
 
-    thinks: bool = False
-    held: str | None = ""  # what may belong to a tag; None from the first word of the answer on
+    thinks: bool | None = None  # None until enough has come to tell
+    held: str = ""  # what may belong to a tag
 
     def split(self, text: str) -> tuple[str, str]:
-        if self.held is None:
+        if self.thinks is False:
             return text, ""
-        text, self.held = self.held + text, ""
-        if not self.thinks:
-            text = text.lstrip()
-            if not text.startswith(THOUGHT):
-                self.held = text if THOUGHT.startswith(text) else None
-                return (text if self.held is None else ""), ""
-            self.thinks, text = True, text.removeprefix(THOUGHT)
-        thought, end, rest = text.partition(THOUGHT_END)
+        self.held += text
+        if self.thinks is None:
+            self.held = self.held.lstrip()
+            if THOUGHT.startswith(self.held):
+                return "", ""
+            self.thinks, text = self.held.startswith(THOUGHT), self.held
+            self.held = text.removeprefix(THOUGHT) if self.thinks else ""
+            if not self.thinks:
+                return text, ""
+        thought, end, rest = self.held.partition(THOUGHT_END)
         if end:
-            self.thinks = False
+            self.thinks, self.held = None, ""
             answer, more = self.split(rest)
             return answer, thought + more
-        size = next((n for n in range(len(THOUGHT_END), 0, -1) if text.endswith(THOUGHT_END[:n])), 0)
-        self.held = text[len(text) - size :]
-        return "", text[: len(text) - size]
+        size = max(0, len(self.held) - len(THOUGHT_END) + 1)
+        thought, self.held = self.held[:size], self.held[size:]
+        return "", thought
 
 
 class ChatReader(ABC):
@@ -104,13 +106,12 @@ class ChatReader(ABC):
             text, thought = self._splitter.split(sent)
             self.reasoning += reasoning
         except UNREADABLE as e:
-            if not self.started:
-                what = "a web page instead of JSON" if line.lstrip()[:1] == b"<" else "something that is not a model's answer"
-                raise self.endpoint.error("bad_answer", f"answered with {what}", self.endpoint.check) from e
-            if line.endswith(b"\n"):
-                problem = "sent something in its answer that cannot be read"
-                raise self.endpoint.error("bad_answer", problem, "Ask again, or try another model.") from e
-            return
+            if self.started and not line.endswith(b"\n"):  # cut off
+                return
+            what = "a web page instead of JSON" if line.lstrip()[:1] == b"<" else "something that cannot be read"
+            raise self.endpoint.error(
+                "bad_answer", f"answered with {what}", f"Ask again, or try another model. {self.endpoint.check}"
+            ) from e
         self.started = self.started or bool(sent or reasoning or self.calls)
         if self.hidden_bytes > hidden:
             yield HiddenPart(self.hidden_bytes - hidden)
@@ -119,13 +120,13 @@ class ChatReader(ABC):
     def end(self) -> Iterator[Delta]:
         """The deltas at the end of the response. Raises ProviderError for an answer that is incomplete."""
         if not self.finish:
-            raise self.endpoint.cut_off("it ended without a final event", started=self.started)
+            raise self.endpoint.cut_off("it ended without a final event")
         if self.finish == "content_filter":
             raise self.endpoint.content_filtered()
         if self.finish in ERROR_REASONS:
-            raise self.endpoint.cut_off(f"the server gave up ({self.finish})", started=self.started)
-        held = self._splitter.held or ""
-        yield from _parts("", held) if self._splitter.thinks else _parts(held, "")
+            raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
+        held, thinks = self._splitter.held, self._splitter.thinks
+        yield from _parts("" if thinks else held, held if thinks else "")
         reason: FinishReason = "length" if self.finish in LENGTH_REASONS else "stop"
         calls = tuple(parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls)
         if calls and calls[-1].malformed is not None and reason == "length":

@@ -138,20 +138,14 @@ class Endpoint:
     def unreachable(self, cause: BaseException) -> ProviderError:
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
 
-    def answer_timeout(self, seconds: float, *, started: bool) -> ProviderError:
-        """No data arrived for so long, before the answer or, if it had `started`, within it."""
-        if started:
-            return self.error("timeout", f"stopped in the middle of its answer, for {seconds:g} s", "Ask again for the rest.")
-        return self.error(
-            "timeout", f"did not answer within {seconds:g} s", "Try again: a model may still be loading. Or raise its timeout."
-        )
+    def silent(self, seconds: float) -> ProviderError:
+        """No data arrived for so long, before the answer or within it."""
+        return self.error("timeout", f"sent nothing for {seconds:g} s", "Try again: a model may still be loading. Or raise its timeout.")
 
-    def cut_off(self, cause: BaseException | str, *, started: bool = True) -> ProviderError:
-        """The connection ended before the answer was complete or, if it had not `started`, before its first word."""
+    def cut_off(self, cause: BaseException | str) -> ProviderError:
+        """The connection ended before the answer was complete."""
         why = cause if isinstance(cause, str) else root_cause(cause)
-        if not started:
-            return self.error("cut", f"closed the connection before its first word: {why}", f"Try again. {self.check}")
-        return self.error("cut", f"broke the answer off: {why}", "Ask again for the rest.")
+        return self.error("cut", f"broke the answer off: {why}", f"Ask again. {self.check}")
 
     def content_filtered(self, quoted: str = "") -> ProviderError:
         problem = f"stopped the answer by its content filter{quoted}"
@@ -257,7 +251,7 @@ class Endpoint:
         try:
             return json.loads(wait_for(answered, seconds))
         except TimeoutError:
-            raise self.answer_timeout(seconds, started=False) from None
+            raise self.silent(seconds) from None
         except (ValueError, RecursionError) as e:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
         finally:

@@ -78,7 +78,7 @@ async def stream_chat(model: "RemoteModel", body: dict[str, Any], reader: ChatRe
     except (httpx.ConnectTimeout, httpx.ConnectError, httpx.ProxyError) as e:
         raise server.unreachable(e) from e
     except httpx.TransportError as e:
-        raise server.cut_off(e, started=reader.started) from e
+        raise server.cut_off(e) from e
 
 
 async def _read_error(response: httpx.Response, model: "RemoteModel") -> ProviderError:

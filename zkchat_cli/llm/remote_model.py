@@ -263,8 +263,7 @@ def stream_in_thread(
 
     thread = threading.Thread(target=run, name="model call", daemon=True)
     thread.start()
-    started, rooms = False, dict.fromkeys(_LIMITED, max_bytes)
-    seconds, deadline = timeout, time.monotonic() + timeout
+    rooms, seconds, deadline = dict.fromkeys(_LIMITED, max_bytes), timeout, time.monotonic() + timeout
     try:
         while True:
             raise_if_stopped()
@@ -273,7 +272,7 @@ def stream_in_thread(
             except queue.Empty:
                 if time.monotonic() < deadline:
                     continue
-                delta = base.StreamFailed(endpoint.answer_timeout(seconds, started=started))
+                delta = base.StreamFailed(endpoint.silent(seconds))
             match delta:
                 case HiddenPart(size):
                     rooms[HiddenPart] -= size
@@ -289,8 +288,7 @@ def stream_in_thread(
                 notice = f"{too_long} became longer than {max_bytes:,} bytes and was cut there"
                 yield base.StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
                 return
-            started = started or not isinstance(delta, HiddenPart)
-            seconds = stall_timeout if started else timeout
+            seconds = seconds if isinstance(delta, HiddenPart) else stall_timeout
             deadline = time.monotonic() + seconds
     finally:
         with suppress(RuntimeError):  # the call has ended, and its loop is closed

@@ -255,7 +255,7 @@ class ResponsesReader(ChatReader):
         """Take the end of a response; returns the text that has not come before."""
         status = text_of(response.get("status"))
         if status in ("failed", "cancelled"):
-            raise self.endpoint.error_from_stream(response) or self.endpoint.cut_off(f"the server gave up ({status})", started=self.started)
+            raise self.endpoint.error_from_stream(response) or self.endpoint.cut_off(f"the server gave up ({status})")
         text = "" if self._items else "".join(self._end_item(item) for item in response.get("output") or ())
         self.count_usage(response.get("usage"), "input_tokens", "output_tokens")
         self.ended, self.finish = True, text_of((response.get("incomplete_details") or {}).get("reason")) or "stop"
