@@ -97,3 +97,10 @@ def test_print_changes_nothing_and_an_unknown_client_names_the_known_ones(user: 
     assert not (tmp_path / ".config").exists()
     done = user("mcp", "install", "emacs")
     assert (done.exit_status, "The clients are claude-code, codex, cursor, zed, vscode." in done.err) == (2, True)
+
+
+def test_the_skill_is_written_where_the_client_reads_it(user: Program, tmp_path: Path) -> None:
+    user("mcp", "install", "claude-code", "--skill")
+    _, header, text = (tmp_path / ".claude" / "skills" / "zkchat" / "SKILL.md").read_text().split("---\n")
+    assert re.match(r"name: zkchat\ndescription: .{50,1024}\n", header)
+    assert all(tool in text for tool in ("search_notes", "read_note", "verify_quotations"))

@@ -145,6 +145,7 @@ OPENERS = {
     "exporters/html/__init__.py": "the package's own template",
     "app/settings.py": "the package's own notes",
     "cli/app.py": "os.devnull",
+    "cli/commands/mcp.py": "the package's own skill",
     "terminal/screen.py": "os.devnull",
     "logging_setup.py": "opens to write",
     "store/repair.py": "locks",

@@ -1,10 +1,11 @@
 """The options and arguments that several commands share, declared once, with the values that a shell completes.
 
-Completions import what they need when they are called, so that declaring the options stays cheap. They have no descriptions: shells
-evaluate parts of these, and a conversation's title may contain anything.
+Completions import what they need when they are called, so that declaring the options stays cheap. Shells evaluate parts of what they are
+given, so help texts that contain a user's words are reduced to harmless characters.
 """
 
 import os
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,13 +13,15 @@ from typing import Annotated, Any
 import typer
 
 MAX_CONVERSATIONS = 50
+_UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
 
 
 def complete_agents(incomplete: str) -> list[str]:
     from zkchat_cli import paths
     from zkchat_cli.agents import loader
 
-    return [name for name in loader.list_names(paths.app_paths(os.environ).agents_folder) if name.startswith(incomplete.lower())]
+    names = loader.list_names(paths.app_paths(os.environ).agents_folder)
+    return [name for name in names if name.startswith(incomplete.lower())]
 
 
 def complete_models(incomplete: str) -> list[str]:
@@ -30,25 +33,32 @@ def complete_models(incomplete: str) -> list[str]:
     return [name for name in (*names, *(f"openai/{model}" for model in INPUT_TOKENS)) if name.startswith(incomplete)]
 
 
-def complete_settings(incomplete: str) -> list[str]:
+def complete_settings(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.config import loader
     from zkchat_cli.llm.providers import settings_schema
 
-    return [key for key in loader.default_values(settings_schema()) if key.startswith(incomplete)]
+    schema = settings_schema()
+    keys = [key for key in loader.default_values(schema) if key.startswith(incomplete)]
+    return [(key, _shell_safe(loader.describe_setting(key, schema))) for key in keys]
 
 
-def complete_conversations(incomplete: str) -> list[str]:
+def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.paths import app_paths
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
-        return [each.id for each in store.conversations(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
+        found = [each for each in store.conversations(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
+    return [(each.id, _shell_safe(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
+
+
+def _shell_safe(text: str) -> str:
+    return " ".join(_UNSAFE.sub(" ", text.replace("'", "’")).split())
 
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
+_MODEL_HELP = "Model to use; `offline` needs no server."
 ModelOption = Annotated[
-    str | None,
-    typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help="Model; `offline` needs no server.", autocompletion=complete_models),
+    str | None, typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help=_MODEL_HELP, autocompletion=complete_models)
 ]
 ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

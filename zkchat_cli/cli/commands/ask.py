@@ -26,15 +26,23 @@ COMMAND = command_group()
 @command(
     COMMAND,
     *options.PROMPT,
-    epilog=examples('git log -5 | zkchat ask "which of my notes does this touch?"', 'zkchat ask @plan.md "what is missing?"'),
+    epilog=examples(
+        'zkchat ask "what did I decide about the roof?"',
+        'git log -5 | zkchat ask "which of my notes does this touch?"',
+        'zkchat ask @plan.md "what is missing?"',
+    ),
 )
 def ask(
     ctx: CommandContext,
     prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; piped text comes before it.")] = None,
-    continue_: Annotated[bool, typer.Option("--continue", "-c", help="Continue the latest conversation, or an answer cut off.")] = False,
+    continue_: Annotated[
+        bool, typer.Option("--continue", "-c", help="Continue the latest conversation; without PROMPT, finish an answer that was cut off.")
+    ] = False,
     cid: options.ConversationOption = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
-    stream_json: Annotated[bool, typer.Option("--stream-json", help="Print a JSON event per line; the last is that of --json.")] = False,
+    stream_json: Annotated[
+        bool, typer.Option("--stream-json", help="Print one JSON event per line; the last is what --json prints.")
+    ] = False,
     show_context: Annotated[bool, typer.Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,

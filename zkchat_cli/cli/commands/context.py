@@ -170,7 +170,9 @@ def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
     format_: Annotated[str, typer.Option("--format", metavar="F", help="md, html, json or context (the next call).")] = "md",
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, all of it or nothing.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
+    ] = None,
 ) -> None:
     """Export a conversation as Markdown, HTML or JSON (lossless), or export the request of the next model call."""
     from zkchat_cli import exporters
@@ -200,8 +202,12 @@ def export(
 def import_(
     ctx: CommandContext,
     path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.")] = None,
-    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="A zkchat export or list of messages; - for a pipe.")] = None,
-    program: Annotated[str | None, typer.Option("--from", metavar="PROGRAM", help="claude-code or codex.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")
+    ] = None,
+    program: Annotated[
+        str | None, typer.Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program.")
+    ] = None,
 ) -> None:
     """Import conversations: a whole file or, on an error, nothing of it. What was imported before is left out."""
     if file is not None and program is None and path is None:

@@ -21,6 +21,7 @@ COMMAND = command_group("Serve the notes to other programs over the Model Contex
 TOKEN_VARIABLE = "ZKCHAT_MCP_TOKEN"
 CLIENTS = ("claude-code", "codex", "cursor", "zed", "vscode")
 NAME = "zkchat"
+SKILL_FILE = Path(__file__).parents[2] / "mcp" / "SKILL.md"
 MAX_BYTES = 50_000_000  # largest file that is read: Claude Code keeps the history of its projects in the file, too
 _UNCHANGED = "Nothing was changed. --print shows what to add."
 _COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
@@ -28,12 +29,13 @@ _COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]
 
 
 class McpClient(NamedTuple):
-    """A program: its name, its configuration file, the table of servers there, and further fields of an entry."""
+    """A program: its name, its configuration file, the table of servers there, further fields of an entry, and the file for a skill."""
 
     title: str
     file: Path
     table: str
     entry_fields: Mapping[str, object]
+    skill_file: Path
 
 
 @command(COMMAND, "vault", "config_file", default=True, epilog=examples("zkchat mcp", "zkchat mcp install claude-code"))
@@ -86,6 +88,7 @@ def install(
         str, typer.Argument(metavar="CLIENT", help=f"{', '.join(CLIENTS[:-1])} or {CLIENTS[-1]}.", autocompletion=lambda: list(CLIENTS))
     ],
     print_only: Annotated[bool, typer.Option("--print", help="Print what to add to its configuration, and change nothing.")] = False,
+    skill: Annotated[bool, typer.Option("--skill", help="Write a skill, too, that tells agents when to search, cite and verify.")] = False,
 ) -> None:
     """Add the server to the configuration of a program, with a backup."""
     import difflib
@@ -100,34 +103,41 @@ def install(
     program = [sys.executable, "-P", "-m", "zkchat_cli", "mcp", "--vault", root]  # -P: no modules from the folder that the client works in
     if ctx.shared["config_file"]:
         program += ["--config", str(ctx.shared["config_file"].resolve())]
-    before = "" if print_only else _read_text(target.file)
-    text = _text_with_server(target, program, before)
-    if print_only:
-        ctx.screen.print(text.rstrip())
-        ctx.screen.remark(f"{target.title} reads it from {target.file}")
-    elif before == text:
-        ctx.screen.remark(f"{target.file} has it already: nothing was changed.")
-    else:
-        backup = _write_with_backup(target.file, text, factory.now())
-        diff = difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm="")
-        ctx.screen.print("\n".join(diff))
-        ctx.screen.remark(f"{target.file} was changed; the old one is {backup}" if backup else f"{target.file} was written")
+    old = "" if print_only else _read_text(target.file)
+    files = {target.file: _text_with_server(target, program, old)}
+    if skill:
+        files[target.skill_file] = SKILL_FILE.read_text()
+    for file, text in files.items():
+        if print_only:
+            ctx.screen.print(text.rstrip())
+            ctx.screen.remark(f"{target.title} reads it from {file}")
+        elif (before := _read_text(file)) == text:
+            ctx.screen.remark(f"{file} has it already: nothing was changed.")
+        else:
+            backup = _write_with_backup(file, text, factory.now())
+            diff = difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm="")
+            ctx.screen.print("\n".join(diff))
+            ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
+    if not print_only:
         ctx.screen.remark(f"Restart {target.title} to use it.")
 
 
 def _known_client(name: str, env: Mapping[str, str], home: Path) -> McpClient:
     import platformdirs
 
+    skill = Path("skills", NAME, "SKILL.md")
+    shared_skill = home / ".agents" / skill
     zed = Path(env["APPDATA"]) / "Zed" if os.name == "nt" else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
     code = platformdirs.user_config_path("Code", appauthor=False, roaming=True)
     claude_home = Path(env.get("CLAUDE_CONFIG_DIR") or home)
+    claude_skill = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / skill
     codex_home = Path(env.get("CODEX_HOME") or home / ".codex")
     clients = {
-        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}),
-        "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}),
-        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}),
-        "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}),
-        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}),
+        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skill),
+        "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skill),
+        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill),
+        "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}, shared_skill),
+        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill),
     }
     return clients[name]
 
