@@ -125,7 +125,7 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
         ("--help", HEAVY),
         ("--version", HEAVY),
         ("config path", ("tomlkit", "zkchat_cli.config.schema", "zkchat_cli.app.factory")),
-        ("context memory", ("zkchat_cli.chat.turn_pipeline", "zkchat_cli.citations.marks", "zkchat_cli.llm.remote_model", "tiktoken")),
+        ("context memory", ("zkchat_cli.chat.turn_runner", "zkchat_cli.citations.marks", "zkchat_cli.llm.remote_model", "tiktoken")),
         ("vault search filter", ("numpy", "httpx", "onnxruntime", "tokenizers")),
         ("ask filter", {*HEAVY, *UNUSED_OFFLINE} - {"pydantic", "sqlite3", "Stemmer"}),
     ],

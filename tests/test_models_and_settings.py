@@ -54,7 +54,7 @@ def test_verbose_writes_a_private_log_and_says_where(zkchat: Program) -> None:
     file = zkchat.home / "data" / logging_setup.LOG_NAME
     assert (done.exit_status, f"zkchat: the log is {file}\n") == (0, done.err)
     assert file.stat().st_mode & 0o777 == 0o600
-    assert "zkchat_cli.chat.turn_runner: asking offline" in file.read_text()
+    assert "zkchat_cli.chat.model_call: asking offline" in file.read_text()
 
 
 def test_without_verbose_or_a_store_no_log_is_written(zkchat: Program) -> None:

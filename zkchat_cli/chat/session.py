@@ -116,10 +116,10 @@ class ZkChatSession:
         runtime, user_input, notices = self._resolve_mention(user_input)
         if self.services.external is not None:
             notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
-        from zkchat_cli.chat.turn_pipeline import TurnPipeline  # 40 ms, for which the budget bar does not wait
+        from zkchat_cli.chat.turn_runner import TurnRunner  # 40 ms, for which the budget bar does not wait
 
-        pipeline = TurnPipeline(self.services, self._state, self._prompts, self._recorder, self._messages)
         self._turn = turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
+        runner = TurnRunner(self.services, self._state, self._prompts, self._recorder, self._messages, turn, user_input)
         try:
             with turn.timer("prepare"):
                 if self.services.clock() >= self._scan_valid_until:  # else that was done a moment ago
@@ -133,7 +133,7 @@ class ZkChatSession:
                     self._rebuild_reason = None
                 if retry_of is not None:
                     self._state.branch_off(retry_of.parent_id)
-            yield from pipeline.run(turn, user_input, notices)
+            yield from runner.run(notices)
         finally:
             if self.runtime is own:
                 self.runtime = self._calibrated(own.learn_from(turn.runtime))
@@ -219,7 +219,7 @@ class ZkChatSession:
         """Do in advance what the next question would wait for; see PromptBuilder."""
         import numpy  # noqa: F401  as in RecallIndex
 
-        import zkchat_cli.chat.turn_pipeline  # noqa: F401  as in _run_turn
+        import zkchat_cli.chat.turn_runner  # noqa: F401  as in _run_turn
 
         self._prompts.warm_up(self.runtime)
         self._messages.warm_up()

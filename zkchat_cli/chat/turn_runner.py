@@ -1,53 +1,51 @@
-"""Runs the model and its tools in a loop: call the model, run the tools that it calls (tool_executor.py), call it again with the
-results, until it answers.
+"""One turn from the user's input to the stored answer: store the question, compact if due, run the model and its tools in a loop until it
+answers, verify, store the turn.
 
 The prompt is built within budget before each call. Whatever a model does (unknown tools, arguments that are not JSON, endless tool
-calls), the turn's messages stay well-formed: each tool call is followed by its result.
+calls), the turn's messages stay well-formed: each tool call is followed by its result. Closing the generator (Ctrl-C) stops the model and
+stores the partial answer as unfinished; a failure leaves the question stored and marked.
 """
 
-import json
-import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from zkchat_cli import events
 from zkchat_cli.chat.compactor import Compactor
+from zkchat_cli.chat.model_call import call_model, count_by_server, learn_count
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.runtime import SessionServices
+from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import MIN_TOOL_TOKENS, ToolCallRunner
-from zkchat_cli.chat.turn import TurnInProgress, TurnRecorder, storable_call, storable_thinking, stored_message
-from zkchat_cli.citations.marks import CitationMark, CitationMarkParser
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, TurnRecorder, stored_message
+from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
+from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.prompt_assembly import advise_on_size
-from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind, StoreError
-from zkchat_cli.llm.base import (
-    Model,
-    Request,
-    StreamFailed,
-    StreamFinished,
-    Window,
+from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind, StoreError, VaultError, ZkchatError
+from zkchat_cli.llm.base import Window
+from zkchat_cli.models import (
+    ContentChunk,
+    DocumentReference,
+    FinishReason,
+    MessageStatus,
+    Prompt,
+    RetrievalMode,
+    ToolCall,
+    TurnReport,
+    sum_usage,
 )
-from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, ToolCall, sum_usage
-from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
+from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
+from zkchat_cli.text.truncate import truncate
 
-_log = logging.getLogger(__name__)
 RETRY_SHARE = 0.7
 """Share of a prompt refused as too long that is sent the second time, where the server does not tell its limit."""
 MOST_REFUSED = 1
 """Replies with calls after the last round of tools, each of which is told to answer, before the turn fails."""
 ANSWERABLE_REFUSALS = ("context_length", "no_tools")
 """Refusals after which another prompt may be accepted."""
-MIN_CUT = 2000
-"""Tokens of a prompt, without its tools, that every server has room for."""
-MOST_LEFT = 0.5
-"""Share of the tokens by our count below which a prompt was cut: no model's tokens are twice as long as those that we count."""
 MAX_COUNTS = 6
 """How often a prompt that its server counts as too long is made smaller: another selection may have other languages."""
-DecideDocuments = Callable[[RetrievalMode | None], Sequence[events.Notice]]
-"""Decides again who searches the notes for the question (None: as was asked for), and which documents fit."""
 
 
 @dataclass
@@ -56,18 +54,71 @@ class TurnRunner:
     state: ConversationState
     prompts: PromptBuilder
     recorder: TurnRecorder
+    messages: UserMessageBuilder
     turn: TurnInProgress
-    decide_documents: DecideDocuments
+    user_input: UserInput
     retrieval: RetrievalMode | None = None
     """Who searches the notes after the server has refused tools."""
     answered_refusals: set[ProviderErrorKind] = field(default_factory=set)
     """Refusals that were answered by another call; none is twice."""
+    reported: set[events.Notice] = field(default_factory=set)
+    """Problems with documents that the user was told."""
 
-    def __post_init__(self) -> None:
-        self._tool_calls = ToolCallRunner(self.services, self.state, self.prompts, self.turn)
+    def run(self, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
+        """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
+        turn = self.turn
+        self._tool_calls = ToolCallRunner(self.services, self.state, self.prompts, turn)
+        with turn.timer("prepare"):
+            self._bare = self.messages.build_bare(turn.runtime, self.user_input)
+        with turn.timer("store"):
+            problems = self.recorder.begin(self._bare)
+            self.prompts.memory(turn.runtime).begin_turn(self.state.conversation.id, self._bare.id)
+        turn.messages.append(self._bare)
+        try:
+            with turn.timer("model"):  # before the documents: how much of them fits depends on the window
+                prepare_model(turn.runtime.model)
+                turn.calibration = self.services.store.calibration(turn.runtime.model.name)
+                turn.runtime = turn.runtime.calibrated(turn.calibration)
+            self._references, self._with_tools = self.state.references.copy(), turn.runtime
+            warnings = self._decide_documents()
+            yield events.MessageStored(turn.user.id, turn.user.references)
+            yield from (*notices, *warnings, *problems)
+            finish = yield from self._answer()
+            yield from self._complete(finish)
+        except (GeneratorExit, KeyboardInterrupt):
+            if not turn.closed:
+                self._close("unfinished", "cancelled")
+            else:  # closed after the last event, or stopped in the middle of storing
+                with suppress(StoreError):
+                    self.recorder.store_pending()
+            raise
+        except Exception as e:
+            if turn.closed:  # it is in the history, and must not be so twice
+                raise
+            writing = {tool.name for tool in turn.runtime.tools if tool.writes}
+            changed = any(run.ok and run.name in writing for run in turn.runs)  # then it is sent again, so that nothing is done twice
+            notices = self._close("unfinished" if changed else "failed", "error")
+            if not isinstance(e, ZkchatError):  # a defect of zkchat
+                raise
+            yield from notices
+            yield events.TurnFailed(e, turn.user.id, turn.text)
 
-    def run(self) -> Generator[events.Event, None, FinishReason]:
-        """Yields events; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
+    def _decide_documents(self) -> list[events.Notice]:
+        """Decide who searches the notes for the question, and which documents fit, by what is known of the model now. Returns what to tell
+        the user that was not told before."""
+        turn = self.turn
+        with turn.timer("prepare"):
+            self.state.references = self._references.copy()
+            runtime = replace(turn.runtime, tools=self._with_tools.tools, instructions=self._with_tools.instructions)
+            turn.runtime = self.messages.with_retrieval(runtime, self.retrieval or self.user_input.retrieval)
+            message, warnings = self.messages.add_documents(turn.runtime, self._bare, self.user_input, self.state.references)
+            turn.messages[0] = message
+        new = [warning for warning in warnings if warning not in self.reported]
+        self.reported.update(new)
+        return new
+
+    def _answer(self) -> Generator[events.Event, None, FinishReason]:
+        """Model and tools; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
         PromptTooLarge if the message itself is too large.
 
         The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window, and is told so."""
@@ -123,7 +174,7 @@ class TurnRunner:
                 problem = f"{turn.runtime.model.name} called more tools than its window has room for: {e.message}"
                 raise ProviderError("bad_answer", problem, "Ask it differently, or raise context.max_tokens.") from e
             try:
-                return (yield from self._call_model(prompt))
+                return (yield from call_model(turn, prompt, self.prompts, self.state))
             except ProviderError as e:
                 if turn.text or e.kind not in ANSWERABLE_REFUSALS or (e.kind == "no_tools" and len(turn.messages) > 1):
                     raise
@@ -140,12 +191,12 @@ class TurnRunner:
             if (due := prompt.usage.compaction).due:
                 yield from self._compact(due.reason or "", ask=ask)
                 prompt = self._build_prompt()
-            counted, ask = _count_by_server(turn, prompt), False
+            counted, ask = count_by_server(turn, prompt), False
             if counted is None or counted <= prompt.usage.effective_limit:
                 return prompt
-            _learn_count(turn, prompt, counted)
+            learn_count(turn, prompt, counted)
             if len(turn.messages) == 1:
-                yield from self.decide_documents(self.retrieval)
+                yield from self._decide_documents()
         problem = f"the prompt needs {counted:,} tokens, and its limit is {prompt.usage.effective_limit:,}"
         raise PromptTooLarge(problem, self._advise(prompt))
 
@@ -194,105 +245,120 @@ class TurnRunner:
         if refused.kind == "no_tools":
             yield events.Notice(refused.message, refused.hint)
             self.retrieval = "before"
-            yield from self.decide_documents(self.retrieval)
+            yield from self._decide_documents()
             return
         assert turn.prompt is not None
         used, usage = turn.runtime.window.tokens, turn.prompt.usage
         limit, counted = parse_context_limit(refused.message), parse_refused_tokens(refused.message)
         if counted is not None:
-            _learn_count(turn, turn.prompt, counted)
+            learn_count(turn, turn.prompt, counted)
         if limit is None or limit > used or (limit == used and counted is None):
             limit = int(RETRY_SHARE * usage.total_tokens / usage.effective_limit * used)
         turn.runtime = replace(turn.runtime, rejected_window=Window(limit, "a refusal of the server"))
         if len(turn.messages) == 1:
-            yield from self.decide_documents(self.retrieval)
+            yield from self._decide_documents()
         yield from self._compact(refused.message, ask=False)
 
-    def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
-        """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""
-        runtime, turn = self.turn.runtime, self.turn
-        name, usage = runtime.model.name, prompt.usage
-        _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
-        request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
-        yield from (events.Notice(*each) for each in self.prompts.memory(runtime).pop_notices())
-        yield events.PromptBuilt(usage, runtime.speaker_label)
-        reader = CitationMarkParser()
-        self.prompts.remember_tools(turn.user.id, prompt)
-        if runtime.settings.references.enabled:
-            self.prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)  # the answer's references have them
-        stored = prompt.model_copy(update={"messages": tuple(map(stored_message, prompt.messages))})
-        turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=stored))
-        with closing(runtime.model.stream(request)) as stream:
-            while True:
-                with turn.timer("model"):
-                    delta = next(stream, None)
-                match delta:
-                    case events.TextDelta(text):
-                        text = replace_surrogates(text)
-                        turn.text += text
-                        yield events.TextDelta(text)
-                        yield from _cited_events(reader.feed(text))
-                    case events.ReasoningDelta(text):
-                        text = replace_surrogates(text)
-                        turn.reasoning += text
-                        yield events.ReasoningDelta(text)
-                    case events.Waiting(seconds, reason):
-                        yield events.Waiting(seconds, replace_surrogates(reason))
-                    case StreamFinished(reason, reported, called, thinking, notice, hint, level):
-                        calls = tuple(storable_call(call, self.state.make_call_id_unique(replace_surrogates(call.id))) for call in called)
-                        turn.level, turn.thinking = level, storable_thinking(thinking) if thinking is not None else turn.thinking
-                        yield from _cited_events(reader.close())
-                        if notice:
-                            yield events.Notice(f"{name}: {notice}", hint)
-                        turn.add_usage(reported, prompt, calls)
-                        if reported is not None:
-                            turn.counted = _learn_count(turn, prompt, reported.prompt_tokens)
-                            yield from _cut_notices(runtime.model, turn.counted.text, reported.prompt_tokens)
-                        _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)
-                        return calls, reason
-                    case StreamFailed(error):
-                        _log.info("%s failed: %s: %s", name, error.kind, error.message)
-                        raise error
-                    case None:
-                        raise ProviderError("cut", f"{name}: the stream broke off", "Ask again for the rest.")
+    def _complete(self, finish: FinishReason) -> Iterator[events.Event]:
+        """Verify the answer against the chunks in the turn's last prompt, store the turn and report it."""
+        turn = self.turn
+        assert turn.prompt is not None
+        with turn.timer("prepare"):
+            sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
+            earlier = (message for source in sent if (message := self.state.find_message(source)))
+            chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
+            verified = verify_citations(turn.text, CitableSources(chunks, self._chunk_of_earlier_prompt))
+        with turn.timer("store"):
+            notices = self._close("complete", finish, verified)
+        yield from notices
+        self.state.record_usage(turn.prompt.usage)
+        runtime, answer = turn.runtime, self.state.history[-1]
+        report = TurnReport(
+            conversation_id=self.state.conversation.id,
+            message_id=answer.id,
+            answer=answer.content,
+            model=runtime.model.name,
+            strategy=runtime.strategy.name,
+            finish_reason=finish,
+            references=merge_references(turn.user.references, answer.references),
+            citations=answer.citations,
+            tools=turn.runs,
+            usage=turn.usage,
+            context=turn.prompt.usage,
+            compaction=turn.compaction,
+            timings_ms=turn.timer.timings(),
+            uncited_statements=answer.uncited_statements or 0,
+            agent=runtime.agent.name if runtime.agent is not None else None,
+            grounded=any(citation.relative_path is not None for citation in answer.citations),
+            retrieval=turn.user.retrieval or "none",
+            level=turn.level,
+        )
+        yield events.TurnCompleted(report)
 
+    def _close(self, status: MessageStatus, finish: FinishReason, verified: VerificationResult | None = None) -> Sequence[events.Notice]:
+        """Add the turn to the history and store it, in one transaction. Returns what to tell the user, if it cannot be stored for now."""
+        turn, runtime = self.turn, self.turn.runtime
+        turn.closed = True
+        if verified is None and turn.prompt is not None and (turn.text or turn.reasoning) and turn.sent[-1].usage is None:
+            turn.add_usage(None, turn.prompt, ())  # the server of a call that broke off counts it, too
+        messages, runs = [stored_message(message) for message in turn.messages], turn.runs
+        task = {"model_calls": len(turn.sent), "tools_called": len(runs), "tools_failed": sum(not run.ok for run in runs)}
+        task["tool_tokens"] = sum(run.tokens for run in runs)
+        if turn.text or turn.reasoning or verified is not None:
+            answer = self.services.new_message(
+                "assistant",
+                turn.text,
+                messages[-1].id,
+                status=status,
+                finish_reason=finish,
+                token_count=runtime.counter.count_raw(turn.text),
+                tool_tokens=0,
+                model=runtime.model.name,
+                reasoning=turn.reasoning or None,
+                references=self._referenced_documents(),
+                citations=verified.citations if verified else (),
+                uncited_statements=verified.uncited if verified else None,
+                usage=turn.usage if verified or turn.usage.prompt_tokens else None,
+                timings_ms=turn.timer.timings(),
+                agent=turn.user.agent,
+                thinking_tokens=turn.usage.reasoning_tokens or (runtime.counter.count(turn.reasoning) if turn.reasoning else None),
+                memory_references=turn.memory_sent,
+                task=task if runs else None,
+            )
+            messages.append(answer)
+        alone = len(messages) == 1
+        at = self.services.now() if alone else messages[-1].timestamp
+        messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
+        self.state.append(messages)
+        facts = self.prompts.memory(runtime).finish_turn()
+        calibrations = {runtime.model.name: turn.calibration} if turn.counted is not None else {}
+        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], turn.sent, calibrations, facts if verified else ()))
 
-def _cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:
-    """An event for each mark that cites; footnotes that only define a number are none."""
-    return (events.Cited(mark.numbers, mark.name, mark.start, mark.end) for mark in found if not mark.defines)
+    def _referenced_documents(self) -> tuple[DocumentReference, ...]:
+        """The documents that the answer had: named in the question and in the prompt from the start, found by tools or named by memory."""
+        turn = self.turn
+        if not turn.runtime.settings.references.enabled:
+            return ()
+        vault, summary = self.services.vault, self.prompts.summaries.summary
+        paths = {chunk.relative_path for chunk in turn.user.chunks}
+        injected = [reference for reference in turn.user.references if reference.relative_path in paths]
+        known = merge_references(injected, aggregate_documents(turn.chunks, summary, vault.link_name))
+        sources = self.prompts.memory(turn.runtime).find_sources(turn.memory_sent)
+        remembered = [
+            DocumentReference(
+                wikilink=vault.link_to(path),
+                relative_path=path,
+                reference_type="memory",
+                summary=summary(path),
+                context_snippet=truncate(text, SNIPPET_LENGTH) or None,
+            )
+            for path, text in sources.items()
+        ]
+        return merge_references(known, remembered)
 
-
-def _count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
-    """The tokens of a prompt that might be too long, as the server counts them; None if it cannot be, or the server does not count. No
-    token is shorter than a byte."""
-    runtime = turn.runtime
-    if runtime.model.exact:
+    def _chunk_of_earlier_prompt(self, number: int) -> tuple[ContentChunk, str] | None:
+        """A chunk that a compaction folded, with the current text of its note."""
+        if (chunk := self.state.references.chunk(number)) is not None:
+            with suppress(VaultError):
+                return chunk, self.services.vault.read(chunk.relative_path)
         return None
-    calls = (call for message in prompt.messages for call in message.tool_calls)
-    given = (*(call.arguments for call in calls), *(tool.descriptor for tool in prompt.tools))
-    texts = (*(message.content for message in prompt.messages), *map(json.dumps, given))
-    most = sum(len(text.encode("utf-8", "replace")) for text in texts) + 16 * len(prompt.messages)
-    if most <= prompt.usage.effective_limit:
-        return None
-    with turn.timer("model"):
-        return runtime.model.count_tokens(Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
-
-
-def _learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedPrompt:
-    """Count from now on so that this prompt has so many tokens, if it was counted with fewer. Returns both counts."""
-    counter, usage = turn.runtime.counter, prompt.usage
-    overhead = usage.components.overhead
-    tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
-    text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
-    counted = CountedPrompt(text, tools, by_model - overhead)
-    turn.calibration = learn_calibration(turn.calibration, counted, turn.counted)
-    if turn.calibration.text > counter.factor or turn.calibration.tool_factor > counter.tool_factor:
-        turn.runtime = turn.runtime.calibrated(turn.calibration)
-    return counted
-
-
-def _cut_notices(model: Model, counted: float, reported: int) -> Iterator[events.Notice]:
-    """That the server has silently left out much of the prompt, as Ollama does when it is called by OpenAI's API."""
-    if model.has_server and counted > MIN_CUT and reported < MOST_LEFT * counted:
-        problem = f"{model.name}: its server has cut the prompt: it reports {reported:,} of about {round(counted):,} tokens"
-        yield events.Notice(problem, "Give it a larger window, or set context.max_tokens to the one that it has.")
