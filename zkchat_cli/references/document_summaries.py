@@ -27,12 +27,9 @@ _LINK = lazy_pattern(
 )
 _NO_WORD = lazy_pattern(r"^\W+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
-_SIGNPOSTS = (
-    frozenset(map(str.lower, (*MONTHS, *WEEKDAYS)))
-    | STOPWORDS
-    | frozenset("see also back next previous index home parent link source 参见 参考 返回 目录 首页".split())
-)
-"""Words that, with links and dates, say nothing about the subject of a note."""
+_CALENDAR = frozenset(map(str.lower, (*MONTHS, *WEEKDAYS)))
+_SIGNPOSTS = _CALENDAR | STOPWORDS | frozenset("see also back next previous index home parent link source 参见 参考 返回 目录 首页".split())
+"""Words that, next to links and dates, say nothing about the subject of a note."""
 _PROPERTY = lazy_pattern(
     r"\W{0,4}(?:[^\W_][\w /-]{0,40}::|(?:tags?|keywords|dates?|created|updated|modified|published|authors?|by|sources?|urls?|links?|status|"
     r"type|alias(?:es)?|category|topics?|up|previous|next|parent|related|see also|isbn|publisher|rating|note|tip|warning|hint|参考|标签|"
@@ -123,7 +120,9 @@ def _telling_words(text: str) -> str:
     while len(plain) > 1 and plain[-1].startswith("#"):
         plain.pop()
     has_word = any(any(map(str.isalnum, word)) and not word.startswith("#") for word in plain)
-    says_nothing = all(word[0].lower() in _SIGNPOSTS for word in _WORD.finditer(_LINK.sub(" ", text)))
+    around = _LINK.sub(" ", text)
+    empty_words = _CALENDAR if around == text else _SIGNPOSTS
+    says_nothing = all(word[0].lower() in empty_words for word in _WORD.finditer(around))
     words = " ".join(plain)
     return "" if says_nothing or not has_word or _DRAWING in words else words
 

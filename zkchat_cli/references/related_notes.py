@@ -6,6 +6,7 @@ meaning takes 40), and takes a linked note only if its subject is that of the an
 
 from collections import defaultdict
 from contextlib import suppress
+from itertools import islice
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.references.provenance import Exchange
@@ -23,6 +24,8 @@ MIN_RELATION = 1.0
 def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
     """The notes most related to those of the answer by links, words and meaning, or to the question if there are none; best first."""
     used = _used_notes(exchange)
+    if not used and exchange.question is not None:
+        return vault.notes_about(exchange.question.content, MAX_RELATED)
     scores: dict[str, float] = defaultdict(float)
     found: dict[str, RelatedNote] = {}
     for path in used[:MAX_NOTES]:
@@ -30,28 +33,25 @@ def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
             for rank, note in enumerate(vault.related_notes(path, MAX_RELATED + len(used)), 1):
                 scores[note.chunk.relative_path] += 1 / (RANK_CONSTANT + rank)
                 found.setdefault(note.chunk.relative_path, note)
-    if not used and exchange.question is not None:
-        return vault.notes_about(exchange.question.content, MAX_RELATED)
     return [found[path] for path in sorted(scores, key=lambda path: -scores[path]) if path not in used][:MAX_RELATED]
 
 
 def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     """The paths of a few notes that are linked with those of the answer and about the same: found in its turn, or named in its words."""
-    used = _used_notes(exchange)
+    used, languages = _used_notes(exchange), vault.languages()
     scores: dict[str, float] = defaultdict(float)
     for path in used[:MAX_NOTES]:
         for relation in vault.notes_related_by_links(path):
             scores[relation.path] += relation.score
     found = {reference.relative_path for reference in exchange.answer.references}
-    stems = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", vault.languages()))
-    near = (path for path in sorted(scores, key=lambda path: -scores[path]) if scores[path] >= MIN_RELATION and path not in used)
-    languages = vault.languages()
-    offered: list[str] = []
-    for path in near:
+    stems = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", languages))
+
+    def is_about_the_same(path: str) -> bool:
         name = set(content_stems(vault.link_name(path), languages))
-        if path in found or (name and name <= stems):
-            offered.append(path)
-    return offered[:MAX_OFFERED]
+        return path in found or (bool(name) and name <= stems)
+
+    near = (path for path in sorted(scores, key=lambda path: -scores[path]) if scores[path] >= MIN_RELATION and path not in used)
+    return list(islice(filter(is_about_the_same, near), MAX_OFFERED))
 
 
 def _used_notes(exchange: Exchange) -> list[str]:
