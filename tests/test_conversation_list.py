@@ -63,9 +63,9 @@ def test_a_list_shows_message_counts_and_first_questions(app: AppFixture) -> Non
         ("a", 2, "First line", 40),
         ("d", 0, None, 0),
     ]
-    assert store.overview("a") == listed[1]
+    assert store.conversation("a") == listed[1]
     with pytest.raises(StoreError):
-        store.overview("nobody")
+        store.conversation("nobody")
     assert plain_text(conversation_list.conversation_lines(listed, "a")).splitlines() == [
         "  b  untitled   2025-05-05 12:00, 1 message, 10 tokens",
         "→ a  First line   2025-05-03 12:00, 2 messages, 40 tokens",
@@ -91,7 +91,7 @@ def test_a_conversation_is_shown_in_order(app: AppFixture) -> None:
         message("user", "Then?", "r", status="failed"),
     )
     a_conversation(app.store, "a", "/v", 3, ("user", "First"))
-    assert plain_text(conversation_list.transcript_lines(app.store.overview("a"), history, 5)).splitlines() == [
+    assert plain_text(conversation_list.transcript_lines(app.store.conversation("a"), history, 5)).splitlines() == [
         "First   a, 2025-05-03 12:00, 1 message",
         "",
         "you › First",

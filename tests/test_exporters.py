@@ -122,7 +122,7 @@ def test_any_conversation_survives_export_and_import_unchanged(archive: Conversa
     [read] = read_conversations(text.encode(), vault="/other", new_id=lambda: "never asked", now=NOON).archives
     store = ChatSessionStore.open(None)
     store.restore([read])
-    assert store.archive(read.conversation.id) == archive
+    assert store.archive(read.conversation.id).model_dump() == archive.model_dump()
     assert exporter("json").export(store.archive(read.conversation.id)) == text
     store.close()
 

@@ -128,7 +128,6 @@ class ChatSessionStore:
     move_head = _method("move in a conversation", conversations.move_head, writes=True)
     conversation = _method("read a conversation", conversations.read)
     find = _method("find a conversation", conversations.find)
-    overview = _method("read a conversation", conversations.overview)
     conversations = _method("list conversations", conversations.newest_first)
 
     def delete(self, *conversation_ids: str) -> None:
@@ -247,7 +246,7 @@ class ChatSessionStore:
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
         with self._reading("read a conversation"):
-            known = conversations.overview(self._db, conversation_id)
+            known = conversations.read(self._db, conversation_id)
             log = rows.to_messages(self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (known.id,)))
             is_whole = sum(map(rows.is_chat, log)) >= known.messages and all(message.status != "damaged" for message in log)
             if is_whole and known.head_id in (None, *(message.id for message in log)):

@@ -15,20 +15,15 @@ _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 """By the instant, not by the text: an imported conversation may have another time zone."""
 
 
-def read(connection: sqlite3.Connection, conversation_id: str) -> Conversation:
+def read(connection: sqlite3.Connection, conversation_id: str) -> ConversationOverview:
     """Raises StoreError for an unknown id; its hint lists the most recent conversations."""
-    return _to_conversation(overview(connection, conversation_id))
-
-
-def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationOverview:
-    """Raises StoreError as `read` does."""
     row = connection.execute(f"{_SELECT} WHERE id = ?", (conversation_id,)).fetchone()
     if row is None:
         raise StoreError(f"there is no conversation {conversation_id}", _recent_hint(connection))
     return _to_overview(row)
 
 
-def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) -> Conversation:
+def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) -> ConversationOverview:
     """The conversation with this id or unique prefix of it, in any vault; None: the most recently updated one of `vault`."""
     if prefix is None:
         newest = newest_first(connection, vault, 1)
@@ -36,12 +31,12 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
             where = f" with {vault}" if vault else ""
             how = f'Start one: zkchat ask "…", or name one by its id. {_recent_hint(connection)}'
             raise StoreError(f"there is no conversation{where} yet", how.strip())
-        return _to_conversation(newest[0])
+        return newest[0]
     query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
     found = [_to_overview(row) for row in connection.execute(query, {"prefix": prefix})]
     exact = [conversation for conversation in found if conversation.id == prefix]
     if len(found) == 1 or exact:
-        return _to_conversation((exact or found)[0])
+        return (exact or found)[0]
     if not found:
         raise StoreError(f"no conversation has an id that begins with {prefix!r}", _recent_hint(connection))
     raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_format_list(found)}", "Give more of the id.")
@@ -95,10 +90,6 @@ def _to_overview(row: Sequence[Any]) -> ConversationOverview:
     lines = str(values["question"] or "").strip().splitlines()
     values["first_line"] = lines[0].strip() if lines else None
     return ConversationOverview.model_validate({name: values[name] for name in ConversationOverview.model_fields})
-
-
-def _to_conversation(known: ConversationOverview) -> Conversation:
-    return Conversation.model_validate(known.model_dump(include=set(rows.CONVERSATION)))
 
 
 def _recent_hint(connection: sqlite3.Connection) -> str:

@@ -49,7 +49,7 @@ def show(
 
     first, end = _moment("--since", since), _moment("--before", before)
     with ctx.open_store() as (store, root):
-        overview = store.overview(store.find(id_, root).id)
+        overview = store.find(id_, root)
         history = store.history(overview.id)
     if first or end:
         told = [(datetime.fromisoformat(m.timestamp), m) for m in history]
@@ -115,7 +115,7 @@ def delete(ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOp
     from zkchat_cli.views.conversation_list import display_title, size_and_time
 
     with ctx.open_store() as (store, root):
-        selected = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids)}.values())
+        selected = list({found.id: found for found in (store.find(id_, root) for id_ in ids)}.values())
         listed = "".join(f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected)
         confirm(sanitize(f"{listed}Delete permanently? This cannot be undone."), "sessions delete", yes=yes)
         store.delete(*(each.id for each in selected))
