@@ -43,43 +43,37 @@ MAX_RETRY_AFTER = 86_400.0  # seconds; a longer time that a server names is not 
 MAX_QUOTE = 200  # characters quoted from a server's error message
 MAX_LISTED_MODELS = 8
 CONTEXT_LENGTH = re.compile(
-    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|n_ctx|request too large"
-    r"|maximum (model|prompt) length|input token count|inputs` tokens|exceeds? max length|model token limit",
-    re.IGNORECASE,
+    r"(?i)context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|n_ctx|request too large"
+    r"|maximum (model|prompt) length|input token count|inputs` tokens|exceeds? max length|model token limit"
 )
 """The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama, Anthropic, Gemini, Groq and others for a prompt that is too long."""
 TOOLS_REFUSED = re.compile(
-    r"support (tools?|function) ?(use|call)|does not support tools|tools param requires|tool choice requires|unsupported parameter: .?tools"
-    r"|(?<!parallel )(tools?|tool (use|calling)|function calling)\W{1,3}(is|are) not (supported|enabled)",
-    re.IGNORECASE,
+    r"(?i)support (tools?|function) ?(use|call)|does not support tools|tools param requires|tool choice requires"
+    r"|unsupported parameter: .?tools|(?<!parallel )(tools?|tool (use|calling)|function calling)\W{1,3}(is|are) not (supported|enabled)"
 )
 """The wordings of Ollama, OpenAI, OpenRouter, llama.cpp, vLLM, Groq and Gemini for a model, or its template, that takes no tools."""
 ROLES_REFUSED = re.compile(
-    r"system role not supported|system (role|message)s? (is|are) not supported|roles must alternate|only user(,)? (and )?assistant"
-    r"|system message must be at the beginning|developer instruction is not enabled|does not support 'system'",
-    re.IGNORECASE,
+    r"(?i)system role not supported|system (role|message)s? (is|are) not supported|roles must alternate|only user(,)? (and )?assistant"
+    r"|system message must be at the beginning|developer instruction is not enabled|does not support 'system'"
 )
 """The wordings of templates (Gemma's, Mistral's, Qwen's) that take no system message, only one, or no two of one role in a row."""
 CONTENT_FILTER = re.compile(
-    r"content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy|input was flagged|requires moderation", re.IGNORECASE
+    r"(?i)content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy|input was flagged|requires moderation"
 )
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError)
 """What reading an answer or an event of another form raises; Anthropic's SDK raises RuntimeError for events in another order."""
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 _CONTEXT_LIMIT = re.compile(
-    r"(?:(?:context (?:length|size|window)|tokens allowed|maximum prompt length)(?:(?!\bby\b|n_keep)\D){0,40}|n_ctx\W{1,3}|<= ?"
-    r"|maximum model length of |limit(?: of| is|:)? |> ?)(\d{3,8})\b(?! \+|,\d)|(\d{3,8}) maximum context",
-    re.IGNORECASE,
+    r"(?i)(?:(?:context (?:length|size|window)|tokens allowed|maximum prompt length)(?:(?!\bby\b|n_keep)\D){0,40}|n_ctx\W{1,3}|<= ?"
+    r"|maximum model length of |limit(?: of| is|:)? |> ?)(\d{3,8})\b(?! \+|,\d)|(\d{3,8}) maximum context"
 )
 _PROMPT_TOKENS = re.compile(
-    r"\((\d{3,9}) in the messages|(\d{3,9}) (?:input )?tokens|(?:length|count|n_keep|requested)\W{1,3}(\d{3,9})", re.IGNORECASE
+    r"(?i)\((\d{3,9}) in the messages|(\d{3,9}) (?:input )?tokens|(?:length|count|n_keep|requested)\W{1,3}(\d{3,9})"
 )
 _STATUS_BY_CODE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
-    "rate_limit_exceeded": 429,
-    "rate_limit_error": 429,
-    "insufficient_quota": 429,
+    **dict.fromkeys(("rate_limit_exceeded", "rate_limit_error", "insufficient_quota"), 429),
     "server_error": 500,
     "overloaded_error": 529,
 }
@@ -154,9 +148,9 @@ class Endpoint:
     def unknown_model(self, model: str, models: Collection[str]) -> ProviderError:
         """The error for a model that is not among those of the server, which it names, nearest first."""
         similar = get_close_matches(model, models, n=3, cutoff=0.5)
-        names = [*similar, *(name for name in models if name not in similar)]
+        names = [truncate(name, 60) for name in dict.fromkeys((*similar, *models))]
         rest = f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
-        hint = f"It has {', '.join(truncate(name, 60) for name in names[:MAX_LISTED_MODELS])}{rest}. Switch with /model, or --model."
+        hint = f"It has {', '.join(names[:MAX_LISTED_MODELS])}{rest}. Switch with /model, or --model."
         return self.error("unknown_model", f"has no model {truncate(model, 80)}", hint)
 
     def error_from_stream(self, event: object) -> ProviderError | None:
@@ -179,11 +173,9 @@ class Endpoint:
     def _reported_error(self, status: int, message: str, codes: Sequence[str], retry_after: float | None = None) -> ProviderError:
         """The error for what a server reports with an HTTP status, or 0 if it named none."""
         text = " ".join([message, *codes])
-        if "Unexpected endpoint" in message:  # LM Studio's answer to a wrong path, with status 200
-            status = 404
+        status = 404 if "Unexpected endpoint" in message else status  # LM Studio's answer to a wrong path, with status 200
         code = f" ({status})" if status else ""
-        quoted = truncate(API_KEY.sub(MASK, SecretMask([self.key])(message[: 50 * MAX_QUOTE])), MAX_QUOTE)
-        quoted = quoted and f": {quoted}"
+        quoted = truncate(API_KEY.sub(MASK, SecretMask([self.key])(f": {message[: 50 * MAX_QUOTE]}")), MAX_QUOTE) if message else ""
         if status == 413 or CONTEXT_LENGTH.search(text):
             hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
             return self.error("context_length", f"finds the prompt too long{quoted}", hint)
@@ -194,8 +186,8 @@ class Endpoint:
             return self.content_filtered(quoted)
         match status:
             case 401 | 403:
-                problem = "rejects the key" if self.key else "needs a key"
-                return self.error("auth", f"{problem}{code}{quoted if status == 403 else ''}", self.check_key)
+                problem = f"{'rejects the' if self.key else 'needs a'} key{code}{quoted if status == 403 else ''}"
+                return self.error("auth", problem, self.check_key)
             case 404:
                 return self.error("unknown_model", f"knows no such model or address (404){quoted}", self.check)
             case 402 | 429 if status == 402 or "insufficient_quota" in text:
@@ -314,12 +306,14 @@ def check_document(document: bytes | bytearray, server: Endpoint, most: int) -> 
 
 def find_error(answer: object) -> object:
     """The error in a response or an event; None if there is none. For vLLM, Mistral and FastAPI it is the whole, in Gemini's a list."""
-    if isinstance(answer, list) and answer:
-        answer = answer[0]
-    if not isinstance(answer, Mapping):
-        return None
-    is_error = isinstance(answer.get("message"), str) or answer.get("object") == "error" or "detail" in answer
-    return answer if is_error and answer.get("error") is None else answer.get("error")
+    match answer:
+        case [first, *_]:
+            return find_error(first) if isinstance(first, Mapping) else None
+        case {"error": error} if error is not None:
+            return error
+        case {"message": str()} | {"object": "error"} | {"detail": _}:
+            return answer
+    return None
 
 
 def _codes(error: object) -> list[str]:

@@ -72,7 +72,7 @@ def merge_messages(body: dict[str, Any], *, system: str = "system") -> None:
     body["messages"] = merged
 
 
-ONE_SYSTEM_MESSAGE = Refusal(re.compile("system message must be at the beginning", re.IGNORECASE), merge_messages)
+ONE_SYSTEM_MESSAGE = Refusal(re.compile("(?i)system message must be at the beginning"), merge_messages)
 """Qwen's templates take no second one, such as that with a memory file."""
 ROLES_REFUSAL = Refusal(
     ROLES_REFUSED,

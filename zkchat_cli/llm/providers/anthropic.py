@@ -31,7 +31,7 @@ from zkchat_cli.text.numbers import whole_number
 API_VERSION = "2023-06-01"
 COUNTED_PARTS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
 """Parts of a request that the endpoint for counting takes."""
-SEARCH_RESULTS_REFUSAL = Refusal(re.compile(r"search_result|citations", re.IGNORECASE), lambda _: None)
+SEARCH_RESULTS_REFUSAL = Refusal(re.compile(r"(?i)search_result|citations"), lambda _: None)
 """Of a server that does not know search results; `full_body` sends text instead."""
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 PROVIDER_NAME = "anthropic"  # marks reasoning that goes back to Anthropic only

@@ -34,7 +34,7 @@ class OllamaSettings(ServerSettings):
 
 
 THINKING_REFUSAL = Refusal(
-    re.compile(r"does not support thinking", re.IGNORECASE),
+    re.compile(r"(?i)does not support thinking"),
     leave_out("think"),
     "does not reason, so llm.reasoning_effort was left out",
     "Answers do not change.",

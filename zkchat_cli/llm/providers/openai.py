@@ -322,23 +322,23 @@ OPENAI = KeyedProvider(
     path="/chat/completions",
     check="; OpenAI-compatible ones mostly end in /v1",
 )
-ENCRYPTED_REASONING_REFUSAL = Refusal(re.compile(r"encrypted content is not supported", re.IGNORECASE), leave_out("include", "reasoning"))
+ENCRYPTED_REASONING_REFUSAL = Refusal(re.compile(r"(?i)encrypted content is not supported"), leave_out("include", "reasoning"))
 SUMMARY_REFUSAL = Refusal(
-    re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
+    re.compile(r"(?i)generate reasoning summaries|reasoning\.summary"),
     lambda body: body.get("reasoning", {}).pop("summary", None),
     "shows no summary of its reasoning",
     "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
 )
 TEMPERATURE_REFUSAL = Refusal(
-    re.compile(r"temperature.*(not support|only|deprecated)", re.IGNORECASE),
+    re.compile(r"(?i)temperature.*(not support|only|deprecated)"),
     leave_out("temperature"),
     "takes no temperature, so it was left out",
     "An agent's `temperature` or llm.temperature sets it.",
 )
 STREAM_OPTIONS_REFUSAL = Refusal(re.compile("stream_options"), leave_out("stream_options"))
 """Mistral takes none; its tokens are counted by zkchat then, unless it reports them all the same."""
-MISSING_REASONING_REFUSAL = Refusal(re.compile("missing .?reasoning_content|passed back", re.IGNORECASE), add_reasoning)
-CALL_ID_REFUSAL = Refusal(re.compile("tool call id was", re.IGNORECASE), shorten_call_ids)
+MISSING_REASONING_REFUSAL = Refusal(re.compile("(?i)missing .?reasoning_content|passed back"), add_reasoning)
+CALL_ID_REFUSAL = Refusal(re.compile("(?i)tool call id was"), shorten_call_ids)
 
 
 @dataclass
