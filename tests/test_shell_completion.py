@@ -41,7 +41,7 @@ def suggestions(program: Program, line: str) -> list[str]:
         ("zkchat context show a", ["aa11", "ab22"]),
         ("zkchat ask --cid aa", ["aa11"]),
         ("zkchat ask --agent e", ["editor"]),
-        ("zkchat --model an", ["anthropic/"]),  # without a command the options are the chat's
+        ("zkchat chat --model an", ["anthropic/"]),
         ("zkchat ask --model s", []),  # not scripted/, which is for tests
         ("zkchat config get references.ma", ["references.max_displayed"]),
         ("zkchat nonsense ", []),
