@@ -38,6 +38,6 @@ def test_unsetting_where_nothing_is_set_writes_nothing(zkchat: Program) -> None:
 def test_a_file_with_a_byte_order_mark_sets_the_screen_too_and_gets_no_empty_table(zkchat: Program) -> None:
     zkchat("config", "set", "model", "offline")
     file_of(zkchat).write_bytes(b"\xef\xbb\xbf[terminal]\r\naccessible = true\r\n")
-    assert "next step: " in zkchat("doctor", "--vault", "nowhere").out
+    assert "problem: vault" in zkchat("doctor", "--vault", "nowhere").out
     assert zkchat("config", "unset", "context.strategy").exit_status == 0
     assert (zkchat("config", "get", "terminal.accessible").out, "context" in file_of(zkchat).read_text()) == ("true\n", False)

@@ -100,7 +100,7 @@ def test_an_import_from_another_machine_belongs_to_the_vault_at_hand(zkchat: Pro
 def test_clear_starts_afresh_and_the_log_stays(zkchat: Program, talk: str, script: Script) -> None:
     assert zkchat("context", "clear", talk).exit_status == 2
     assert zkchat("context", "clear", talk, "--yes").exit_status == 0
-    assert "messages on other branches: zkchat chat --resume " in zkchat("sessions", "show", talk).err
+    assert "It has messages on other branches: zkchat chat --resume " in zkchat("sessions", "show", talk).err
     assert zkchat("context", "export", talk).exit_status == 2
     prompt = json.loads(zkchat("ask", "--cid", talk, "Hello?", "--model", script({"echo": True}), "--json").json["answer"])
     assert [m["content"] for m in prompt["messages"] if m["kind"] == "conversation"] == ["Hello?"]

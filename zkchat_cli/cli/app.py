@@ -139,9 +139,11 @@ def _with_command(arguments: list[str]) -> list[str]:
     position = 0
     while position < len(arguments) and arguments[position].startswith("-") and arguments[position] != "--":
         position += 2 if arguments[position] in with_value else 1
-    if arguments[position : position + 1] and arguments[position] in COMMAND_ORDER:
-        return [arguments[position], *arguments[:position], *arguments[position + 1 :]]
-    return ["chat", *arguments]
+    leading, rest = arguments[:position], arguments[position:]
+    if not rest or rest[0] not in COMMAND_ORDER:
+        return ["chat", *arguments]
+    end = _end_of_options(rest)
+    return [*rest[:end], *leading, *rest[end:]]
 
 
 def _end_of_options(arguments: list[str]) -> int:

@@ -10,6 +10,7 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.text import styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.agents.loader import Agent
@@ -24,7 +25,6 @@ def list_(ctx: CommandContext) -> None:
     """All agents, and the problems in their files."""
     from zkchat_cli.agents import loader
     from zkchat_cli.app.settings import check_agent
-    from zkchat_cli.views.text import styled_line
 
     folder = ctx.paths.agents_folder
     rows, lines = [], []

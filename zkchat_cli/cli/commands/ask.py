@@ -13,12 +13,12 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
 from zkchat_cli.terminal.screen import Screen, note_opener
+from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models import TurnReport
-    from zkchat_cli.views.text import CommandHints
 
 COMMAND = command_group()
 
@@ -55,7 +55,6 @@ def ask(
     from zkchat_cli.chat.turn import default_title
     from zkchat_cli.terminal.approval import Confirmation, ask_about_call, choose_approval
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
-    from zkchat_cli.views.text import IN_SHELL, UNSTORED, summarize_problems
 
     hints, writes_json = UNSTORED if no_store else IN_SHELL, ctx.as_json or stream_json
     continuing = continue_ or cid is not None
@@ -105,7 +104,7 @@ def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
     return text, typed if typed.strip() else text
 
 
-def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool) -> None:
+def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: CommandHints, *, stream: bool) -> None:
     from zkchat_cli import events
     from zkchat_cli.terminal.approval import show_change
     from zkchat_cli.views.turn_steps import describe_compaction

@@ -1,5 +1,6 @@
 """See and change settings."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,7 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 
 COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
-
 PATH_KEYS = ("vault.path", "semantic.path")
-
 KeyArgument = Annotated[
     str,
     typer.Argument(metavar="KEY", help="For example context.strategy; `config show` lists all.", autocompletion=options.complete_settings),
@@ -65,10 +64,9 @@ def set_(
     """Change a setting in your file; its comments are kept."""
     from zkchat_cli.app.settings import save_setting
 
-    where = ctx.paths
     if key in PATH_KEYS and value and not value.startswith("~") and not Path(value).is_absolute():
         value = str(Path.cwd() / value)  # a relative path would name another folder wherever zkchat is started
-    _print_setting(ctx, key, save_setting(key, value, where), where.config_file)
+    _print_setting(ctx, key, save_setting(key, value, ctx.paths), ctx.paths.config_file)
 
 
 @command(COMMAND, *options.SETTINGS)
@@ -86,7 +84,5 @@ def unset(ctx: CommandContext, key: KeyArgument) -> None:
 
 def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | None) -> None:
     """Print the new value and the file that holds it; `file` is None for a default."""
-    from zkchat_cli.config import loader
-
-    shown = f"{key} = {loader.as_toml(value)}   # {file or 'default'}"
+    shown = f"{key} = {json.dumps(value, ensure_ascii=False)}   # {file or 'default'}"
     ctx.print_result({"key": key, "value": value, "file": str(file) if file else None}, shown)

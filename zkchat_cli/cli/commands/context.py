@@ -13,6 +13,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, confi
 from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, reason
 from zkchat_cli.fileio import atomic_write
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.views.text import IN_SHELL
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
@@ -86,7 +87,6 @@ def diff(
 def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """Tokens per component against the budgets, and how to reduce the largest."""
     from zkchat_cli.views import prompts
-    from zkchat_cli.views.text import IN_SHELL
 
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
@@ -138,7 +138,6 @@ def compact(
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last compaction.")] = False,
 ) -> None:
     """Summarize older turns now; nothing is deleted."""
-    from zkchat_cli.views.text import IN_SHELL
     from zkchat_cli.views.turn_steps import describe_compaction
 
     if undo and (preview or (instructions, target, keep) != (None, None, None)):

@@ -11,6 +11,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, confi
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.views.text import styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.memory.facts import StoredMemory
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 NO_MATCH = "No memory matches."
 COMMAND = command_group("Memory: facts that outlast a conversation, and which of them go into the prompt.")
-
-TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")]
 
 
 @command(COMMAND, *options.NOTES, name="list")
@@ -35,7 +34,7 @@ def list_(ctx: CommandContext) -> None:
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat memory add "the rent is 950 euros" --key rent'))
 def add(
     ctx: CommandContext,
-    text: TextArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")],
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="The fact's subject; an older fact with the same key is replaced.")] = "",
 ) -> None:
     """Remember a fact. It replaces an older one with the same key."""
@@ -94,18 +93,16 @@ def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEX
 def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """How relevant each memory is to a conversation's last message, and which go into the prompt."""
     from zkchat_cli.views.memory import memory_search_lines
-    from zkchat_cli.views.text import StyledLine, styled_line
 
     with ctx.open_app() as app:
         session = app.session(app.find(id_))
         ranked = session.memory.rank(next((m.content for m in reversed(session.history) if m.role == "user"), ""))
         sent = {(item.kind, item.key) for item in session.memory_items()}
     documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.kind, each.key) in sent} for each in ranked]
-    lines: list[StyledLine] = []
+    lines = []
     for each, document in zip(ranked, documents, strict=True):
-        lines += memory_search_lines([each])
-        if not document["included"]:
-            lines.append(styled_line("  not relevant enough for the prompt", "dim"))
+        left_out = () if document["included"] else (styled_line("  not relevant enough for the prompt", "dim"),)
+        lines += [*memory_search_lines([each]), *left_out]
     ctx.print_result(documents, lines, NO_MATCH)
 
 

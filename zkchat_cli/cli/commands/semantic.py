@@ -7,6 +7,7 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.views.text import describe_semantic_status
 
 COMMAND = command_group("Search by meaning: its state, and other models.")
 
@@ -15,7 +16,6 @@ COMMAND = command_group("Search by meaning: its state, and other models.")
 def status(ctx: CommandContext) -> None:
     """The model in use, what share of the notes has vectors, and the models that can be downloaded."""
     from zkchat_cli.llm.model_downloads import MODELS
-    from zkchat_cli.views.text import describe_semantic_status
 
     folder = ctx.config.paths.models_dir
     with ctx.open_vault() as vault:

@@ -8,7 +8,6 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 
 COMMAND = command_group("Stored conversations.")
@@ -57,10 +56,8 @@ def show(
     history = history[-limit:] if limit else history
     document = {**overview.model_dump(mode="json"), "history": history}
     ctx.print_result(document, conversation_list.transcript_lines(overview, history, MAX_SOURCES))
-    spoken = sum(m.role == "user" or (m.role == "assistant" and bool(m.content) and not m.tool_calls) for m in history)
-    if spoken < overview.messages and not (limit or first or end):
-        others = plural(overview.messages - spoken, "message")
-        ctx.screen.remark(f"{others} on other branches: zkchat chat --resume {overview.id}, then /branches")
+    if len(history) < overview.messages and not (limit or first or end):
+        ctx.screen.remark(f"It has messages on other branches: zkchat chat --resume {overview.id}, then /branches")
 
 
 def _moment(option: str, written: str) -> datetime | None:

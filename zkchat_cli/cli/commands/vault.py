@@ -9,8 +9,8 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, confirm, examples, refuse_oversized
-from zkchat_cli.errors import UsageError
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.models import IndexReport
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
 
 COMMAND = command_group(
-    """The notes: index, search, links.
-
-`search -` and `resolve -` read one item per line from standard input, and print one JSON line each with --json."""
+    "The notes: index, search, links.\n\n`search -` and `resolve -` read one item per line, and print one JSON line each with --json."
 )
 
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path, name or title of a note.")]
@@ -50,8 +48,6 @@ def status(ctx: CommandContext) -> None:
 
 
 def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
-    from zkchat_cli.views.text import describe_semantic_status, styled_line
-
     broken = f", {report.broken_links:,} of them broken" if report.links else ""
     lines = [f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, {plural(report.links, 'link')}{broken}"]
     if report.added or report.changed or report.removed:
@@ -137,16 +133,14 @@ def mentions(
     limit: options.LimitOption = 20,
 ) -> None:
     """The notes that answers used most, over all conversations."""
-    from zkchat_cli.views.text import StyledLine, StyledSpan
-
     with ctx.open_app() as app:
         used = app.store.most_used_notes(str(app.vault.root), limit)
     lines = []
     for each in used:
         counts = f"{plural(each.answers, 'answer')}, {plural(each.citations, 'citation')}, {plural(each.conversations, 'conversation')}"
         path = StyledSpan(each.relative_path, "cyan", each.relative_path)
-        mark = () if os.path.lexists(app.vault.root / each.relative_path) else (StyledSpan("  deleted since", "yellow"),)
-        lines.append(StyledLine((path, *mark), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),)))
+        deleted = "" if os.path.lexists(app.vault.root / each.relative_path) else "  deleted since"
+        lines.append(StyledLine((path, StyledSpan(deleted, "yellow")), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),)))
     ctx.print_result(used, lines, "No answer has used a note.")
 
 
@@ -157,17 +151,13 @@ def broken(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
 ) -> None:
     """Links without a target, and the nearest names."""
-    if yes and not fix:
-        raise UsageError("--yes needs --fix", "zkchat vault broken --fix shows the repairs.")
     with ctx.indexed_vault() as (notes, _):
-        if fix:
+        if fix or yes:
             _fix_links(ctx, notes, yes=yes)
             return
         links = notes.broken_links()
-    lines = []
-    for link in links:
-        near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
-        lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
+    near = {link: f"   nearest: {', '.join(link.candidates)}" if link.candidates else "" for link in links}
+    lines = (f"{link.row.source}:{link.row.line}  {link.row.raw}{nearest}" for link, nearest in near.items())
     documents = [{**link.row._asdict(), "candidates": list(link.candidates)} for link in links]
     ctx.print_result(documents, "\n".join(lines), "No broken links.")
 
@@ -184,11 +174,9 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
         for fix in fixes if change.files else ():
             ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
         show_diff(change.diff, ctx.screen)
-    asks = change.files and not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
-    if asks:
+    asks = not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    if made := bool(change.files and (yes or asks)):
         confirm(f"{change.summary[:1].upper()}{change.summary[1:]}?", "vault broken --fix", yes=yes)
-    made = bool(change.files and (yes or asks))
-    if made:
         notes.editor.apply(change)
     outcome = f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}; " if change.files else ""
     unclear = sum(path is None for _, path in links)

@@ -8,6 +8,7 @@ from zkchat_cli import __version__
 from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.numbers import plural
+from zkchat_cli.views.text import styled_line
 
 COMMAND = command_group()
 NAME_WIDTH = 10  # length of the longest name of a check
@@ -24,15 +25,13 @@ def doctor(
     --repair says what was lost, and keeps the damaged file under a name with the date.
     """
     from zkchat_cli.cli.commands.doctor.checks import run_checks
-    from zkchat_cli.views.text import styled_line
 
     repaired = _repair_store(ctx) if repair else None
     found = run_checks(ctx.startup_options())
     failed = [check for check in found if not check["ok"]]
     names = ", ".join(check["name"] for check in failed)
     error = ZkchatError(f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each.")
-    if failed:
-        error.reported, error.code = True, failed[0]["code"]
+    error.reported, error.code = True, failed[0]["code"] if failed else ""
     lines = []
     for check in found:
         mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
