@@ -1,6 +1,6 @@
 """Every way of citing that models are known for, in a table: what is cited, where it stands in the answer, and what it comes to.
 
-`⟦…⟧` is put around each place that cites; it is not part of the answer. Each row is read whole and streamed at every split point.
+`⟦…⟧` is put around each place that cites; it is not part of the answer.
 """
 
 import re
@@ -10,9 +10,8 @@ import pytest
 from factories import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_citation_marks import AWKWARD, streamed
+from test_citation_marks import AWKWARD
 
-from zkchat_cli.citations.marks import find_marks
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.citations.verify import CitableSources, verify_citations
 
@@ -254,14 +253,6 @@ def test_marks_and_citations_of_an_answer(row: Row) -> None:
         assert {c.number for c in citations if span in c.spans} == set(numbers)
     assert all(c.valid == (c.verdict in ("verified", "cited")) for c in citations)
     assert all((c.relative_path is None) == (c.verdict == "missing") for c in citations)
-
-
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
-def test_streaming_gives_the_same_marks_at_every_split_point(row: Row) -> None:
-    whole = find_marks(row.answer)
-    assert streamed(*row.answer) == whole
-    for at in range(len(row.answer) + 1):
-        assert streamed(row.answer[:at], row.answer[at:]) == whole
 
 
 # What the table does not show

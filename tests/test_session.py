@@ -24,7 +24,6 @@ from factories import (
 from zkchat_cli.chat import branch_navigation
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import (
-    Cited,
     MessageStored,
     Notice,
     PromptBuilt,
@@ -47,17 +46,7 @@ COMPOST = tool_reply(find_call("compost heap"))
 def test_a_turn_yields_its_events_in_order(app: AppFixture) -> None:
     events, _ = run_turn(app.session(DeltaModel([COMPOST, reply("It needs ", "air [1].")])).send("What does compost need?"))
     assert [type(event) for event in events] == [
-        MessageStored, PromptBuilt, ToolCallStarted, ToolCallFinished, PromptBuilt, TextDelta, TextDelta, Cited, TurnCompleted,
-    ]  # fmt: skip
-
-
-def test_the_citations_of_a_paragraph_are_yielded_at_its_end(app: AppFixture) -> None:
-    answer = reply("It needs air [1", "] and [[Com", "post]] `[2]`\n\n", "[9]")
-    events, _ = run_turn(app.session(DeltaModel([COMPOST, answer])).send("What?"))
-    told = [event for event in events if isinstance(event, TextDelta | Cited)]
-    assert told == [
-        TextDelta("It needs air [1"), TextDelta("] and [[Com"), TextDelta("post]] `[2]`\n\n"),
-        Cited((1,), None, 13, 16), Cited((), "Compost", 21, 32), TextDelta("[9]"), Cited((9,), None, 40, 43),
+        MessageStored, PromptBuilt, ToolCallStarted, ToolCallFinished, PromptBuilt, TextDelta, TextDelta, TurnCompleted,
     ]  # fmt: skip
 
 

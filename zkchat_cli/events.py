@@ -3,7 +3,7 @@
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | Compacting)*,
-    (PromptBuilt | Waiting | ReasoningDelta | TextDelta | Cited | Notice | Compacting
+    (PromptBuilt | Waiting | ReasoningDelta | TextDelta  | Notice | Compacting
         | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
     Compacting?, TurnCompleted | TurnFailed
 
@@ -60,18 +60,6 @@ class TextDelta(NamedTuple):
     text: str
 
 
-class Cited(NamedTuple):
-    """A citation in the streamed text, at the end of its paragraph: by `numbers` of excerpts, or by the `name` of a note.
-
-    `start` and `end` count characters of the text since the turn began or tools last ran. It is verified at the end of the turn.
-    """
-
-    numbers: tuple[int, ...]
-    name: str | None
-    start: int
-    end: int
-
-
 class ToolCallStarted(NamedTuple):
     call: ToolCall
 
@@ -120,7 +108,6 @@ Event = (
     | Waiting
     | ReasoningDelta
     | TextDelta
-    | Cited
     | ToolCallStarted
     | ChangeProposed
     | ChangeDecided

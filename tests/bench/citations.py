@@ -6,25 +6,16 @@ from collections.abc import Iterator
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.citations.verify import CitableSources, verify_citations
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.tokens.counter import load_vocabulary
 
 CHUNKS, TOKENS, WORDS = 50, 350, 2000
-PIECE = 4
-"""Characters of a token, as an answer comes in."""
 
 
 def figures(ground: Ground) -> Iterator[Row]:
     chunks = excerpts(ground)
     answers = [answer(ground, chunks) for _ in ground.times(100)]
-
-    def stream(text: str) -> None:
-        reader = CitationMarkParser()
-        for at in range(0, len(text), PIECE):
-            reader.feed(text[at : at + PIECE])
-        reader.close()
 
     def floor(text: str) -> None:
         for _ in re.finditer(r"\[\d+\]", text):
@@ -32,7 +23,6 @@ def figures(ground: Ground) -> Iterator[Row]:
 
     checked = in_turns(timed(lambda text: verify_citations(text, CitableSources(chunks))), timed(floor), answers)
     yield Row("verify an answer of 2000 words", *checked, "re.finditer of [n]", Goal(10, "p95"))
-    yield Row("read its citations as it comes in", *in_turns(timed(stream), timed(floor), answers), "re.finditer of [n]")
 
 
 def excerpts(ground: Ground) -> list[ContentChunk]:

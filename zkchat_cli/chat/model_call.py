@@ -2,14 +2,13 @@
 
 import json
 import logging
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking, stored_message
-from zkchat_cli.citations.marks import CitationMark, CitationMarkParser
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Request, StreamFailed, StreamFinished
 from zkchat_cli.models import FinishReason, Prompt, SentPrompt, ToolCall
@@ -32,7 +31,6 @@ def call_model(
     request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
     yield from (events.Notice(*each) for each in prompts.memory(runtime).pop_notices())
     yield events.PromptBuilt(usage, runtime.speaker_label)
-    reader = CitationMarkParser()
     prompts.remember_tools(turn.user.id, prompt)
     if runtime.settings.references.enabled:
         prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)  # the answer's references have them
@@ -47,7 +45,6 @@ def call_model(
                     text = replace_surrogates(text)
                     turn.text += text
                     yield events.TextDelta(text)
-                    yield from _cited_events(reader.feed(text))
                 case events.ReasoningDelta(text):
                     text = replace_surrogates(text)
                     turn.reasoning += text
@@ -57,7 +54,6 @@ def call_model(
                 case StreamFinished(reason, reported, called, thinking, notice, hint, level):
                     calls = tuple(storable_call(call, state.make_call_id_unique(replace_surrogates(call.id))) for call in called)
                     turn.level, turn.thinking = level, storable_thinking(thinking) if thinking is not None else turn.thinking
-                    yield from _cited_events(reader.close())
                     if notice:
                         yield events.Notice(f"{name}: {notice}", hint)
                     turn.add_usage(reported, prompt, calls)
@@ -71,11 +67,6 @@ def call_model(
                     raise error
                 case None:
                     raise ProviderError("cut", f"{name}: the stream broke off", "Ask again for the rest.")
-
-
-def _cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:
-    """An event for each mark that cites; footnotes that only define a number are none."""
-    return (events.Cited(mark.numbers, mark.name, mark.start, mark.end) for mark in found if not mark.defines)
 
 
 def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:

@@ -1,8 +1,7 @@
 """Citation marks in a text: `[1]`, `[1, 3]`, `[source 2]`, `【1】`, `[^1]`, superscripts, `[[Note]]` and `Queries/Filters.md:12`.
 
 This module finds what is written and does not know the sources; `verify` checks the citations. Numbers in code, in Markdown links, in
-definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite nothing. A text is read by paragraphs, because backticks pair up within one:
-so the marks of a text that comes in pieces are known at the end of each paragraph, however the text is cut.
+definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite nothing. A text is read by paragraphs, because backticks pair up within one.
 """
 
 import re
@@ -36,8 +35,14 @@ class CitationMark(NamedTuple):
     def span(self) -> tuple[int, int]:
         return self.start, self.end
 
-    def moved(self, by: int) -> "CitationMark":
-        return self._replace(start=self.start + by, end=self.end + by)
+
+class MarkedText(NamedTuple):
+    """The marks of a text, including definitions; the spans of its code and definitions; and the fence that must be added to close an open
+    code block, empty if there is none, or if its list or quote ends it anyway."""
+
+    marks: list[CitationMark]
+    code: list[tuple[int, int]]
+    closing: str
 
 
 MAX_LENGTH = 500
@@ -99,84 +104,55 @@ _CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(("paragraph", "underline",
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
-class CitationMarkParser:
-    """`feed` all pieces of a text, then `close`. `marks` (definitions included) and `code`, the spans of code and definitions, grow."""
+def read_marks(text: str) -> MarkedText:
+    """The marks of a text and its code."""
+    scanner = BlockScanner(lenient=True)
+    marks: list[CitationMark] = []
+    code: list[tuple[int, int]] = []
+    paragraphs: list[tuple[int, int, set[int]]] = []  # with where the texts of their lines begin, behind the markers of quotes and lists
+    position = 0
+    in_math = continues = False
+    for line in text.split("\n"):
+        end = position + len(line)
+        borders_math = line.count("$$") % 2 == 1 and (in_math or line.lstrip(" \t>").startswith("$$")) and not scanner.fence
+        scanned = ScannedLine("code") if in_math or borders_math else scanner.scan(line)
+        in_math ^= borders_math
+        if scanned.kind == "definition":
+            found = _SQUARE.match(text, text.index("[", position), end)
+            if found and (mark := _numbered_mark(found, found[1])):
+                marks.append(mark._replace(defines=True))
+        if scanned.kind in _NO_PROSE:
+            code += [(position, end)] if scanned.kind != "blank" and line else []
+        else:
+            joins = continues and scanned.kind in _CONTINUES_PARAGRAPH
+            begin, _, starts = paragraphs.pop() if joins else (position, end, set())
+            starts.add(position + scanned.start - begin)
+            paragraphs.append((begin, end, starts))
+        continues = scanned.kind not in _NO_PROSE and scanned.kind != "heading"
+        position = end + 1
+    for begin, end, starts in paragraphs:
+        found_marks, found_code = _read_paragraph(text[begin:end], starts)
+        marks += [mark._replace(start=mark.start + begin, end=mark.end + begin) for mark in found_marks]
+        code += [(begin + first, begin + last) for first, last in found_code]
+    fence = scanner.fence
+    return MarkedText(sorted(marks), sorted(code), fence.mark if fence and not fence.nested else "")
 
-    def __init__(self) -> None:
-        self.marks: list[CitationMark] = []
-        self.code: list[tuple[int, int]] = []
-        self._scanner = BlockScanner(lenient=True)
-        self._position = 0
-        """Where the line that is read begins in the whole text."""
-        self._line: list[str] = []
-        """The pieces of that line."""
-        self._paragraph: list[str] = []
-        """The lines of the paragraph that is not complete."""
-        self._text_starts: set[int] = set()
-        """Where the texts of its lines begin, behind the markers of quotes and lists."""
-        self._in_math = False
-        """Whether a `$$` that begins a line is not closed yet."""
 
-    @property
-    def closing(self) -> str:
-        """The fence that must be added to close an open code block; empty if there is none, or if its list or quote ends it anyway."""
-        fence = self._scanner.fence
-        return fence.mark if fence and not fence.nested else ""
-
-    def feed(self, text: str) -> list[CitationMark]:
-        """Add the next piece; returns the marks of the paragraphs that are complete now."""
-        known = len(self.marks)
-        first, *others = text.split("\n")
-        self._line.append(first)
-        for piece in others:
-            self._read_line()
-            self._line = [piece]
-        return self.marks[known:]
-
-    def close(self) -> list[CitationMark]:
-        """End the text; returns the remaining marks."""
-        known = len(self.marks)
-        self._read_line()
-        self._end_paragraph()
-        return self.marks[known:]
-
-    def _read_line(self) -> None:
-        line, begin = "".join(self._line), self._position
-        borders_math = line.count("$$") % 2 == 1 and (self._in_math or line.lstrip(" \t>").startswith("$$")) and not self._scanner.fence
-        scanned = ScannedLine("code") if self._in_math or borders_math else self._scanner.scan(line)
-        self._in_math ^= borders_math
-        if scanned.kind not in _CONTINUES_PARAGRAPH:
-            self._end_paragraph()
-        if scanned.kind not in _NO_PROSE:
-            self._paragraph.append(line)
-            self._text_starts.add(begin + scanned.start)
-        elif scanned.kind != "blank" and line:
-            self.code.append((begin, begin + len(line)))
-        if scanned.kind == "definition" and (found := _SQUARE.match(line, line.index("["))) and (mark := _numbered_mark(found, found[1])):
-            self.marks.append(mark.moved(begin)._replace(defines=True))
-        self._position += len(line) + 1
-        if scanned.kind == "heading":
-            self._end_paragraph()
-
-    def _end_paragraph(self) -> None:
-        """Read the paragraph before the current line. After a backslash the first backtick opens nothing, but the whole run closes."""
-        text = "\n".join(self._paragraph)
-        begin = self._position - 1 - len(text)
-        found: list[CitationMark] = []
-        ticks: list[re.Match[str]] = []
-        at = mark_end = 0
-        while token := _TOKEN.search(text, at):
-            at = token.end()
-            if token["ticks"]:
-                ticks.append(token)
-            elif mark := _parse_mark(text, token.start(), mark_end, begins_line=begin + token.start() in self._text_starts):
-                found.append(mark)
-                at = mark_end = mark.end
-        lengths = [(len(run["ticks"]) - len(run["escape"]), len(run["ticks"])) for run in ticks]
-        code = [(ticks[i].start("ticks") + len(ticks[i]["escape"]), ticks[j].end()) for i, j in pair_code_marks(lengths)]
-        self.code += [(begin + start, begin + end) for start, end in code]
-        self.marks += [mark.moved(begin) for mark in found if not is_inside(mark.start, code)]
-        self._paragraph, self._text_starts = [], set()
+def _read_paragraph(text: str, line_starts: set[int]) -> tuple[list[CitationMark], list[tuple[int, int]]]:
+    """The marks of a paragraph and its code. After a backslash the first backtick opens nothing, but the whole run closes."""
+    found: list[CitationMark] = []
+    ticks: list[re.Match[str]] = []
+    at = mark_end = 0
+    while token := _TOKEN.search(text, at):
+        at = token.end()
+        if token["ticks"]:
+            ticks.append(token)
+        elif mark := _parse_mark(text, token.start(), mark_end, begins_line=token.start() in line_starts):
+            found.append(mark)
+            at = mark_end = mark.end
+    lengths = [(len(run["ticks"]) - len(run["escape"]), len(run["ticks"])) for run in ticks]
+    code = [(ticks[i].start("ticks") + len(ticks[i]["escape"]), ticks[j].end()) for i, j in pair_code_marks(lengths)]
+    return [mark for mark in found if not is_inside(mark.start, code)], code
 
 
 def _parse_mark(text: str, at: int, earliest: int, *, begins_line: bool) -> CitationMark | None:
@@ -287,14 +263,6 @@ def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
 def find_marks(text: str) -> list[CitationMark]:
     """The marks of a text in its order, without definitions."""
     return [mark for mark in read_marks(text).marks if not mark.defines]
-
-
-def read_marks(text: str) -> CitationMarkParser:
-    """The marks of a whole text, including definitions, and its code."""
-    parser = CitationMarkParser()
-    parser.feed(text)
-    parser.close()
-    return parser
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -112,7 +112,7 @@ class Footnote(NamedTuple):
     quotes: tuple[str, ...]
 
 
-def read_footnotes(reading: marks.CitationMarkParser, text: str, sources: Sources) -> dict[int, Footnote]:
+def read_footnotes(reading: marks.MarkedText, text: str, sources: Sources) -> dict[int, Footnote]:
     """What the text's definitions of numbers name and quote."""
     found: dict[int, Footnote] = {}
     for mark in reading.marks:
