@@ -33,10 +33,8 @@ _ABBREVIATION = lazy_pattern(
 
 
 class MarkdownBlock(NamedTuple):
-    """`lines` without the markers of their container; of code without its fences, of a heading its text, of a callout its title.
-
-    The lines of a table are its rows, the delimiter row among them. `level`: of a heading; of a list item the column where its text begins.
-    """
+    """`lines` without the markers of their container; of code without its fences, of a heading its text, of a callout its title, of a table
+    its rows, the delimiter row among them. `level`: of a heading; of a list item the column where its text begins."""
 
     kind: BlockKind
     lines: tuple[str, ...]

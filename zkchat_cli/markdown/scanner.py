@@ -1,11 +1,7 @@
-"""The one block scanner: what each line of a Markdown text is, by the rules of CommonMark for fences, lists, quotes and indented code.
+"""What each line of a Markdown text is, by the rules of CommonMark for fences, lists, quotes and indented code.
 
-It reads line by line and never looks back, so its time is linear in the text and it can follow a text that is still coming in. Most lines
-of a note are the next line of a paragraph and are recognized by their first character, which keeps it fast enough for the index
-(markdown-it needs 24 ms for 4.7 kB).
-
-Deviations from CommonMark, which no user of it needs: link reference definitions are one line, HTML blocks are paragraphs, and a paragraph
-in a list ends the list only after a blank line. Comments are left to the callers, because Obsidian's `%%` may begin within a line.
+The scanner reads line by line and never looks back, so it can follow a text that is still coming in, and it is fast enough for the index
+(markdown-it needs 24 ms for 4.7 kB). Link reference definitions are one line, HTML blocks are paragraphs, comments are left to the callers.
 """
 
 from typing import Literal, NamedTuple
@@ -56,11 +52,8 @@ _DEFINITION = lazy_pattern(r"\[[^\[\]]++\]:")
 
 
 class BlockScanner:
-    """Scan every line of a text once, in order.
-
-    With `lenient` it allows for how models write: a fence in a list ends at its closing mark only, however its code is indented, and
-    `---` below a paragraph is a rule, not a heading.
-    """
+    """Scan every line of a text once, in order. With `lenient` it allows for how models write: a fence in a list ends at its closing mark
+    only, however its code is indented, and `---` below a paragraph is a rule, not a heading."""
 
     def __init__(self, *, lenient: bool = False) -> None:
         self.fence: Fence | None = None  # the open code block, if any
@@ -123,12 +116,9 @@ class BlockScanner:
         if indent < self._item and (not self._in_paragraph or marker or heading or (head in _FENCE_BEGINS and _FENCE.match(line, at))):
             self._item = 0  # only a paragraph may continue without its indentation
         in_list = indent >= self._item > 0
-        has_quote = marker is not None and ">" in line
         while marker:
             column += marker.end() - at
             at, self._item = marker.end(), column
-            if has_quote and (quote := _QUOTE.match(line, at)):  # lists in a quote in a list count columns from the quote marker on
-                at, column, quotes = quote.end(), 0, quotes + quote[0].count(">")
             marker = _ITEM.match(line, at) if line[at : at + 1] in _ITEM_BEGINS else None
         in_paragraph, self._in_paragraph = self._in_paragraph, True
         if line[at : at + 1] in _FENCE_BEGINS and (opening := _FENCE.match(line, at)):

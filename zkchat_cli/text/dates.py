@@ -148,7 +148,7 @@ def parse_period(words: str, today: date) -> Period | None:
         return _iso_period(iso)
     if last := _LAST_NAMED.fullmatch(words):
         period = parse_period(last["name"] or last["name_before"], today)
-        return _month(period.first.year - 1, period.first.month) if period and period.last >= today else period
+        return _days_of(period.first.year - 1, period.first.month) if period and period.last >= today else period
     words = _OTHER_LAST.sub(lambda other: "last" if other["english"] else "letzte", words)
     from dateparser.date import DateDataParser  # 0.3 s, only for a text with something like a date
 
@@ -170,14 +170,15 @@ def parse_period(words: str, today: date) -> Period | None:
             monday = day - timedelta(days=day.weekday())
             return Period(monday, monday + timedelta(days=6))
         case "month":
-            return _month(day.year, day.month)
+            return _days_of(day.year, day.month)
         case "year":
-            return Period(date(day.year, 1, 1), date(day.year, 12, 31))
+            return _days_of(day.year)
     return Period(day, day)
 
 
-def _month(year: int, month: int) -> Period:
-    return Period(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
+def _days_of(year: int, month: int | None = None, day: int | None = None) -> Period:
+    first = date(year, month or 1, day or 1)
+    return Period(first, first if day else first.replace(month=month or 12, day=monthrange(year, month or 12)[1]))
 
 
 def leading_date(text: str) -> Period | None:
@@ -192,8 +193,6 @@ def _iso_period(match: re.Match[str]) -> Period | None:
     try:
         if week is not None:
             return Period(date.fromisocalendar(year or 0, week, 1), date.fromisocalendar(year or 0, week, 7))
-        first = date(year or 0, month or 1, day or 1)
-        last = first if day else first.replace(month=month or 12, day=monthrange(first.year, month or 12)[1])
+        return _days_of(year or 0, month, day)
     except (ValueError, OverflowError):
         return None
-    return Period(first, last)

@@ -4,12 +4,10 @@ The block scanner tells what each line is; within a line the reading goes from m
 """
 
 import re
-from bisect import bisect_left
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from zkchat_cli.markdown.scanner import LIST_MARKER, BlockScanner
+from zkchat_cli.markdown.scanner import BlockScanner
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.links.wikilinks import WrittenLink, parse_markdown_link, parse_wikilink
 
@@ -49,8 +47,6 @@ _MARK = lazy_pattern(
 _MATH = lazy_pattern(r"\$(?![\s$])(?:[^$\n\\]++|\\.)++(?<!\s)\$(?!\d)")
 _WITH_INLINE = frozenset(("paragraph", "item", "table", "heading", "definition"))
 _CODE = frozenset(("fence", "code", "fence_end", "indented"))
-_BACKTICKS = lazy_pattern("``*+")
-_PARAGRAPH_ENDS = lazy_pattern(rf"\n(?=[ \t>]*+(?:\n|#{{1,6}}[ \t]|```|~~~|{LIST_MARKER}[ \t]|\Z))")
 
 
 def read_markup(text: str, front_lines: int = 0) -> Markup:
@@ -72,8 +68,6 @@ class _MarkupReader:
     mark_at: int = -1  # the next mark and where it begins: lines before it need no search
     resume: int = 0  # where reading continues: after the end of a line if a comment, code or math runs over it
     unclosed: set[str] = field(default_factory=set)
-    paragraph_end: int = -1
-    backticks: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def read(self) -> Markup:
         text = self.text
@@ -126,6 +120,7 @@ class _MarkupReader:
     def _read_inline(self, begin: int, end: int, *, at_start: bool = False) -> None:
         """Read the marks of a line from `begin` on. A comment, code or math that runs over its end moves `resume` there."""
         text, at = self.text, begin
+        unclosed_code: set[str] = set()  # searching for them again would take quadratic time
         while at < end:
             if self.mark_at < at:
                 self.mark = _MARK.search(text, at)
@@ -141,8 +136,10 @@ class _MarkupReader:
                     if link:
                         self.links.append(link)
                         at = link.end
-                case "backticks":
-                    at = self._after_code_span(start, at - start, end)
+                case "backticks" if (opening := text[start:at]) not in unclosed_code:
+                    closing = re.compile(rf"(?<!`){opening}(?!`)").search(text, at, end)
+                    at = closing.end() if closing else at
+                    unclosed_code |= set() if closing else {opening}
                 case "html":
                     at = self._after_closing("-->", at, to_the_end=at_start and start == begin)
                 case "comment":
@@ -163,19 +160,3 @@ class _MarkupReader:
             return found + len(closing)
         self.unclosed.add(closing)
         return len(self.text) if to_the_end else after
-
-    def _after_code_span(self, at: int, length: int, end: int) -> int:
-        """Past the run of as many backticks that closes a code span in the same paragraph; past the opening run if there is none. The runs
-        of a paragraph are listed once, because searching again from each of them would take quadratic time."""
-        following = _BACKTICKS.search(self.text, at + length, end)
-        if following and len(following[0]) == length:
-            return following.end()
-        if at >= self.paragraph_end:
-            ends = _PARAGRAPH_ENDS.search(self.text, at)
-            self.paragraph_end = ends.start() + 1 if ends else len(self.text) + 1
-            self.backticks = defaultdict(list)
-            for run in _BACKTICKS.finditer(self.text, at, self.paragraph_end):
-                self.backticks[len(run[0])].append(run.start())
-        runs = self.backticks[length]
-        closing = bisect_left(runs, at + 1)
-        return runs[closing] + length if closing < len(runs) else at + length

@@ -26,7 +26,7 @@ from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links import graph, name_suggestions
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
-from zkchat_cli.vault.links.name_suggestions import BrokenLink, is_attachment
+from zkchat_cli.vault.links.name_suggestions import LEAST_SIMILARITY, TYPO_SIMILARITY, BrokenLink, is_attachment
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, resolve, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
@@ -242,26 +242,21 @@ class Vault:
         return links
 
     def _suggest_notes(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """The paths that names of missing notes may mean: those of a similar name. With search by meaning those of much the same name, else
-        those of a similar meaning, then those of a somewhat similar name."""
+        """The paths that names of missing notes may mean: those of a similar name; with search by meaning those of much the same name, else
+        those of a similar meaning."""
         from zkchat_cli.vault.search.query import as_words
-
-        def by_name(names: list[str], least: float) -> dict[str, list[str]]:
-            suggest = name_suggestions.suggest_names
-            return self._ask(lambda index: {name: [path for _, path in suggest(index, name, MOST_SUGGESTIONS, least)] for name in names})
 
         wanted = list(islice(dict.fromkeys(names), MOST_SUGGESTED))
         if not wanted:
             return {}
-        near = by_name(wanted, name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY)
+        suggest, least = name_suggestions.suggest_names, TYPO_SIMILARITY if self.semantic else LEAST_SIMILARITY
+        near = self._ask(lambda index: {name: [path for _, path in suggest(index, name, MOST_SUGGESTIONS, least)] for name in wanted})
         unknown = [name for name in wanted if self.semantic and not near[name] and not is_attachment(name)]
         phrases = [name for name in unknown if any(map(str.isalpha, name))]  # the note of a day is like no other by its meaning
         for name in phrases[:MOST_SUGGESTED_BY_MEANING]:
             found = self.search(as_words(name), MOST_SUGGESTIONS)
             near[name] = [chunk.relative_path for chunk in found if (chunk.score_meaning or 0) >= SUGGESTION_COSINE]
-        for name, paths in by_name(unknown, name_suggestions.LEAST_SIMILARITY).items():
-            near[name] += paths
-        return {name: tuple(dict.fromkeys(paths))[:MOST_SUGGESTIONS] for name, paths in near.items()}
+        return {name: tuple(dict.fromkeys(paths)) for name, paths in near.items()}
 
     def suggest_names(self, name: str) -> list[str]:
         """The names of notes nearest to a misspelt one, nearest first."""
