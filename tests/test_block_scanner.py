@@ -2,8 +2,7 @@
 
 import pytest
 
-from zkchat_cli.markdown.blocks import blocks
-from zkchat_cli.markdown.scanner import BlockScanner
+from zkchat_cli.markdown.blocks import BlockScanner, blocks
 
 CODES = {
     "b": "blank", "p": "paragraph", "h": "heading", "u": "underline", "i": "item", "t": "table", "d": "delimiter", "r": "rule",

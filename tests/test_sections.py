@@ -2,13 +2,13 @@
 
 import pytest
 
-from zkchat_cli.vault import note_parser, sections
+from zkchat_cli.vault import note_parser, note_reader
 from zkchat_cli.vault.markup import read_markup
 
 
 def lines_of(name: str, text: str) -> tuple[int, int] | None:
     note = note_parser.parse_note("Note.md", text)
-    return sections.find_section(name, note.text, note.markup)
+    return note_reader.find_section(name, note.text, note.markup)
 
 
 NOTE = """# Plan
@@ -51,9 +51,9 @@ def test_a_heading_means_its_section(heading, lines):
 
 def test_the_heading_above_a_line():
     text = "intro\n# One\na\n## Two\n```\n# code\n```"
-    assert [sections.heading_above(line, text) for line in range(1, 8)] == [None, "One", "One", "Two", "Two", "Two", "Two"]
-    assert sections.heading_above(21, text, first_line=20) == "One"
-    assert sections.heading_above(2, "#\ntext") is None
+    assert [note_reader.heading_above(line, text) for line in range(1, 8)] == [None, "One", "One", "Two", "Two", "Two", "Two"]
+    assert note_reader.heading_above(21, text, first_line=20) == "One"
+    assert note_reader.heading_above(2, "#\ntext") is None
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_a_block_id_means_its_paragraph_item_or_the_block_above(text, lines):
     [("Plann", ("Plan",)), ("Dates#Cost", ("Costs: *rough*", "Costs")), ("^sww", ()), ("xyz", ()), ("^xyz", ()), ("x" * 10**6, ())],
 )
 def test_similar_headings(anchor: str, near: tuple[str, ...]) -> None:
-    assert set(sections.similar_headings(anchor, read_markup(NOTE + "- a saw ^saw\n"))) == set(near)
+    assert set(note_reader.similar_headings(anchor, read_markup(NOTE + "- a saw ^saw\n"))) == set(near)

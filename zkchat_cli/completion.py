@@ -74,7 +74,7 @@ class InputCompleter:
 
     def _suggest(self, typed: re.Match[str], before: str, closing: str, session: "ZkChatSession") -> Iterator[Suggestion]:
         from zkchat_cli import slash  # the session has loaded them
-        from zkchat_cli.vault.links.completion import best_matches
+        from zkchat_cli.vault.links.name_suggestions import best_matches
 
         kind = typed.lastgroup or ""
         text = typed[kind]

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_letters, digits
 from typing import NamedTuple
 
+from zkchat_cli.markdown.blocks import BlockScanner, LineKind, ScannedLine
 from zkchat_cli.markdown.plain_text import pair_code_marks
-from zkchat_cli.markdown.scanner import BlockScanner, LineKind, ScannedLine
 from zkchat_cli.models import Citation
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk

@@ -26,7 +26,7 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
-from zkchat_cli.vault.sections import chunk_headings
+from zkchat_cli.vault.note_reader import chunk_headings
 
 REACH = 300
 """Characters before and after a quotation that are looked at."""

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from zkchat_cli.markdown.scanner import BlockScanner
+from zkchat_cli.markdown.blocks import BlockScanner
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.links.wikilinks import WrittenLink, parse_markdown_link, parse_wikilink
 

@@ -24,9 +24,8 @@ from zkchat_cli.vault.edit.transaction import finish_interrupted
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links import graph, name_suggestions
-from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
-from zkchat_cli.vault.links.name_suggestions import LEAST_SIMILARITY, TYPO_SIMILARITY, BrokenLink, is_attachment
+from zkchat_cli.vault.links.name_suggestions import LEAST_SIMILARITY, TYPO_SIMILARITY, BrokenLink, Completion, NoteCompleter, is_attachment
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, resolve, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
@@ -144,12 +143,12 @@ class Vault:
 
     def snippet(self, chunk: ContentChunk, query: str) -> "tuple[str | None, Snippet]":
         """The heading and the lines of a chunk that show best why `query` found it."""
-        from zkchat_cli.vault import sections
+        from zkchat_cli.vault.note_reader import heading_above
         from zkchat_cli.vault.search import query as queries
 
         terms = queries.parse_query(query, self._today()).terms
         found = queries.snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
-        return sections.heading_above(found.line, chunk.text, chunk.start_line, chunk.heading), found
+        return heading_above(found.line, chunk.text, chunk.start_line, chunk.heading), found
 
     def languages(self) -> tuple[str, ...]:
         return self._ask(lambda index: index.languages())

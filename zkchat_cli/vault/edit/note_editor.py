@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
-from zkchat_cli.markdown.scanner import LIST_MARKER
+from zkchat_cli.markdown.blocks import LIST_MARKER
 from zkchat_cli.models import IndexReport
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
@@ -41,7 +41,7 @@ from zkchat_cli.vault.links.wikilinks import (
     strip_suffix,
 )
 from zkchat_cli.vault.note_parser import ParsedNote
-from zkchat_cli.vault.sections import matching_headings, missing_section
+from zkchat_cli.vault.note_reader import matching_headings, missing_section
 
 UNLINKABLE = "#^[]|\\"  # characters that a link cannot have in a note's name
 _ROW = re.compile(rf"[ \t]*(?:{LIST_MARKER}[ \t]|\|)")  # a list item or table row: the next one follows without a blank line

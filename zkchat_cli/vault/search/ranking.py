@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from zkchat_cli.text import words
-from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_size
+from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.search.query import SearchQuery, WordForms, is_part
 
 STOPWORD_RARITY = 0.3  # the rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"
