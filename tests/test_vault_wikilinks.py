@@ -93,6 +93,7 @@ def test_wikilinks_are_parsed(text, links):
         "````\n[[no]]\n```\n[[no]]\n````\n[[yes]]",
         "```\n> ```\n[[no]]\n```\n[[yes]]",
         "- item\n  ```\n  [[no]]\n\n  [[no]]\n  ```\n[[yes]]",
+        "1. > - ```\n   >   [[no]]\n\n[[yes]]",
         "\n    [[no]]\n    [[no]]\n[[yes]]",
         "- item\n\n        [[no]]\n\n  [[yes]]",
         "<!-- [[no]] --> [[yes]]",

@@ -119,9 +119,12 @@ class BlockScanner:
         if indent < self._item and (not self._in_paragraph or marker or heading or (head in _FENCE_BEGINS and _FENCE.match(line, at))):
             self._item = 0  # only a paragraph may continue without its indentation
         in_list = indent >= self._item > 0
+        has_quote = marker is not None and ">" in line
         while marker:
             column += marker.end() - at
             at, self._item = marker.end(), column
+            if has_quote and (quote := _QUOTE.match(line, at)):  # lists in a quote in a list count columns from the quote marker on
+                at, column, quotes = quote.end(), 0, quotes + quote[0].count(">")
             marker = _ITEM.match(line, at) if line[at : at + 1] in _ITEM_BEGINS else None
         in_paragraph, self._in_paragraph = self._in_paragraph, True
         if line[at : at + 1] in _FENCE_BEGINS and (opening := _FENCE.match(line, at)):
