@@ -37,7 +37,7 @@ HEAVY = (
     "Stemmer",
 )
 UNUSED_OFFLINE = (
-    "zkchat_cli.chat.summary_writer",
+    "zkchat_cli.chat.compactor",
     "zkchat_cli.llm.http_client",
     "zkchat_cli.llm.providers.openai",
     "zkchat_cli.llm.sentence_models",

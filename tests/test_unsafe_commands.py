@@ -24,7 +24,7 @@ def test_without_unsafe_no_write_tool_is_offered(zkchat: Program, script: Script
     assert (refused.exit_status, "--unsafe" in refused.err) == (2, True)
     done = zkchat("ask", "write it", "--json", "--model", script(CREATE, SAID))
     assert (done.json["tools"][0]["ok"], (zkchat.vault / "New.md").exists()) == (False, False)
-    assert "create_note changes notes and needs --unsafe" in done.json["tools"][0]["outcome"]
+    assert "unknown tool create_note" in done.json["tools"][0]["outcome"]
     assert "offline has no tools that write" in zkchat("ask", "what is a filter?", "--unsafe", "--yes").err
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from zkchat_cli import events
-from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
@@ -324,6 +323,8 @@ class ZkChatSession:
         """`compact` as events; closing it stops the model, and then nothing is stored."""
         if not request.preview:
             self._recorder.store_pending()
+        from zkchat_cli.chat.compactor import Compactor  # as in TurnRunner
+
         runtime, timer = self._messages.with_retrieval(self.runtime), PhaseTimer(self.services.clock)
         return Compactor(self.services, self._state, self._prompts, runtime, request, timer).run()
 

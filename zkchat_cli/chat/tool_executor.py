@@ -26,7 +26,6 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 from zkchat_cli.vault.edit.transaction import UNASKED_CALL, Decision, mark_memory_file
 from zkchat_cli.vault.vault import Vault
@@ -90,20 +89,13 @@ class ToolExecutor:
         """Make the change that a call proposes, or tell the model that it was refused."""
         change = outcome.finding.change
         assert change is not None
-        start = self.clock()
         if not decision.allowed:
             return outcome._replace(finding=ToolOutput(data={"error": decision.reason, "change": change.summary}), ok=False)
         try:
             self.vault.editor.apply(change)
         except VaultError as e:
             return outcome._replace(finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False)
-        duration = outcome.duration_ms + 1000 * (self.clock() - start)
-        finding = ToolOutput(data={"done": change.summary}, note=change.note, outcome="done")
-        return outcome._replace(finding=finding, duration_ms=duration, changed=True)
-
-    def count_tokens(self, outcomes: Sequence[ToolOutcome]) -> int:
-        """Tokens of the complete results."""
-        return sum(self.counter.count(format_tool_result(f.chunks, f.data, f.note)) for f in (each.finding for each in outcomes))
+        return outcome._replace(finding=ToolOutput(data={"done": change.summary}, note=change.note, outcome="done"), changed=True)
 
     def results(self, outcomes: Sequence[ToolOutcome], room: int) -> tuple[ToolResult, ...]:
         """The results of one reply's calls, in about `room` tokens together; a note says what was left out."""
@@ -128,21 +120,14 @@ class ToolExecutor:
 
     def _find_tool(self, call: ToolCall) -> Tool:
         """Raises ToolArgumentError also for arguments that could not be read."""
-        name = call.name
-        found = next((tool for tool in self.tools if tool.name == name), None)
-        writing = () if found or any(tool.writes for tool in self.tools) else (t.name for t in load_tools(unsafe=True) if t.writes)
-        if name in writing:
-            raise ToolArgumentError(
-                f"{name} changes notes and needs --unsafe: it cannot be called here. Tell the user what you would change"
-            )
+        name = truncate(call.name, 60)
+        found = next((tool for tool in self.tools if tool.name == call.name), None)
         if found is None:
             names = ", ".join(tool.name for tool in self.tools)
-            raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; {f'the tools are {names}' if names else 'no tools are offered'}")
+            raise ToolArgumentError(f"unknown tool {name}; {f'the tools are {names}' if names else 'no tools are offered'}")
         if call.malformed is not None:
             shown = truncate(call.malformed, 120)
-            raise ToolArgumentError(
-                f"the arguments of {truncate(name, 60)} are not a JSON object: {shown!r}. Call it again with correct JSON"
-            )
+            raise ToolArgumentError(f"the arguments of {name} are not a JSON object: {shown!r}. Call it again with correct JSON")
         return found
 
 
@@ -208,7 +193,8 @@ class ToolCallRunner:
                 self._add_to_turn(calls, executor.results([*outcomes, *stopped], self._room(limit - reply) // 2))
             raise
         with turn.timer("tools"):
-            wanted = min(executor.count_tokens(outcomes), int(NEW_RESULTS_SHARE * limit))
+            whole = (format_tool_result(its.chunks, its.data, its.note) for its in (outcome.finding for outcome in outcomes))
+            wanted = min(sum(map(counter.count, whole)), int(NEW_RESULTS_SHARE * limit))
             self.shorten_results(earlier, limit - reply, 2 * wanted)
             results = executor.results(outcomes, self._room(limit - reply) // 2)
         self._add_to_turn(calls, results)
@@ -272,32 +258,22 @@ class ToolCallRunner:
     def _add_to_turn(self, calls: tuple[ToolCall, ...], results: Iterable[ToolResult]) -> None:
         """Add a reply's calls and their results to the turn."""
         turn, counter, new_message = self.turn, self.turn.runtime.counter, self.services.new_message
-        messages = [
-            new_message(
-                "assistant",
-                turn.text,
-                turn.messages[-1].id,
-                tool_calls=calls,
-                reasoning=turn.reasoning or None,
-                thinking=turn.thinking,
-                finish_reason="tool_calls",
-                model=turn.runtime.model.name,
-                token_count=counter.count_raw(turn.text),
-                tool_tokens=count_call_tokens(calls, counter),
-            )
-        ]
-        for call, result in zip(calls, results, strict=True):
-            message = new_message(
-                "tool",
-                result.content,
-                messages[-1].id,
-                tool_call_id=call.id,
-                tool_name=call.name,
-                tool_run=result.run,
-                chunks=result.chunks,
-                token_count=counter.count_raw(result.content),
-            )
-            messages.append(message)
+        request = new_message(
+            "assistant",
+            turn.text,
+            turn.messages[-1].id,
+            tool_calls=calls,
+            reasoning=turn.reasoning or None,
+            thinking=turn.thinking,
+            finish_reason="tool_calls",
+            model=turn.runtime.model.name,
+            token_count=counter.count_raw(turn.text),
+            tool_tokens=count_call_tokens(calls, counter),
+        )
+        messages = [request]
+        for call, (content, chunks, run) in zip(calls, results, strict=True):
+            fields = {"tool_call_id": call.id, "tool_name": call.name, "tool_run": run, "chunks": chunks}
+            messages.append(new_message("tool", content, messages[-1].id, **fields, token_count=counter.count_raw(content)))
         turn.messages += messages
         turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps the model's text
         turn.thinking = None

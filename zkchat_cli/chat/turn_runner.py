@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from zkchat_cli import events
-from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.model_call import call_model, count_by_server, learn_count
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
@@ -205,6 +204,8 @@ class TurnRunner:
         turn = self.turn
         if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
             return
+        from zkchat_cli.chat.compactor import Compactor  # 10 ms, which most turns do not need
+
         request = CompactionRequest(reason, ask=ask, current=turn.sent_messages, offer_tools=not turn.no_more_tools)
         try:
             done = yield from Compactor(self.services, self.state, self.prompts, turn.runtime, request, turn.timer).run()

@@ -1,4 +1,4 @@
-"""The summary request to a model, the summary in its answer, and its check. Pure: `chat/summary_writer` makes the call.
+"""The summary request to a model, the summary in its answer, and its check. Pure: `chat/compactor` makes the call.
 
 The summary rolls: each request has the earlier summary and the conversation after it, so that each word is sent about once. Of turns that
 do not fit into the model's window the newest are sent, after an extractive summary of the others.
