@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from zkchat_cli.chat import pins
+from zkchat_cli.chat import numbered_turns
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event
@@ -94,9 +94,9 @@ def slash_command(argument: str = "", values: ListValues = lambda _: ()) -> Call
     return declare
 
 
-def find_question(session: ZkChatSession, number: str = "") -> pins.TurnPart:
+def find_question(session: ZkChatSession, number: str = "") -> numbered_turns.TurnPart:
     """The question of turn `number` (default: the last). Raises UsageError that names the valid turns."""
-    return pins.resolve_turn(session.history, f"{number or pins.LAST} question")[0]
+    return numbered_turns.resolve_turn(session.history, f"{number or numbered_turns.LAST} question")[0]
 
 
 def last_answer(session: ZkChatSession) -> Exchange:
@@ -110,9 +110,9 @@ def opening(message: ZkChatMessage) -> str:
     return truncate(message.display_text, MAX_OPENING)
 
 
-def complete_turns(parts: Iterable[pins.TurnPart]) -> dict[str, str]:
+def complete_turns(parts: Iterable[numbered_turns.TurnPart]) -> dict[str, str]:
     return {str(each.turn): opening(each.message) for each in reversed(list(parts))}
 
 
 def complete_questions(session: ZkChatSession) -> dict[str, str]:
-    return complete_turns(each for each in pins.list_turn_parts(session.history) if each.part == "question")
+    return complete_turns(each for each in numbered_turns.list_turn_parts(session.history) if each.part == "question")

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from functools import partial
 
-from zkchat_cli.chat import pins
+from zkchat_cli.chat import numbered_turns
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history, strategies
 from zkchat_cli.context.compaction_policy import CompactionRequest
@@ -64,13 +64,13 @@ def show(session: ZkChatSession, argument: str) -> str:
 
     With a message: the prompt if that were your next message. /context shows the token counts.
     """
-    if argument != pins.LAST and parse_number(argument) is None:
+    if argument != numbered_turns.LAST and parse_number(argument) is None:
         return prompts.prompt_text(session.prompt(argument or None))
     turn = find_question(session, argument).turn
     return prompts.sent_prompts_text(prompt_history.restore_sent_prompts(session.history, turn, session.store.prompts))
 
 
-@slash_command("[N | last]", lambda session: {pins.LAST: "", **complete_turns(pins.list_turn_parts(session.history))})
+@slash_command("[N | last]", lambda session: {numbered_turns.LAST: "", **complete_turns(numbered_turns.list_turn_parts(session.history))})
 def pin(session: ZkChatSession, argument: str) -> str | Lines:
     """Include turn N in every prompt; without N, list the pinned and the last turns.
 
@@ -79,15 +79,15 @@ def pin(session: ZkChatSession, argument: str) -> str | Lines:
     """
     counter, history = session.runtime.counter, session.history
     if argument:
-        pinned = pins.pin(session.stored_state(), argument)
+        pinned = numbered_turns.pin(session.stored_state(), argument)
         tokens = sum(counter.count(each.message.content) for each in pinned)
         which = f"turn {pinned[0].turn}, {' and '.join(each.part for each in pinned)}"
         return f"Pinned {which}: {tokens:,} tokens in every prompt. /unpin {pinned[0].turn} removes them."
-    pinned, parts = pins.pinned_parts(history), pins.list_turn_parts(history)
+    pinned, parts = numbered_turns.pinned_parts(history), numbered_turns.list_turn_parts(history)
     if not parts:
         return "No messages yet."
 
-    def listed(each: pins.TurnPart, why: str = "") -> StyledLine:
+    def listed(each: numbered_turns.TurnPart, why: str = "") -> StyledLine:
         tokens = f"{counter.count(each.message.content):>6,} tokens"
         return styled_line(f"{each.turn:>4} {each.part:<8} {tokens}{why}: {opening(each.message)}", indent=5)
 
@@ -97,13 +97,13 @@ def pin(session: ZkChatSession, argument: str) -> str | Lines:
     return [styled_line(first), *fixed, styled_line("The last turns:"), *recent]
 
 
-@slash_command("N", lambda session: complete_turns(pins.pinned_parts(session.history)))
+@slash_command("N", lambda session: complete_turns(numbered_turns.pinned_parts(session.history)))
 def unpin(session: ZkChatSession, argument: str) -> str:
     """Stop including turn N in every prompt.
 
     /pin lists the pinned turns.
     """
-    unpinned = pins.unpin(session.stored_state(), argument)
+    unpinned = numbered_turns.unpin(session.stored_state(), argument)
     if not unpinned:
         return "That turn is not pinned; /pin lists the pinned turns."
     parts = " and ".join(each.part for each in unpinned)

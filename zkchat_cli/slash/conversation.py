@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from zkchat_cli import exporters
-from zkchat_cli.chat import branch_navigation, pins
+from zkchat_cli.chat import numbered_turns
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.exporters import md
@@ -45,7 +45,7 @@ def undo(session: ZkChatSession, argument: str) -> str:
     The question and its answer leave the prompt. They stay in the log, and /redo or /branches goes back to them. Changes to notes are not
     undone.
     """
-    undone = branch_navigation.undo(session.stored_state(), branch_navigation.parse_turn_count(argument))
+    undone = numbered_turns.undo(session.stored_state(), numbered_turns.parse_turn_count(argument))
     first = opening((undone.questions or undone.messages)[0])
     more = f" and {len(undone.questions) - 1} more" if len(undone.questions) > 1 else ""
     end = f"The conversation now ends with turn {undone.turns}." if undone.turns else "The conversation is at its beginning."
@@ -58,7 +58,7 @@ def redo(session: ZkChatSession, argument: str) -> str:
 
     It works until the next message or the end of the chat; later, /branches goes back to it.
     """
-    restored = branch_navigation.redo(session.stored_state(), branch_navigation.parse_turn_count(argument))
+    restored = numbered_turns.redo(session.stored_state(), numbered_turns.parse_turn_count(argument))
     last = opening((restored.questions or restored.messages)[-1])
     return f"Restored. The conversation now ends with turn {restored.turns}: “{last}”"
 
@@ -97,7 +97,7 @@ def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
     if not session.is_stored:
         return {}
     with closing(session.store.reopen()) as store:  # completion has its own thread
-        branches = branch_navigation.branch_segments(store.log(session.conversation.id), None)
+        branches = numbered_turns.branch_segments(store.log(session.conversation.id), None)
     return {str(each.leaf_number): opening(each.first_question) for each in branches if each.leaf_number is not None}
 
 
@@ -109,12 +109,12 @@ def branches(session: ZkChatSession, argument: str) -> str | Lines:
     """
     state = session.stored_state()
     if argument:
-        branch = branch_navigation.switch_branch(state, argument)
+        branch = numbered_turns.switch_branch(state, argument)
         question = opening(branch.first_question)
         return f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{question}”"
     lines: list[StyledLine] = []
     turns = sum(message.role == "user" for message in session.history)
-    for segment in branch_navigation.branch_segments(state.log(), state.head):
+    for segment in numbered_turns.branch_segments(state.log(), state.head):
         first, last = segment.turns
         which = f"turn {first}" if first == last else f"turns {first}-{last}"
         position = f", you are after turn {turns}" if segment.contains_head and turns < last else ""
@@ -134,7 +134,7 @@ def clear(session: ZkChatSession, _: str) -> str:
 
     Cleared messages can still be recalled and searched, and /redo or /branches restores them. /new starts another conversation.
     """
-    cleared = branch_navigation.clear(session.stored_state())
+    cleared = numbered_turns.clear(session.stored_state())
     if not cleared.messages:
         return "The context is already empty."
     return f"Context cleared: {plural(len(cleared.questions), 'turn')} no longer sent. The log stays; /redo restores the context."
@@ -151,7 +151,7 @@ def copy(session: ZkChatSession, argument: str) -> CommandResult:
         return CommandResult(clipboard=exporters.exporter("md").export(session.archive()))
     is_code = argument.split(" ")[0] == CODE
     turn = argument.removeprefix(CODE).strip() if is_code else argument
-    parts = pins.resolve_turn(session.history, f"{turn} answer") if turn else pins.list_turn_parts(session.history)
+    parts = numbered_turns.resolve_turn(session.history, f"{turn} answer") if turn else numbered_turns.list_turn_parts(session.history)
     answers = [each.message.content for each in parts if each.part == "answer"]
     if not answers:
         raise UsageError("there is no answer to copy yet", "Ask something first.")
