@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import Calibration, ConversationArchive, SentPrompt, ZkChatMessage, branch_to
-from zkchat_cli.store import compactions, conversations, facts, message_search, messages, rows, secure_delete, sent_prompts
+from zkchat_cli.store import conversations, facts, message_search, rows, secure_delete, sent_prompts
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, transaction
 from zkchat_cli.text.words import replace_surrogates
 
@@ -57,11 +57,11 @@ def _restore_one(connection: sqlite3.Connection, archive: ConversationArchive) -
     stored = {stored_id for (stored_id,) in connection.execute("SELECT id FROM message WHERE conversation_id = ?", (id_,))}
     new = [message for message in archive.messages if message.id not in stored]
     for message in new:
-        messages.insert(connection, id_, message)
-    made = {compaction.id for compaction in compactions.read(connection, id_, undone=True)}
+        conversations.insert_message(connection, id_, message)
+    made = {compaction.id for compaction in conversations.read_compactions(connection, id_, undone=True)}
     for compaction in archive.compactions:
         if compaction.id not in made:
-            compactions.insert(connection, id_, compaction)
+            conversations.insert_compaction(connection, id_, compaction)
     if archive.prompts is not None and not is_known:
         sent_prompts.write_archive(connection, id_, archive.prompts)
     if new and known.head_id in (None, *(message.id for message in archive.messages)):
@@ -128,7 +128,6 @@ class ChatSessionStore:
     move_head = _method("move in a conversation", conversations.move_head, writes=True)
     conversation = _method("read a conversation", conversations.read)
     find = _method("find a conversation", conversations.find)
-    conversations = _method("list conversations", conversations.newest_first)
 
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: neither the store's files nor the input history contain a word of them afterwards.
@@ -142,8 +141,8 @@ class ChatSessionStore:
 
     # Notes and facts
 
-    most_used_notes = _method("count the uses of notes", messages.most_used_notes)
-    often_cited = _method("look for notes that are often cited", messages.often_cited_notes)
+    most_used_notes = _method("count the uses of notes", conversations.most_used_notes)
+    often_cited = _method("look for notes that are often cited", conversations.often_cited_notes)
     fact_vectors = _method("read the vectors of facts", facts.vectors)
     add_fact_vectors = _method("store the vectors of facts", facts.add_vectors, writes=True)
     facts_without_vectors = _method("look for facts without vectors", facts.without_vectors)
@@ -179,7 +178,7 @@ class ChatSessionStore:
             head = conversations.read(self._db, conversation_id).head_id
             unfinished = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
             self._db.execute(unfinished, (message.parent_id, conversation_id))
-            messages.insert(self._db, conversation_id, message)
+            conversations.insert_message(self._db, conversation_id, message)
             conversations.update(self._db, conversation_id, "head_id = ?, updated_at = ?", message.id, message.timestamp)
         return head
 
@@ -200,9 +199,9 @@ class ChatSessionStore:
         `title` is used only if the conversation has none. `sent` are the prompts of the turn's model calls.
         """
         with self._writing("store a turn"):
-            messages.update(self._db, conversation_id, user, with_status=True)
+            conversations.update_message(self._db, conversation_id, user, with_status=True)
             for message in answer:
-                messages.insert(self._db, conversation_id, message)
+                conversations.insert_message(self._db, conversation_id, message)
             head = answer[-1].id if answer else user.id
             changes = "head_id = ?, updated_at = ?, title = coalesce(title, ?)"
             conversations.update(self._db, conversation_id, changes, head, updated_at, title)
@@ -225,7 +224,7 @@ class ChatSessionStore:
         """Update fields of stored messages that are not their words, such as a pin. All of them or none."""
         with self._writing("update a message"):
             for message in changed:
-                messages.update(self._db, conversation_id, message)
+                conversations.update_message(self._db, conversation_id, message)
 
     def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """The current branch, from its root to the head."""
@@ -254,15 +253,15 @@ class ChatSessionStore:
             # a damaged page of an SQLite index hides messages; reading the whole table finds them
             return rows.to_messages(self._db.execute(f"{_MESSAGE} NOT INDEXED WHERE conversation_id = ? ORDER BY seq", (known.id,)))
 
-    messages = _method("read messages", messages.read)
+    messages = _method("read messages", conversations.read_messages)
 
     # Compactions
 
-    preview = _method("read the preview of a summary", compactions.preview)
-    compact = _method("store a summary", compactions.insert, writes=True)
-    undo_compaction = _method("take a summary back", compactions.undo, writes=True)
-    keep_preview = _method("store the preview of a summary", compactions.keep_preview, writes=True)
-    compactions = _method("read a conversation's summaries", compactions.read)
+    preview = _method("read the preview of a summary", conversations.read_preview)
+    compact = _method("store a summary", conversations.insert_compaction, writes=True)
+    undo_compaction = _method("take a summary back", conversations.undo_compaction, writes=True)
+    keep_preview = _method("store the preview of a summary", conversations.keep_preview, writes=True)
+    compactions = _method("read a conversation's summaries", conversations.read_compactions)
 
     # Export and import
 
@@ -271,8 +270,9 @@ class ChatSessionStore:
         stored: also what the model was sent, and the compactions that were taken back."""
         with self._reading("read a conversation"), transaction(self._db, "DEFERRED"), rows.paused_gc():
             log, conversation = self.log(conversation_id), self.conversation(conversation_id)
-            made = compactions.read(self._db, conversation.id, undone=prompts)
+            made = conversations.read_compactions(self._db, conversation.id, undone=prompts)
             sent = sent_prompts.read_archive(self._db, conversation.id, log) if prompts else None
             return ConversationArchive(conversation=conversation, messages=log, compactions=made, prompts=sent)
 
     restore = _method("store an imported conversation", _restore, writes=True)
+    conversations = _method("list conversations", conversations.newest_first)  # last: the module has this name, too

@@ -1,18 +1,53 @@
-"""The table `conversation`. Triggers keep the figures of its messages in it (see schema)."""
+"""The tables `conversation`, `message` with the notes that it uses (`mention`), and `compaction`.
+
+Triggers keep the figures of its messages in a conversation (see schema). Compactions that were taken back stay, because past prompts
+contained them; and so does the last preview of each conversation, which no prompt ever had.
+"""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Conversation, ConversationOverview
+from zkchat_cli.models import Compaction, Conversation, ConversationOverview, NoteUsage, ZkChatMessage
 from zkchat_cli.store import rows
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import replace_surrogates
 
 _COLUMNS = (*rows.CONVERSATION, "messages", "tokens", "question", "checksum")
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM conversation"
 _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 """By the instant, not by the text: an imported conversation may have another time zone."""
+MOST_NOTES = 30
+RECENT_MESSAGES = 20_000
+"""Only this many of the newest messages count for the notes that are often cited."""
+
+_READ_MESSAGES = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE +conversation_id = ? AND id IN ({{}})"
+"""With the + SQLite looks for the ids, and not through the whole conversation."""
+_CHECKSUM = "checksum({0}packed, id, parent_id, role, content, timestamp, {0}rest)"
+_UPDATE_MESSAGE = f"""
+    UPDATE message SET rest = :rest, packed = :packed,
+        checksum = CASE checksum WHEN {_CHECKSUM.format("")} THEN {_CHECKSUM.format(":")} ELSE checksum END {{}}
+    WHERE id = :id AND conversation_id = :conversation_id"""
+"""A damaged message stays damaged."""
+_KINDS = {"direct": "named", "search": "found"}
+_NOTES = """
+    SELECT mention.relative_path, count(DISTINCT message.conversation_id),
+        count(DISTINCT iif(message.role = 'assistant', message.seq, NULL)), sum(mention.citations), max(message.timestamp)
+    FROM message JOIN mention ON mention.message_seq = message.seq JOIN conversation ON conversation.id = message.conversation_id
+    WHERE conversation.vault = :vault AND {} GROUP BY mention.relative_path {} LIMIT :most
+"""
+_OFTEN_CITED = _NOTES.format(
+    "message.seq > (SELECT max(seq) FROM message) - :recent AND mention.how = 'cited'",
+    "HAVING count(DISTINCT message.conversation_id) > 1 ORDER BY 2 DESC, 5 DESC",
+)
+_MOST_USED = _NOTES.format("mention.how <> 'memory'", "ORDER BY 3 DESC, 4 DESC, 2 DESC, 1")
+_COMPACTION_FIELDS = ("id", "created_at", "last_id", "undone")
+_COMPACTION = (*_COMPACTION_FIELDS, "packed")
+"""The columns that `_to_compaction` takes, in this order."""
+_PREVIEW = 2
+"""The value of `undone` that marks a preview."""
+_SELECT_COMPACTION = f"SELECT {', '.join(_COMPACTION)} FROM compaction"
 
 
 def read(connection: sqlite3.Connection, conversation_id: str) -> ConversationOverview:
@@ -100,3 +135,110 @@ def _recent_hint(connection: sqlite3.Connection) -> str:
 def _format_list(conversations: Sequence[Conversation]) -> str:
     names = [f"{c.id} ({truncate(c.title or 'untitled', 60)}, {c.updated_at[:10]})" for c in conversations[:5]]
     return ", ".join(names) + (f" and {len(conversations) - 5} more" if len(conversations) > 5 else "")
+
+
+def insert_message(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage, *, seq: int | None = None) -> None:
+    row = rows.from_message(message) | {"seq": seq, "conversation_id": conversation_id}
+    _add_mentions(connection, rows.insert(connection, "message", row), message)
+
+
+def update_message(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage, *, with_status: bool = False) -> None:
+    """Store the fields of a message that are not its words. Raises StoreError if the conversation has no such message."""
+    row = rows.from_message(message) | {"conversation_id": conversation_id}
+    if connection.execute(_UPDATE_MESSAGE.format(", status = :status" if with_status else ""), row).rowcount == 0:
+        read(connection, conversation_id)
+        raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
+    [seq] = connection.execute("SELECT seq FROM message WHERE id = ?", (message.id,)).fetchone()
+    connection.execute("DELETE FROM mention WHERE message_seq = ?", (seq,))
+    _add_mentions(connection, seq, message)
+
+
+def read_messages(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
+    """These messages, in this order; one that is damaged or gone says so."""
+    found = connection.execute(_READ_MESSAGES.format(", ".join("?" * len(ids))), (conversation_id, *ids))
+    by_id = {row[0]: row for row in found}
+    return tuple(rows.to_message(by_id[id_]) if id_ in by_id else rows.damaged_message(id_) for id_ in map(replace_surrogates, ids))
+
+
+def _add_mentions(connection: sqlite3.Connection, seq: int, message: ZkChatMessage) -> None:
+    """Store the notes that a question or answer with this number references and cites."""
+    if message.role not in ("user", "assistant"):
+        return
+    uses: dict[tuple[str, str, int], list[int]] = {}
+    for reference in message.references:
+        if reference.relative_path is not None:
+            kind = _KINDS.get(reference.reference_type, reference.reference_type)
+            uses.setdefault((reference.relative_path, kind, reference.number or 0), [0, 0])
+    for citation in message.citations:
+        if citation.relative_path is not None:
+            counts = uses.setdefault((citation.relative_path, "cited", citation.number or 0), [0, 0])
+            counts[0] += 1
+            counts[1] += citation.valid
+    connection.executemany("INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?)", [(seq, *use, *uses[use]) for use in uses])
+
+
+def often_cited_notes(connection: sqlite3.Connection, vault: str) -> tuple[NoteUsage, ...]:
+    """The notes that more than one conversation with `vault` cited, most conversations first."""
+    return _read_usage(connection, _OFTEN_CITED, {"vault": vault, "recent": RECENT_MESSAGES, "most": MOST_NOTES})
+
+
+def most_used_notes(connection: sqlite3.Connection, vault: str, most: int) -> tuple[NoteUsage, ...]:
+    """The notes that answers in `vault`'s conversations used, most answers first."""
+    return _read_usage(connection, _MOST_USED, {"vault": vault, "most": most})
+
+
+def _read_usage(connection: sqlite3.Connection, query: str, values: dict[str, object]) -> tuple[NoteUsage, ...]:
+    return tuple(NoteUsage(**dict(zip(NoteUsage.model_fields, row, strict=True))) for row in connection.execute(query, values))
+
+
+def insert_compaction(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
+    """Store a summary that replaces the messages it covers in prompts; the messages stay."""
+    packed = rows.compress(rows.other_fields(compaction, _COMPACTION_FIELDS))
+    state = {"undone": _PREVIEW} if compaction.preview else {}
+    fields = rows.column_values(compaction, _COMPACTION_FIELDS) | {"conversation_id": conversation_id, "packed": packed} | state
+    rows.insert(connection, "compaction", fields)
+
+
+def keep_preview(connection: sqlite3.Connection, conversation_id: str, preview: Compaction) -> None:
+    """Store what the last preview of a compaction showed, so that the compaction itself need not ask a model again."""
+    connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (conversation_id, _PREVIEW))
+    insert_compaction(connection, conversation_id, preview)
+
+
+def read_preview(connection: sqlite3.Connection, conversation_id: str) -> Compaction | None:
+    row = connection.execute(f"{_SELECT_COMPACTION} WHERE conversation_id = ? AND undone = ?", (conversation_id, _PREVIEW)).fetchone()
+    return None if row is None else _to_compaction(row)
+
+
+def read_compactions(connection: sqlite3.Connection, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:
+    """The compactions in force, oldest first; with `undone` also those that were taken back."""
+    query = f"{_SELECT_COMPACTION} WHERE conversation_id = ? AND undone <= ? ORDER BY seq"
+    return tuple(map(_to_compaction, connection.execute(query, (conversation_id, undone))))
+
+
+def undo_compaction(connection: sqlite3.Connection, conversation_id: str, compaction_id: str | None = None) -> Compaction | None:
+    """Take back this compaction, or the last one in force of any branch, and return it; None if there is none."""
+    query = f"{_SELECT_COMPACTION} WHERE conversation_id = ? AND NOT undone AND id = coalesce(?, id) ORDER BY seq DESC LIMIT 1"
+    row = connection.execute(query, (conversation_id, compaction_id)).fetchone()
+    if row is None:
+        return None
+    connection.execute("UPDATE compaction SET undone = 1 WHERE id = ?", (row[0],))
+    return _to_compaction(row)
+
+
+def compaction_with_summary(connection: sqlite3.Connection, conversation: int, compaction_id: str) -> Compaction | None:
+    """The compaction with the summary that a prompt had: this one or, if it only masks, the nearest one before it that has a summary.
+
+    `conversation` is the number of the conversation that both belong to.
+    """
+    query = f"""{_SELECT_COMPACTION} WHERE conversation_id = (SELECT id FROM conversation WHERE seq = ?) AND undone <> {_PREVIEW}
+        AND seq <= (SELECT seq FROM compaction AS last WHERE last.id = ? AND last.conversation_id = compaction.conversation_id)
+        ORDER BY seq DESC"""
+    found = map(_to_compaction, connection.execute(query, (conversation, compaction_id)))
+    return next((compaction for compaction in found if compaction.summary), None)
+
+
+def _to_compaction(row: Sequence[Any]) -> Compaction:
+    *values, packed = row
+    fields = dict(zip(_COMPACTION_FIELDS, values, strict=True))
+    return Compaction.model_validate(rows.decompress(packed) | fields | {"undone": bool(fields["undone"])})

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
-from zkchat_cli.store import conversations, facts, messages, rows, sent_prompts
+from zkchat_cli.store import conversations, facts, rows, sent_prompts
 from zkchat_cli.store.database import connect, describe_store, transaction, translate_errors
 
 _MOST_SKIPPED = 10_000
@@ -123,7 +123,7 @@ def _save_rows(file: Path, target: sqlite3.Connection) -> tuple[RowCounts, RowCo
                 recovered = target.execute(_ADD_RECOVERED, (talk, time, time)).rowcount
                 lost["conversations"] += recovered
                 saved["conversations"] += recovered
-                messages.insert(target, talk, message, seq=row["seq"])
+                conversations.insert_message(target, talk, message, seq=row["seq"])
                 saved["messages"] += message.status != "damaged"
                 lost["messages"] += message.status == "damaged"
                 stored -= message.status != "damaged" and rows.is_chat(message)

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value, ZkChatMessage
-from zkchat_cli.store import compactions, rows
+from zkchat_cli.store import conversations, rows
 from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, seq FROM message WHERE id = ?"
@@ -58,7 +58,7 @@ def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, .
         messages = tuple(found.messages[n] for n in call.messages)
         tools = tuple(found.tools[n] for n in call.tools)
         summary = next((m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None)
-        compaction = compactions.with_summary(connection, row[0], summary) if summary else None
+        compaction = conversations.compaction_with_summary(connection, row[0], summary) if summary else None
         prompt = Prompt(messages=messages, tools=tools, usage=call.figures, dropped=call.dropped, strategy=call.strategy)
         through = compaction.last_id if compaction else None
         values = {"question_id": call.question_id, "call": number, "prompt": prompt, "summarized_through": through}
@@ -121,7 +121,7 @@ class _SourceTexts(dict[str, str]):
         if row is not None:
             self[id_] = str(row[_CONTENT]) if rows.is_intact(row[:-1]) else rows.DAMAGED_MESSAGE
         else:
-            compaction = compactions.with_summary(self._db, self._conversation, id_)
+            compaction = conversations.compaction_with_summary(self._db, self._conversation, id_)
             self[id_] = (compaction and compaction.summary) or ""
         return self[id_]
 
