@@ -15,7 +15,6 @@ from zkchat_cli import __version__, slash
 from zkchat_cli.cli import app
 from zkchat_cli.cli.options import SHARED
 from zkchat_cli.config import loader
-from zkchat_cli.llm.providers import settings_schema
 
 DOCS = Path(__file__).parent
 MAN_PAGE = DOCS / "zkchat.1"
@@ -116,11 +115,10 @@ def command_sections() -> str:
 
 
 def settings_table() -> str:
-    schema = settings_schema()
-    values = loader.default_values(schema).items()
+    values = loader.default_values().items()
     return table(
         "| setting | default | for |",
-        ((f"`{key}`", f"`{json.dumps(value)}`", loader.describe_setting(key, schema)) for key, value in values),
+        ((f"`{key}`", f"`{json.dumps(value)}`", loader.describe_setting(key)) for key, value in values),
     )
 
 

@@ -32,7 +32,6 @@ _LENGTH, _NUMBER = 8, 4
 def load_program(without: tuple[str, ...] = ()) -> None:
     """Import and load what every run needs, except modules that begin with `without`."""
     import zkchat_cli
-    from zkchat_cli.llm.providers import settings_schema
     from zkchat_cli.tokens.counter import load_vocabulary, open_encoder
 
     use_empty_certificates()
@@ -41,7 +40,6 @@ def load_program(without: tuple[str, ...] = ()) -> None:
     for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands defer some imports
         if not module.name.endswith("__main__") and not module.name.startswith(without):
             importlib.import_module(module.name)
-    settings_schema()  # otherwise a third of each run
     gc.collect()
     gc.freeze()  # otherwise the collector of each run would copy the memory
 

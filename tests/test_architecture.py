@@ -16,7 +16,6 @@ from zkchat_cli.cli import commands
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.providers import settings_schema
 
 ROOT = Path(__file__).parent.parent
 HEAVY = (
@@ -166,13 +165,13 @@ def test_a_name_that_no_plugin_has_is_a_key_error(name: str) -> None:
 def test_the_example_settings_are_the_defaults() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
     written = dict(loader._flatten_tables(tomllib.loads(text)))
-    assert written == loader.default_values(settings_schema())
+    assert written == loader.default_values()
 
 
 def test_every_setting_is_described_in_the_example() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    for key in loader.default_values(settings_schema()):
-        assert f"# {loader.describe_setting(key, settings_schema())}" in text
+    for key in loader.default_values():
+        assert f"# {loader.describe_setting(key)}" in text
 
 
 def test_the_example_says_which_settings_a_vault_can_make() -> None:

@@ -12,7 +12,6 @@ from factories import open_vault
 
 from zkchat_cli import paths
 from zkchat_cli.config import loader
-from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.models import LinkResolution
 from zkchat_cli.vault.vault import Vault
 
@@ -111,4 +110,4 @@ def test_the_settings_shown_as_an_example_are_valid(notes: dict[str, str], tmp_p
 def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str, str]) -> None:
     rows = dict(re.findall(r"^\| `([a-z_.]+)` \| `?([^`|]*?)`? \|", notes["Using zkchat/Settings.md"], re.MULTILINE))
     assert len(rows) >= 4
-    assert rows == {key: str(loader.default_values(settings_schema())[key]) or "empty" for key in rows}
+    assert rows == {key: str(loader.default_values()[key]) or "empty" for key in rows}

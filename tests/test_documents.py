@@ -30,7 +30,6 @@ from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ProviderErrorKind
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.slash import base as slash_base
 from zkchat_cli.slash import help as slash_help
 from zkchat_cli.vault.search import query
@@ -179,7 +178,7 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 
 
 def test_every_setting_that_the_text_names_exists() -> None:
-    known = loader.default_values(settings_schema())
+    known = loader.default_values()
     tables = {key.partition(".")[0] for key in known if "." in key}
     named = {each.split()[0] for each in code(EVERY_PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
     assert named - set(known) == set()
@@ -193,7 +192,7 @@ def test_every_environment_variable_is_listed_and_no_other() -> None:
     assert {name for name in read if not name.startswith("_")} - told == set()
     texts = [node.value for nodes in syntax_nodes().values() for node in nodes if _is_text(node)]
     named = {name for text in texts for name in re.findall(r"\b[A-Z_]{4,}\b", text)}
-    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(settings_schema())}
+    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values()}
     assert told - named - settings == set()
 
 
@@ -207,7 +206,7 @@ def _read_from_the_environment(modules: Iterable[tuple[ast.AST, ...]]) -> Iterat
                     yield name
                 case ast.Subscript(value=where, slice=ast.Constant(value=str(name))) if _is_environment(where):
                     yield name
-    yield from (default for key, default in loader.default_values(settings_schema()).items() if key.endswith(".key_variable"))
+    yield from (default for key, default in loader.default_values().items() if key.endswith(".key_variable"))
 
 
 def _is_environment(node: ast.expr) -> bool:

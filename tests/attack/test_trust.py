@@ -24,7 +24,6 @@ from zkchat_cli.config import loader
 from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
-from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.memory.project import MAX_PATHS, MemoryFiles, load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.store.input_history import append_line
@@ -35,7 +34,7 @@ from zkchat_cli.vault.edit.transaction import DECLINED, approve_notes
 
 # a vault's own settings
 
-SETTINGS = loader.default_values(settings_schema())
+SETTINGS = loader.default_values()
 
 
 @pytest.mark.parametrize("key", [key for key in SETTINGS if key not in loader.VAULT_KEYS])
@@ -43,7 +42,7 @@ def test_a_vaults_file_cannot_set_what_is_not_on_the_list(tmp_path: Path, key: s
     (tmp_path / ".zkchat.toml").write_text(f'{key} = "/dev/zero"\n')
     where = paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")})
     with pytest.raises(ConfigError, match=f"cannot set {key}") as refused:
-        loader.load_config({}, {}, where, tmp_path, schema=settings_schema())
+        loader.load_config({}, {}, where, tmp_path)
     assert f"set it in your own file {where.config_file}" in refused.value.hint
 
 

@@ -19,6 +19,7 @@ from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime, SessionServices, model_options
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.loader import LoadedConfig, edit_toml
+from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.credentials import ApiKey
@@ -269,7 +270,7 @@ def llama_cpp_server(env: Mapping[str, str]) -> "RemoteModel":
     provider = providers.provider("openai")
     address = f"http://127.0.0.1:{env.get('LLAMA_ARG_PORT', '').strip() or 8080}/v1"
     assert provider.open_remote is not None
-    return provider.open_remote(ModelConfig(settings=provider.settings.model_validate({"base_url": address})))
+    return provider.open_remote(ModelConfig(settings=OpenAISettings(base_url=address)))
 
 
 def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> "RemoteModel | None":
@@ -290,8 +291,8 @@ def keyed_servers(loaded: LoadedConfig) -> dict[str, tuple[str, str]]:
     """For each provider that needs a key: the variable that may hold it, and the server that it is for (empty: the provider's own)."""
     found = {}
     for provider in map(providers.provider, providers.names()):
-        if "key_variable" in provider.settings.model_fields and provider.open_remote is not None:
-            config = model_config(provider, loaded)
+        config = model_config(provider, loaded)
+        if provider.open_remote is not None and hasattr(config.settings, "key_variable"):
             address = provider.open_remote(config).server.address
             is_own = address == provider.open_remote(ModelConfig()).server.address
             found[provider.name] = config.settings.key_variable, "" if is_own else address

@@ -16,7 +16,6 @@ from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError, reason
 from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, holds_notes
 
@@ -74,11 +73,7 @@ def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, ag
     flags = {**{key: value for key, value in named.items() if value is not None}, **options.overrides}
 
     def load(vault: Path | None) -> LoadedConfig:
-        layers = flags, env, where, vault, agent.settings_layer if agent is not None else ()
-        try:
-            return replace(loader.load_config(*layers), cwd=cwd)
-        except ConfigError:  # a provider's table is set, or a key is wrong: the error then names the nearest of all settings
-            return replace(loader.load_config(*layers, schema=settings_schema()), cwd=cwd)
+        return replace(loader.load_config(flags, env, where, vault, agent.settings_layer if agent is not None else ()), cwd=cwd)
 
     loaded = load(None)
     folder = vault_folder(loaded)
@@ -87,7 +82,7 @@ def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, ag
 
 def save_setting(key: str, value: str, where: AppPaths) -> object:
     """Set a key in the user's settings file; returns the value as it is stored. Raises ConfigError without changing the file."""
-    stored = loader.flatten(check_settings(loader.load_config({key: value}, {}, where, schema=settings_schema())).values)[key]
+    stored = loader.flatten(check_settings(loader.load_config({key: value}, {}, where)).values)[key]
     loader.edit_toml(where.config_file, {key: stored})
     return stored
 

@@ -20,7 +20,6 @@ from zkchat_cli.context.prompt_assembly import INSTRUCTIONS, INSTRUCTIONS_WITHOU
 from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
-from zkchat_cli.llm.providers import with_provider_tables
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models import Calibration, Retrieval, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -187,7 +186,7 @@ class Runtime:
 
     def with_setting(self, key: str, value: str) -> "Runtime":
         """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""
-        settings = loader.with_value(with_provider_tables(self.settings), key, value, OVERRIDE_ORIGIN)
+        settings = loader.with_value(self.settings, key, value, OVERRIDE_ORIGIN)
         checked = loader.flatten(settings)[key]
         if key in SETTINGS_READ_AT_START or not key.startswith(CHANGEABLE_SETTINGS):
             raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")

@@ -35,11 +35,9 @@ def complete_models(incomplete: str) -> list[str]:
 
 def complete_settings(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.config import loader
-    from zkchat_cli.llm.providers import settings_schema
 
-    schema = settings_schema()
-    keys = [key for key in loader.default_values(schema) if key.startswith(incomplete)]
-    return [(key, _shell_safe(loader.describe_setting(key, schema))) for key in keys]
+    keys = [key for key in loader.default_values() if key.startswith(incomplete)]
+    return [(key, _shell_safe(loader.describe_setting(key))) for key in keys]
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:

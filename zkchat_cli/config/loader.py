@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from zkchat_cli.config.schema import Config, S, Section
 from zkchat_cli.errors import ConfigError, reason, value_problem
@@ -64,7 +64,6 @@ def load_config(
     where: AppPaths,
     vault: Path | None = None,
     agent: Sequence[Entry] = (),
-    schema: type[Config] = Config,
 ) -> LoadedConfig:
     """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`; `agent` is what the
     agent in use sets. Raises ConfigError that names the origin, the key, the value and what would be valid.
@@ -73,7 +72,7 @@ def load_config(
     if vault is not None and ("\0" in str(vault) or os.access(vault, os.X_OK)):  # else opening the vault will say what is wrong
         layers.append(read_toml(vault / PROJECT_FILE))
         for origin, key, _ in layers[-1]:
-            require_known_key(key, origin, schema)
+            require_known_key(key, origin)
             if key not in VAULT_KEYS:
                 hint = f"Remove it, and set it in your own file {where.config_file}: zkchat config set {key} …"
                 raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
@@ -88,9 +87,9 @@ def load_config(
     origins: dict[str, str] = {}
     for layer in layers:
         for origin, key, value in layer:
-            require_known_key(key, origin, schema)
+            require_known_key(key, origin)
             merged[key], origins[key] = value, origin
-    return LoadedConfig(validate(merged, origins, schema), origins, where, env)
+    return LoadedConfig(validate(merged, origins, Config), origins, where, env)
 
 
 def default_values(schema: type[Section] = Config) -> dict[str, Any]:
@@ -102,21 +101,18 @@ def flatten(values: Section) -> dict[str, Any]:
     return dict(_flatten_tables(values.model_dump(mode="json")))
 
 
-def describe_setting(key: str, schema: type[Section] = Config) -> str:
-    section: type[BaseModel] = schema
-    *path, name = key.split(".")
-    for part in path:
-        section = type(getattr(schema(), part))
+def describe_setting(key: str) -> str:
+    table, _, name = key.rpartition(".")
+    section = type(getattr(Config(), table)) if table else Config
     return section.model_fields[name].description or ""
 
 
 def with_value(values: Config, key: str, value: object, origin: str) -> Config:
     """The same settings with another value for `key`, checked together with the others. Raises ConfigError as `load_config` does."""
-    schema = type(values)
-    require_known_key(key, origin, schema)
-    defaults = default_values(schema)
+    require_known_key(key, origin)
+    defaults = default_values()
     merged = {k: v for k, v in flatten(values).items() if v != defaults[k]} | {key: value}
-    return validate(merged, dict.fromkeys(merged, origin), schema)
+    return validate(merged, dict.fromkeys(merged, origin), Config)
 
 
 def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,13 +1,8 @@
-"""The settings and their defaults, as pydantic models.
+"""The settings and their defaults, as pydantic models. A provider with settings has a table of its name."""
 
-Entries of registries may have tables of their own (a provider's address, for example); whoever knows the registries passes the combined
-model as `schema`.
-"""
+from typing import Annotated, Literal, TypeVar
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 
 class Section(BaseModel):
@@ -141,6 +136,42 @@ class McpSettings(Section):
     )
 
 
+class ServerSettings(Section):
+    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
+    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
+    allow_insecure: bool = Field(False, description="whether a key may go over plain http to another machine")
+
+
+class KeyedSettings(ServerSettings):
+    base_url: str = ""
+    key_variable: str
+
+
+class AnthropicSettings(KeyedSettings):
+    base_url: str = Field("", description="URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic")
+    key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable with the API key")
+    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while Claude may be thinking")
+    stall_timeout: float = Field(
+        180, gt=0, le=86_400, description="seconds to wait for each further token, while Claude may be writing the text of a note"
+    )
+
+
+class OpenAISettings(KeyedSettings):
+    base_url: str = Field("", description="URL of a server such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, otherwise OpenAI")
+    key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")
+    api: Literal["auto", "responses", "chat"] = Field(
+        "auto", description="responses, chat (completions) or auto: responses for OpenAI itself, chat for compatible servers"
+    )
+    verbosity: Literal["", "low", "medium", "high"] = Field(
+        "", description="length of the answers of GPT-5 and later: low, medium or high; empty: the model's default"
+    )
+
+
+class OllamaSettings(ServerSettings):
+    host: str = Field("", description="URL of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434")
+    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while the model may be loading")
+
+
 class Config(Section):
     """All settings, validated. docs/reference/settings.md lists the same keys and defaults."""
 
@@ -155,9 +186,6 @@ class Config(Section):
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
     mcp: McpSettings = McpSettings()
-
-
-def with_tables(tables: Mapping[str, type[Section]]) -> type[Config]:
-    """Settings extended by further tables; a table without settings is left out."""
-    fields: dict[str, Any] = {name: (table, table()) for name, table in tables.items() if table.model_fields}
-    return create_model("Config", __base__=Config, __doc__=Config.__doc__, **fields)
+    anthropic: AnthropicSettings = AnthropicSettings()
+    ollama: OllamaSettings = OllamaSettings()
+    openai: OpenAISettings = OpenAISettings()

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from pydantic import Field
-
-from zkchat_cli.config.schema import Section
+from zkchat_cli.config.schema import KeyedSettings, ServerSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.llm import base
@@ -32,17 +30,6 @@ CLOSE_SECONDS = 0.1  # how long a leaving reader waits for the connection to clo
 _LIMITED: dict[type, str] = {TextDelta: "the answer", ReasoningDelta: "the reasoning", HiddenPart: "the text of the tool calls"}
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 _log = logging.getLogger(__name__)
-
-
-class ServerSettings(Section):
-    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
-    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
-    allow_insecure: bool = Field(False, description="whether a key may go over plain http to another machine")
-
-
-class KeyedSettings(ServerSettings):
-    base_url: str = ""
-    key_variable: str
 
 
 class Refusal(NamedTuple):

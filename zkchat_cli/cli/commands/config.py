@@ -29,11 +29,10 @@ def show(ctx: CommandContext) -> None:
     """All settings, and the file or variable that sets each; passwords and queries in URLs are hidden."""
     from zkchat_cli.config import loader
     from zkchat_cli.llm.http_client import mask_address
-    from zkchat_cli.llm.providers import with_provider_tables
 
     values = {
         key: mask_address(value) if isinstance(value, str) and "://" in value else value
-        for key, value in loader.flatten(with_provider_tables(ctx.config.values)).items()
+        for key, value in loader.flatten(ctx.config.values).items()
     }
     origins = {key: f"   # {origin}" for key, origin in ctx.config.origins.items()}
     ctx.print_result(values, "\n".join(f"{key} = {loader.as_toml(value)}{origins.get(key, '')}" for key, value in values.items()))
@@ -43,10 +42,9 @@ def show(ctx: CommandContext) -> None:
 def get(ctx: CommandContext, key: KeyArgument) -> None:
     """The value of one setting."""
     from zkchat_cli.config import loader
-    from zkchat_cli.llm.providers import settings_schema, with_provider_tables
 
-    loader.require_known_key(key, loader.COMMAND_LINE, settings_schema())
-    value = loader.flatten(with_provider_tables(ctx.config.values))[key]
+    loader.require_known_key(key, loader.COMMAND_LINE)
+    value = loader.flatten(ctx.config.values)[key]
     ctx.print_result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
 
 
@@ -73,13 +71,12 @@ def set_(
 def unset(ctx: CommandContext, key: KeyArgument) -> None:
     """Remove a setting from your file, so that its default applies again."""
     from zkchat_cli.config import loader
-    from zkchat_cli.llm.providers import settings_schema
 
-    loader.require_known_key(key, loader.COMMAND_LINE, settings_schema())
+    loader.require_known_key(key, loader.COMMAND_LINE)
     file = ctx.paths.config_file
     if file.is_file():
         loader.edit_toml(file, {key: None})
-    _print_setting(ctx, key, loader.default_values(settings_schema())[key], None)
+    _print_setting(ctx, key, loader.default_values()[key], None)
 
 
 def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | None) -> None:

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
 
 COMMAND = command_group(
-    "The notes: index, search, links.\n\n`search -` and `resolve -` read one item per line, and print one JSON line each with --json."
-)
+    """The notes: index, search, links.
 
+`search -` and `resolve -` read one item per line from standard input, and print one JSON line each with --json."""
+)
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path, name or title of a note.")]
 
 

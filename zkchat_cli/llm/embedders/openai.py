@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm.base import EmbedderConfig
-from zkchat_cli.llm.providers.openai import OPENAI, OpenAISettings
+from zkchat_cli.llm.providers.openai import OPENAI
 from zkchat_cli.llm.server_embedder import ServerEmbedder
 from zkchat_cli.vault.search.vector_store import Embedder
 

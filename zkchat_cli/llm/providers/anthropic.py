@@ -17,13 +17,12 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from pydantic import Field
-
+from zkchat_cli.config.schema import AnthropicSettings
 from zkchat_cli.llm import remote_model
 from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, ModelInfo, Options, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.llm.remote_model import KeyedProvider, KeyedSettings, Refusal, RemoteModel, bearer
+from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, bearer
 from zkchat_cli.models import PromptMessage, ThinkingBlocks
 from zkchat_cli.references.chunk_format import parse_tool_result
 from zkchat_cli.text.numbers import whole_number
@@ -54,15 +53,6 @@ _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 
 Block = dict[str, Any]
 _EMPTY_MESSAGE: Block = {"id": "", "type": "message", "role": "assistant", "model": "", "content": [], "usage": {}}
-
-
-class AnthropicSettings(KeyedSettings):
-    base_url: str = Field("", description="URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic")
-    key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable with the API key")
-    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while Claude may be thinking")
-    stall_timeout: float = Field(
-        180, gt=0, le=86_400, description="seconds to wait for each further token, while Claude may be writing the text of a note"
-    )
 
 
 class AnthropicReader(ChatReader):

@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import Field
-
+from zkchat_cli.config.schema import OllamaSettings
 from zkchat_cli.llm import remote_model
 from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Provider, Request, Window, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.llm.remote_model import Refusal, RemoteModel, ServerSettings, leave_out
+from zkchat_cli.llm.remote_model import Refusal, RemoteModel, leave_out
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
@@ -26,11 +25,6 @@ PROVIDER_NAME = "ollama"  # marks reasoning that goes back to Ollama only
 THINK_VALUES: dict[Effort, str | bool] = {
     "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high",
 }  # fmt: skip
-
-
-class OllamaSettings(ServerSettings):
-    host: str = Field("", description="URL of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434")
-    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while the model may be loading")
 
 
 THINKING_REFUSAL = Refusal(

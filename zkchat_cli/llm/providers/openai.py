@@ -12,11 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 from urllib.parse import quote
 
-from pydantic import Field
-
+from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import remote_model
 from zkchat_cli.llm.base import (
@@ -32,7 +31,7 @@ from zkchat_cli.llm.base import (
 )
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
-from zkchat_cli.llm.remote_model import KeyedProvider, KeyedSettings, Refusal, RemoteModel, leave_out
+from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, leave_out
 from zkchat_cli.models import PromptMessage, ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
@@ -66,17 +65,6 @@ _WITHOUT_TOOLS = (
     *("smollm", "tinyllama", "llama-2", "llama2", "vicuna", "gemma-2", "gemma2", "phi-2", "phi-3", "phi3", "stablelm", "olmo"),
 )
 """Beginnings of the names of models with templates that take no tools, or that were not trained to call any."""
-
-
-class OpenAISettings(KeyedSettings):
-    base_url: str = Field("", description="URL of a server such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, otherwise OpenAI")
-    key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")
-    api: Literal["auto", "responses", "chat"] = Field(
-        "auto", description="responses, chat (completions) or auto: responses for OpenAI itself, chat for compatible servers"
-    )
-    verbosity: Literal["", "low", "medium", "high"] = Field(
-        "", description="length of the answers of GPT-5 and later: low, medium or high; empty: the model's default"
-    )
 
 
 class OpenAIReader(ChatReader):
