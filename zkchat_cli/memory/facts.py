@@ -141,10 +141,8 @@ def rank_by_relevance(
     languages: tuple[str, ...] = (ENGLISH,),
     cosines: Mapping[StoredMemory, float] | None = None,
 ) -> tuple[StoredMemory, ...]:
-    """The items that share a word with the message, in any form, or mean something similar, best first.
-
-    `languages`: of the notes; that of the items is added. `cosines`: how near items are to the message by meaning, as far as known.
-    """
+    """The items that share a word with the message, in any form, or mean something similar, best first. `languages`: of the notes; that of
+    the items is added. `cosines`: how near items are to the message by meaning, as far as known."""
     spoken = {*languages, _detect_language(" ".join(item.content for item in items))}  # one fact is too short to tell
     languages = tuple(language for language in LANGUAGES if language in spoken) or (ENGLISH,)
     query = {stem(term, languages): term for term in reversed(content_terms(message))}

@@ -101,10 +101,8 @@ class Memory:
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
     ) -> tuple[project.MemoryItem, ...]:
-        """The memory for this turn only: of the active notes' folders, then what is relevant to the question.
-
-        The latter is chosen once in a turn, so that its prompts begin alike.
-        """
+        """The memory for this turn only: of the active notes' folders, then what is relevant to the question, which is chosen once in a
+        turn, so that its prompts begin alike."""
         if not self.enabled:
             return ()
         fixed = self.fixed_items(budget, counter)
@@ -201,10 +199,7 @@ class Memory:
         return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> tuple[Fact, Fact | None]:
-        """Store a fact; returns it and the one with the same key that it replaced.
-
-        Raises UsageError if it is empty or too long, or memory is off.
-        """
+        """Store a fact; returns it and the one with the same key that it replaced. Raises UsageError, also if memory is off."""
         if not self.enabled:
             raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
         content = clean_fact(text)

@@ -193,9 +193,6 @@ class IndexDatabase:
         rows = self.rows("SELECT value FROM meta WHERE key = ?", key)
         return str(rows[0][0]) if rows else None
 
-    def problems(self) -> tuple[str, ...]:
-        return tuple(f"{path}: {text}" for path, text in self.rows("SELECT path, text FROM problems ORDER BY path"))
-
     def paths(self) -> list[str]:
         return [str(path) for (path,) in self.rows("SELECT path FROM notes ORDER BY path")]
 
@@ -212,9 +209,6 @@ class IndexDatabase:
     def languages(self) -> tuple[str, ...]:
         """The languages that the notes are written in, each with its stems in the vocabulary."""
         return tuple((self.meta("languages") or "").split())
-
-    def chunk_ids(self, note_id: int) -> list[int]:
-        return [id_ for (id_,) in self.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note_id)]
 
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever any process writes to the index."""

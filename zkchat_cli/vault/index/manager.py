@@ -72,8 +72,10 @@ class IndexManager:
 
     def report(self, added: int = 0, changed: int = 0, removed: int = 0, seconds: float = 0.0) -> IndexReport:
         """What the index holds, and why it was rebuilt since the last report, if it was."""
-        sizes, problems = self.ask(lambda index: (index.sizes(), index.problems()))
+        sql = "SELECT path || ': ' || text FROM problems ORDER BY path"
+        sizes, rows = self.ask(lambda index: (index.sizes(), index.rows(sql)))
         del sizes["tokens"]
+        problems = tuple(problem for (problem,) in rows)
         rebuilt, self._rebuilt = self._rebuilt, None
         return IndexReport(**sizes, added=added, changed=changed, removed=removed, seconds=seconds, problems=problems, rebuilt=rebuilt)
 

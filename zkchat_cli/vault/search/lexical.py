@@ -63,7 +63,8 @@ def search(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
         if variant is not None and not variant.is_empty:
             attempt = _Search(index, variant, in_quotation_marks, max(POOL_SIZE, 2 * limit))
             if found := attempt.run():
-                return LexicalHits(found, attempt.coverage(found) if variant.terms else 0.0, variant.is_filtered)
+                coverage = max((attempt.shares.get(id_, 0.0) for id_ in islice(found, COVERING_HITS)), default=0.0)
+                return LexicalHits(found, coverage, variant.is_filtered)
     return LexicalHits({}, 0.0, query.is_filtered and not query.undated)
 
 
@@ -78,6 +79,7 @@ class _Search:
         without_forms = [term for term in query.words if is_cjk(term) or term in STOPWORDS or term in exact]
         self.known = find_forms(index, [term for term in query.words if term not in without_forms])
         self.rows: dict[int, RankingCandidate] = {}
+        self.shares: dict[int, float] = {}
         self.query = query._replace(words=(*self.known, *without_forms))
         frequency = {term: forms.chunks for term, forms in self.known.items()}
         others = (term for term in self.query.terms if term not in frequency)
@@ -118,15 +120,6 @@ class _Search:
         boosted = {id_: score + boosts.get(self.rows[id_].note_id, 0.0) for id_, score in found.items()}
         return dict(sorted(boosted.items(), key=lambda pair: (-pair[1], -pair[0])))
 
-    def coverage(self, found: Iterable[int]) -> float:
-        """The largest share of the query's words, weighted by rarity, that one of the first chunks and its names have."""
-        rarity = {term: self.corpus.rarity(term) for term in self.query.terms}
-        rows = (self.rows[id_] for id_ in islice(found, COVERING_HITS))
-        texts = ("\n".join((row.title, row.aliases, row.tags, row.anchors, row.headings, row.body)) for row in rows)
-        present = ({self.corpus.words_by_form.get(term, term) for term in words.terms(text)} for text in texts)
-        covered = max((sum(rarity[term] for term in rarity.keys() & terms) for terms in present), default=0.0)
-        return covered / (sum(rarity.values()) or 1.0)
-
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
         allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
         found = self.index.rows(
@@ -136,7 +129,9 @@ class _Search:
         )
         rows = [RankingCandidate._make(row) for row in found]
         self.rows |= {row.id: row for row in rows}
-        return ranking.scores(self.query, rows, self.corpus)
+        scores, shares = ranking.scores(self.query, rows, self.corpus)
+        self.shares |= shares
+        return scores
 
     def _text_candidates(self) -> list[int]:
         rare = fts_any(rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED), self.known)
@@ -159,11 +154,14 @@ class _Search:
         expressions += [fts_any(rare, self.known)] if rare else [fts_all(known, self.known), fts_any(known, self.known)]
         notes = self._collect("note_words", expressions, NAMED_NOTES)
         whole = [id_ for note in notes[:WHOLE_NAMED_NOTES] for id_ in self._matching_chunks(note)]
-        return whole + [id_ for note in notes[WHOLE_NAMED_NOTES:] for id_ in self.index.chunk_ids(note)[:1]]
+        return whole + [id_ for note in notes[WHOLE_NAMED_NOTES:] for id_ in self._chunk_ids(note)[:1]]
+
+    def _chunk_ids(self, note: int) -> list[int]:
+        return [id_ for (id_,) in self.index.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note)]
 
     def _matching_chunks(self, note: int) -> list[int]:
         """The note's chunks with a word of the query, or else its first chunk."""
-        ids = self.index.chunk_ids(note)
+        ids = self._chunk_ids(note)
         if len(ids) <= CHUNKS_OF_NAMED:
             return ids
         rare_first = sorted(self.query.terms, key=lambda t: self.corpus.frequency[t])

@@ -23,7 +23,9 @@ MOST_WORDS = 48  # words of a query that are searched; more words of a pasted pa
 _MOST_FILTERS = 16
 _LONGEST = 20_000
 _MARKS = lazy_pattern(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
-_OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
+_OPERATOR = lazy_pattern(
+    r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE
+)
 
 
 class WordForms(NamedTuple):

@@ -7,8 +7,6 @@ English and a Chinese vault; those of names may be between 3 and 10 without much
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -52,8 +50,7 @@ class RankingCandidate(NamedTuple):
     end_line: int
 
 
-@dataclass(frozen=True)
-class Corpus:
+class Corpus(NamedTuple):
     """Statistics of all chunks: their number, average tokens, number per note, and the document frequency of a query's terms. `known` are
     the terms that have other forms."""
 
@@ -62,10 +59,6 @@ class Corpus:
     chunks_per_note: float
     frequency: Mapping[str, int]
     known: Mapping[str, WordForms]
-
-    @cached_property
-    def words_by_form(self) -> dict[str, str]:
-        return {form: word for word, known in self.known.items() for form in known.forms}
 
     def rarity(self, term: str, *, exact: bool = False) -> float:
         """The inverse document frequency, never negative; `exact` is that of the term as written, without its other forms."""
@@ -77,16 +70,19 @@ class Corpus:
 _Field = tuple[float, list[str]]  # a weight and the terms of a text
 
 
-def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: Corpus) -> dict[int, float]:
-    """The scores by id, best first, of the candidates that the query allows and that have a word of it."""
+def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: Corpus) -> tuple[dict[int, float], dict[int, float]]:
+    """The scores by id, best first, of the candidates that the query allows and that have a word of it; and the share of the query's words
+    that each of them has, weighted by rarity."""
     rarity = {term: corpus.rarity(term) for term in query.terms}
     exact_rarity = {term: corpus.rarity(term, exact=True) for term in query.terms}
-    words_by_form = {term: term for term in query.terms} | corpus.words_by_form
+    words_by_form = {term: term for term in query.terms}
+    words_by_form |= {form: word for word, known in corpus.known.items() for form in known.forms}
     characters = {character: corpus.rarity(character) for character in query.characters}
     written = {*query.terms, *query.order}
     names: dict[int, list[_Field]] = {}
     texts: dict[int, list[_Field]] = {}
     found: dict[int, float] = {}
+    shares: dict[int, float] = {}
     for c in candidates:
         if c.note_id not in names:
             names[c.note_id] = _name_fields(c)
@@ -106,6 +102,7 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
             score += CHARACTER * _bm25f(occurring, characters, length)
         if score:
             found[c.id], texts[c.id] = score, fields
+            shares[c.id] = sum(rarity[term] for term, n in counted.items() if n) / (sum(rarity.values()) or 1.0)
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
     # word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it has all
     pairs = {pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair) for pair in pairwise(query.order)}
@@ -113,7 +110,7 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
     for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
         present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
         ordered[id_] *= 1 + ADJACENCY * sum(pairs[pair] for pair in sorted(present)) / whole
-    return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0]))), shares
 
 
 def _terms(text: str) -> list[str]:
