@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, rarest_first, stem_words
+from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
-from zkchat_cli.vault.search import ranking
-from zkchat_cli.vault.search.query import SearchQuery, WordForms, fts_all, fts_any, fts_phrase, fts_word, is_cjk
-from zkchat_cli.vault.search.ranking import Corpus, RankingCandidate
+from zkchat_cli.vault.search import query as queries
+from zkchat_cli.vault.search.query import Corpus, RankingCandidate, SearchQuery, WordForms, fts_all, fts_any, fts_phrase, fts_word, is_cjk
 
 MOST_RANKED = 8_000  # rows that FTS5 ranks for a query, at 0.8 µs each
 MOST_NAMES_RANKED = 4_000
@@ -44,7 +44,7 @@ MOST_QUOTED_CHUNKS = 20
 MOST_SIMILAR = 4
 
 _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH :without)"
-"""Excludes notes whose names match. If the ranking did that, such notes could fill the whole pool."""
+"""Excludes notes whose names match. If the scoring did that, such notes could fill the whole pool."""
 
 
 class LexicalHits(NamedTuple):
@@ -122,14 +122,12 @@ class _Search:
 
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
         allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
-        found = self.index.rows(
-            f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size, start_line, end_line
-               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
-            json.dumps(list(dict.fromkeys(ids))),
-        )
-        rows = [RankingCandidate._make(row) for row in found]
+        sql = f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, 1.0 * size / {BYTES_PER_TOKEN}, start_line, end_line
+                  FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}"""
+        found = self.index.rows(sql, json.dumps(list(dict.fromkeys(ids))))
+        rows = [RankingCandidate._make((*row, estimate_size(row[7]))) for row in found]
         self.rows |= {row.id: row for row in rows}
-        scores, shares = ranking.scores(self.query, rows, self.corpus)
+        scores, shares = queries.score_chunks(self.query, rows, self.corpus)
         self.shares |= shares
         return scores
 
@@ -184,7 +182,7 @@ class _Search:
 
     def _match(self, table: str, expression: str, limit: int) -> list[int]:
         """The best rows, or the newest if there are too many to rank."""
-        columns = (ranking.HEADINGS, 1.0) if table == "words" else (ranking.TITLE, ranking.ALIASES, ranking.TAGS, ranking.ANCHORS)
+        columns = (queries.HEADINGS, 1.0) if table == "words" else (queries.TITLE, queries.ALIASES, queries.TAGS, queries.ANCHORS)
         is_ranked = self._count(table, expression, MOST_RANKED + 1) <= MOST_RANKED
         order = f"bm25({table}, {', '.join(map(str, columns))})" if is_ranked else f"{table}.rowid DESC"
         note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
