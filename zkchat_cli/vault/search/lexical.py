@@ -122,7 +122,7 @@ class _Search:
 
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
         allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
-        sql = f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, 1.0 * size / {BYTES_PER_TOKEN}, start_line, end_line
+        sql = f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, size / {BYTES_PER_TOKEN}.0, start_line, end_line
                   FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}"""
         found = self.index.rows(sql, json.dumps(list(dict.fromkeys(ids))))
         rows = [RankingCandidate._make((*row, estimate_size(row[7]))) for row in found]

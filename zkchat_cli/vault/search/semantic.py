@@ -212,10 +212,9 @@ class SemanticSearch:
             if keys is None:
                 return False
             texts = self._ask(lambda index: index.texts_by_key(keys))
-            windows = {key: windows_of_chunk(*text) if self._knows(text[-1]) else [] for key, text in texts.items()}
-            vectors = iter(self._vectors([window for some in windows.values() for window in some]))
-            for key, some in windows.items():
-                self._store.add(key, [next(vectors) for _ in some])
+            embedded = self.embed_texts([windows_of_chunk(*text) for text in texts.values()])
+            for key, vectors in zip(texts, embedded, strict=True):
+                self._store.add(key, vectors)
             del missing[:CHUNKS_OF_CLAIM]
         return True
 
@@ -241,11 +240,9 @@ class SemanticSearch:
 
 
 class EmbeddingJob(Protocol):
-    """Computes the vectors of something else than notes."""
+    """Computes the missing vectors of something else than notes until `stopped`; whether none is missing."""
 
-    def compute_missing(self, stopped: Callable[[], bool]) -> bool:
-        """Compute missing ones until `stopped`; whether none is missing. Cheap if nothing has changed."""
-        ...
+    def compute_missing(self, stopped: Callable[[], bool]) -> bool: ...
 
     def close(self) -> None: ...
 

@@ -81,10 +81,9 @@ def split_windows(text: str) -> list[str]:
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. Contacts its server, or loads its model, only in `embed`.
+    """Turns texts into vectors, `batch` of them per call. Contacts its server, or loads its model, only in `embed`.
 
-    `id` is "provider/model": vectors of different ids are never compared. `batch` is the number of texts per call. `languages` are
-    those that the model was trained on, as `detect_language` names them; None for all.
+    `id` is "provider/model": vectors of different ids are never compared. `languages` are those of the model; None for all.
     """
 
     @property
@@ -98,11 +97,9 @@ class Embedder(Protocol):
 
     def load(self) -> None:
         """Load a model that runs in this program; contacts no server. Raises ProviderError."""
-        ...
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         """One row of numbers per text, as the model returned them. Raises ProviderError."""
-        ...
 
     def close(self) -> None: ...
 
