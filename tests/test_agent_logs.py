@@ -88,10 +88,8 @@ def test_a_session_of_claude_code_becomes_a_conversation() -> None:
     ]
     assert [m.parent_id for m in archive.messages[1:]] == [m.id for m in archive.messages[:-1]]
     called = archive.messages[1]
-    assert (called.reasoning, called.model) == ("Look it up.", "claude-sonnet-4-5")
+    assert called.model == "claude-sonnet-4-5"
     assert [(call.name, call.arguments) for call in called.tool_calls] == [("Read", {"file_path": "pump.md"})]
-    assert called.usage is not None
-    assert (called.usage.prompt_tokens, called.usage.cached_tokens) == (903, 900)
     assert archive.conversation.title == "Heat pump stops"
     assert archive.conversation.head_id == archive.messages[-1].id
 
@@ -121,7 +119,7 @@ def test_a_session_of_codex_becomes_a_conversation() -> None:
         ("assistant", "45 °C."),
     ]
     called = archive.messages[1]
-    assert (called.reasoning, called.model) == ("Search the notes.", "gpt-5.2-codex")
+    assert called.model == "gpt-5.2-codex"
     assert called.tool_calls[0].arguments == {"command": ["rg", "buffer"]}
 
 

@@ -21,7 +21,7 @@ from zkchat_cli.chat.turn import default_title
 from zkchat_cli.context.prompt_assembly import is_prompt_context
 from zkchat_cli.errors import UsageError, reason, value_problem
 from zkchat_cli.llm.base import parse_tool_call
-from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.text.truncate import truncate
 
@@ -114,11 +114,8 @@ class ImportedConversations(NamedTuple):
 
 
 def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], now: str) -> ImportedConversations:
-    """Every conversation in a file, in any Unicode encoding.
-
-    Our own exports keep their ids and their vault; all others get new ids and `vault`. `now` (ISO 8601) replaces missing times, and its
-    zone is that of times without one. Raises UsageError.
-    """
+    """Every conversation in a file, in any Unicode encoding. Our own exports keep their ids and their vault; all others get new ids and
+    `vault`. `now` (ISO 8601) replaces missing times, and its zone is that of times without one. Raises UsageError."""
     with paused_gc():
         try:
             document = json.loads(data)
@@ -237,33 +234,22 @@ def read_claude_code(data: bytes, name: str, *, vault: str, now: str) -> Convers
 
 def _add_claude_answer(session: "_SessionBuilder", record: Record, message: Record, parent_id: str | None) -> str | None:
     """Add a block of an answer, which is spread over several records with one `message.id`."""
-    content, usage, model = message.get("content"), message.get("usage"), message.get("model")
-    before, key = len(session.messages), str(message.get("id") or record.get("uuid"))
+    content, model, before = message.get("content"), message.get("model"), len(session.messages)
     fields: Record = {"model": model if isinstance(model, str) else None, "tool_calls": []}
-    id_ = session.add(key, "assistant", "", record.get("timestamp"), parent_id, **fields)
+    id_ = session.add(str(message.get("id") or record.get("uuid")), "assistant", "", record.get("timestamp"), parent_id, **fields)
     values = session.messages[id_]
     values["content"] = "\n\n".join(filter(None, (values["content"], _content_text(content, "text"))))
-    thoughts = _texts(_blocks_of(content, "thinking"), "thinking")
-    values["reasoning"] = "\n\n".join(filter(None, (values.get("reasoning"), *thoughts))) or None
     values["tool_calls"] += [_parse_call(b.get("id"), b.get("name"), b.get("input")) for b in _blocks_of(content, "tool_use")]
-    if isinstance(usage, dict):
-        with suppress(TypeError, ValidationError):  # figures that are no numbers
-            parts = [usage.get(name) or 0 for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")]
-            figures = {"prompt_tokens": sum(parts), "completion_tokens": usage.get("output_tokens"), "cached_tokens": parts[2]}
-            values["usage"] = TokenUsage.model_validate({**figures, "estimated": False})
     return id_ if len(session.messages) > before or parent_id is None else parent_id
 
 
 def read_codex(data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive:
-    """A session of Codex, `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl`. Raises UsageError.
-
-    A record is `{"timestamp", "type", "payload"}`; the items that a model was sent and said are those of type `response_item`.
-    """
+    """A session of Codex, `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl`. A record is `{"timestamp", "type", "payload"}`; the items
+    that a model was sent and said are those of type `response_item`. Raises UsageError."""
     records = [(record, item if isinstance(item := record.get("payload"), dict) else {}) for record in _read_records(data)]
     session_id = records[0][1].get("id") if records else None
     session = _SessionBuilder("codex", session_id if isinstance(session_id, str) else PurePath(name).stem, vault, now)
     model: str | None = None
-    thoughts: list[str] = []
     answer_id: str | None = None  # of the answer that further tool calls belong to
     for number, (record, item) in enumerate(records, start=1):
         time, kind, role = record.get("timestamp"), item.get("type"), item.get("role")
@@ -277,14 +263,11 @@ def read_codex(data: bytes, name: str, *, vault: str, now: str) -> ConversationA
             session.head_id, answer_id = session.add(f"{number}", "user", text, time, session.head_id), None
         elif is_call or (text and role == "assistant"):
             if text or answer_id is None:
-                more: Record = {"model": model, "reasoning": "\n\n".join(thoughts) or None, "tool_calls": []}
-                session.head_id = answer_id = session.add(f"{number}", "assistant", text, time, session.head_id, **more)
-                thoughts = []
+                session.head_id = session.add(f"{number}", "assistant", text, time, session.head_id, model=model, tool_calls=[])
+                answer_id = session.head_id
             if is_call:
                 arguments = item.get("arguments", item.get("input", item.get("action")))
                 session.messages[answer_id]["tool_calls"].append(_parse_call(item.get("call_id"), item.get("name", "shell"), arguments))
-        elif kind == "reasoning":
-            thoughts += _texts(_blocks_of(item.get("summary"), "summary_text"))
         elif kind in ("function_call_output", "custom_tool_call_output"):
             output, call_id = item.get("output"), str(item.get("call_id"))
             result = output.get("content") if isinstance(output, dict) else _content_text(output, *_CODEX_TEXT)
@@ -358,5 +341,5 @@ def _blocks_of(content: object, *types: str) -> list[Record]:
     return [block for block in content if isinstance(block, dict) and block.get("type") in types] if isinstance(content, list) else []
 
 
-def _texts(parts: list[Any], key: str = "text") -> list[str]:
-    return [part[key] for part in parts if isinstance(part, dict) and isinstance(part.get(key), str)]
+def _texts(parts: list[Any]) -> list[str]:
+    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]

@@ -30,38 +30,25 @@ VERSION = 13  # raise it whenever the tables, the chunks, the links or `to_index
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE notes (
-    id INTEGER PRIMARY KEY,
-    path TEXT NOT NULL UNIQUE,
-    mtime_ns INTEGER NOT NULL,
-    ctime_ns INTEGER NOT NULL,
-    size INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
     hash BLOB,                           -- of the bytes read; NULL if they could not be read
     title TEXT NOT NULL,
-    aliases TEXT NOT NULL,               -- one per line, like tags and anchors
-    tags TEXT NOT NULL,
-    anchors TEXT NOT NULL DEFAULT ''     -- aliases of the links to this note
+    aliases TEXT NOT NULL, tags TEXT NOT NULL,
+    anchors TEXT NOT NULL DEFAULT ''     -- aliases of the links to this note; all three have one per line
 );
 CREATE TABLE names (key TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, spelled TEXT NOT NULL);
 CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY,
-    note_id INTEGER NOT NULL,
-    heading TEXT,
-    headings TEXT NOT NULL,              -- above and within, one per line
-    start_line INTEGER NOT NULL,
-    end_line INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, note_id INTEGER NOT NULL,
+    heading TEXT, headings TEXT NOT NULL, -- all above and within, one per line
+    start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
     text TEXT NOT NULL,
     key INTEGER NOT NULL                 -- of its vectors, see `chunk_key`
 );
 CREATE TABLE links (
-    note_id INTEGER NOT NULL,
-    line INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    raw TEXT NOT NULL,
-    text TEXT NOT NULL,
-    alias TEXT,
-    embed INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    target TEXT,
+    note_id INTEGER NOT NULL, line INTEGER NOT NULL,
+    kind TEXT NOT NULL, raw TEXT NOT NULL, text TEXT NOT NULL, alias TEXT, embed INTEGER NOT NULL,
+    key TEXT NOT NULL, target TEXT,
     status TEXT                          -- NULL: a Markdown link to no note
 );
 CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTEGER NOT NULL) WITHOUT ROWID;
