@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, rarest_first, stem_words
-from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
+from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.search import query as queries
 from zkchat_cli.vault.search.query import Corpus, RankingCandidate, SearchQuery, WordForms, fts_all, fts_any, fts_phrase, fts_word, is_cjk
 
