@@ -26,7 +26,6 @@ from zkchat_cli.llm.base import (
     Request,
     Window,
     openai_message,
-    parse_tool_call,
     without_none,
 )
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
@@ -97,7 +96,7 @@ class OpenAIReader(ChatReader):
         return _join_texts(content), _join_texts(thoughts) + thought
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
-        """A fragment continues the call of its index, unless it begins another."""
+        """A fragment continues the call of its index, unless it begins another: by another id or, without ids, by a name."""
         function = fragment.get("function") or {}
         added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
         if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
@@ -106,7 +105,11 @@ class OpenAIReader(ChatReader):
         self.hidden_bytes += added.size
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
-        if call is None or _begins_another(added, call):
+        if call is not None and added.id and call.id:
+            begins = added.id != call.id
+        else:
+            begins = call is None or (added.name and call.name and (added.arguments or added.name != call.name))
+        if call is None or begins:
             self._by_index[index] = added
             self.add_call(added)
             return
@@ -132,14 +135,6 @@ class OpenAIReader(ChatReader):
             block["tool_calls"] = [call.extra for call in self.calls]
         sent = {name: value for name, value in block.items() if value}
         return ThinkingBlocks(provider=CHAT, blocks=(sent,)) if sent else None
-
-
-def _begins_another(added: PartialToolCall, call: PartialToolCall) -> bool:
-    """Whether a fragment has another id or, without ids, another name, or the same one when the arguments of the call are whole."""
-    if added.id and call.id:
-        return added.id != call.id
-    is_whole = call.arguments and parse_tool_call("", "", call.arguments).malformed is None
-    return bool(added.name and call.name) and (added.name != call.name or bool(added.arguments and is_whole))
 
 
 def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:
@@ -191,24 +186,22 @@ class ResponsesReader(ChatReader):
         super().__init__(endpoint)
         self._items: list[dict[str, Any]] = []
         """The finished items of the output: reasoning as it came, and of others what the message itself does not have."""
-        self._streamed = 0  # characters of the current item that have come in pieces
+        self._streams = False
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
-                text = text_of(event.get("delta"))
-                self._streamed += len(text)
-                return text, ""
+                self._streams = True
+                return text_of(event.get("delta")), ""
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return "", text_of(event.get("delta"))
             case "response.reasoning_summary_part.added" if event.get("summary_index"):
                 return "", "\n\n"
             case "response.function_call_arguments.delta":
-                size = len(text_of(event.get("delta")))
-                self._streamed += size
-                self.hidden_bytes += size
+                self.hidden_bytes += len(text_of(event.get("delta")))
             case "response.output_item.done":
-                return self._end_item(event["item"]), ""
+                text = self._end_item(event["item"])
+                return "" if self._streams else text, ""
             case "response.completed" | "response.incomplete" | "response.failed":
                 return self._end(event["response"]), ""
             case None if event.get("object") == "response":
@@ -216,15 +209,14 @@ class ResponsesReader(ChatReader):
         return "", ""
 
     def _end_item(self, item: Mapping[str, Any]) -> str:
-        """Keep a finished item; returns its text if that has not come in pieces."""
+        """Keep a finished item; returns its text, which has come in pieces if the server streams."""
         if len(self._items) >= MAX_ITEMS:
             raise ValueError("too many items")
-        streamed, self._streamed = self._streamed, 0
         match kind := item["type"]:
             case "function_call":
                 call = PartialToolCall(text_of(item.get("call_id")), text_of(item.get("name")), text_of(item.get("arguments")))
                 self.add_call(call)
-                self.hidden_bytes += call.size - streamed
+                self.hidden_bytes += call.size
                 self._items.append({"type": kind})
             case "reasoning":
                 self.hidden_bytes += len(str(item))
@@ -235,8 +227,7 @@ class ResponsesReader(ChatReader):
             case "message":
                 self._items.append({name: text_of(item[name]) for name in ("type", "phase") if item.get(name)})
                 self.hidden_bytes += len(item.get("phase") or "")
-                if not streamed:
-                    return "".join(text_of(part.get("text") or part.get("refusal")) for part in item.get("content") or ())
+                return "".join(text_of(part.get("text") or part.get("refusal")) for part in item.get("content") or ())
         return ""
 
     def _end(self, response: Mapping[str, Any]) -> str:

@@ -22,16 +22,6 @@ from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
 
 MAX_SCRIPT = 10_000_000
 ScriptedError = Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"]
-_MESSAGES: dict[ScriptedError, str] = {
-    "timeout": "the model did not answer in time",
-    "rate_limit": "the provider accepts no more calls for now (429)",
-    "context_length": "the prompt is too long for the model",
-    "auth": "the provider rejects the key (401)",
-    "server": "the provider failed (500)",
-    "connection": "no connection to the provider",
-    "cut": "the answer ended before it was complete",
-    "empty": "the model's answer was empty",
-}
 
 
 class _ScriptedCall(Value):
@@ -68,7 +58,7 @@ class ScriptedModel(Model):
             if piece:
                 yield TextDelta(piece)
         if reply.error:
-            yield base.StreamFailed(ProviderError(reply.error, f"{self.name}: {_MESSAGES[reply.error]}", "Try again."))
+            yield base.StreamFailed(ProviderError(reply.error, f"{self.name}: the call failed ({reply.error})", "Try again."))
             return
         calls = tuple(ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
         usage = reply.usage and reply.usage.model_copy(update={"estimated": False})
