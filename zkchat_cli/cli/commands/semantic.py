@@ -15,7 +15,7 @@ COMMAND = command_group("Search by meaning: its state, and other models.")
 @command(COMMAND, *options.NOTES)
 def status(ctx: CommandContext) -> None:
     """The model in use, what share of the notes has vectors, and the models that can be downloaded."""
-    from zkchat_cli.llm.model_downloads import MODELS
+    from zkchat_cli.llm.sentence_models import MODELS
 
     folder = ctx.config.paths.models_dir
     with ctx.open_vault() as vault:
@@ -36,7 +36,7 @@ def status(ctx: CommandContext) -> None:
 @command(COMMAND, "config_file", epilog=examples("zkchat semantic get multilingual-e5-small"))
 def get(ctx: CommandContext, name: Annotated[str, typer.Argument(metavar="NAME", help="A model that `semantic status` lists.")]) -> None:
     """Download a model; nothing else is ever downloaded. Its files are checked by their SHA-256."""
-    from zkchat_cli.llm.model_downloads import download, downloadable_model
+    from zkchat_cli.llm.sentence_models import download, downloadable_model
 
     model = downloadable_model(name)
     with ctx.screen.progress_bar("Downloading") as progress:

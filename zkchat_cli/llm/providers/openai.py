@@ -105,11 +105,8 @@ class OpenAIReader(ChatReader):
         self.hidden_bytes += added.size
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
-        if call is not None and added.id and call.id:
-            begins = added.id != call.id
-        else:
-            begins = call is None or (added.name and call.name and (added.arguments or added.name != call.name))
-        if call is None or begins:
+        has_ids = call is not None and added.id and call.id
+        if call is None or (added.id != call.id if has_ids else added.name and call.name and (added.arguments or added.name != call.name)):
             self._by_index[index] = added
             self.add_call(added)
             return
