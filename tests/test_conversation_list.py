@@ -10,7 +10,7 @@ from zkchat_cli.llm.base import Window
 from zkchat_cli.markdown.blocks import code_blocks
 from zkchat_cli.models import Conversation
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.views import conversation_list
+from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import plain_text
 
 # code
@@ -66,7 +66,7 @@ def test_a_list_shows_message_counts_and_first_questions(app: AppFixture) -> Non
     assert store.conversation("a") == listed[1]
     with pytest.raises(StoreError):
         store.conversation("nobody")
-    assert plain_text(conversation_list.conversation_lines(listed, "a")).splitlines() == [
+    assert plain_text(stored_items.conversation_lines(listed, "a")).splitlines() == [
         "  b  untitled   2025-05-05 12:00, 1 message, 10 tokens",
         "→ a  First line   2025-05-03 12:00, 2 messages, 40 tokens",
         "  d  untitled   2025-05-01 12:00, no messages",
@@ -91,7 +91,7 @@ def test_a_conversation_is_shown_in_order(app: AppFixture) -> None:
         message("user", "Then?", "r", status="failed"),
     )
     a_conversation(app.store, "a", "/v", 3, ("user", "First"))
-    assert plain_text(conversation_list.transcript_lines(app.store.conversation("a"), history, 5)).splitlines() == [
+    assert plain_text(stored_items.transcript_lines(app.store.conversation("a"), history, 5)).splitlines() == [
         "First   a, 2025-05-03 12:00, 1 message",
         "",
         "you › First",
@@ -158,7 +158,7 @@ def test_what_cannot_be_set_changes_nothing(app: AppFixture, key: str, value: st
 def test_times_are_those_of_the_readers_clock(monkeypatch: pytest.MonkeyPatch, zone: str, shown: str) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
-    told = [conversation_list.format_time(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
+    told = [stored_items.format_time(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
     monkeypatch.undo()
     time.tzset()
     assert told == [shown, "2025-05-08 01:30", "long ago"]

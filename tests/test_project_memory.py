@@ -14,7 +14,7 @@ from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.events import Notice
 from zkchat_cli.memory.project import MemoryFiles, MemoryItem, load_folder_memory, load_root_memory
 from zkchat_cli.vault.vault import Vault
-from zkchat_cli.views.memory import level_lines
+from zkchat_cli.views.stored_items import level_lines
 from zkchat_cli.views.text import plain_text
 
 NAMES = MemorySettings().project_file

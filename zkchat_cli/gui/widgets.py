@@ -21,16 +21,8 @@ from zkchat_cli.views.text import CELLS, BudgetBar, StyledLine, StyledSpan, plai
 HEIGHT = 190
 _CLASSES = {"green": "verified", "yellow": "cut", "red": "misquoted", "dim": "quiet", "cyan": "link", "bold": "bold"}
 """The style sheet's class for each style of a view."""
-_COLORS = {
-    "system": "royalblue",
-    "tools": "mediumpurple",
-    "summary": "goldenrod",
-    "memory": "orchid",
-    "documents": "teal",
-    "recalled": "coral",
-    "conversation": "seagreen",
-}
-"""The color of each component in the budget bar; others are grey."""
+_COLORS = ("royalblue", "mediumpurple", "goldenrod", "orchid", "teal", "grey", "seagreen", "coral")
+"""The colors of the components in the budget bar, in their order."""
 _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
 
 
@@ -194,8 +186,8 @@ class BudgetLabel(QtWidgets.QLabel):
         self.components["conversation"] += more
         bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
         cells = "".join(
-            f"<font color='{_COLORS.get(name, 'grey')}'>{'█' * round(CELLS * tokens / max(1, bar.limit))}</font>"
-            for name, tokens in self.components.items()
+            f"<font color='{color}'>{'█' * round(CELLS * tokens / max(1, bar.limit))}</font>"
+            for color, tokens in zip(_COLORS, self.components.values(), strict=True)
         )
         empty = bar.bar.count("░") * "░"
         figures = f"{bar.figures} ({bar.percent})"

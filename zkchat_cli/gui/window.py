@@ -33,7 +33,7 @@ from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
-from zkchat_cli.views import conversation_list
+from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import StyledLine, short_count, styled_line, summarize_problems
 from zkchat_cli.views.turn_steps import call_question, diff_lines, tool_line
 
@@ -333,14 +333,14 @@ class ChatWindow(QtWidgets.QMainWindow):
                 if not words.strip():
                     return known
                 found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED_CONVERSATIONS)}
-            by_title = conversation_list.filter_by_title(known, words)
+            by_title = stored_items.filter_by_title(known, words)
             return by_title + [each for each in known if each.id in found and each not in by_title]
 
         def show(found: list[ConversationOverview]) -> None:
             self.conversations.blockSignals(True)
             self.conversations.clear()
             for each in found:
-                item = QtWidgets.QListWidgetItem(f"{conversation_list.display_title(each)}\n{conversation_list.size_and_time(each)}")
+                item = QtWidgets.QListWidgetItem(f"{stored_items.display_title(each)}\n{stored_items.size_and_time(each)}")
                 item.setData(_ID, each.id)
                 self.conversations.addItem(item)
                 if self.session is not None and each.id == self.session.conversation.id:

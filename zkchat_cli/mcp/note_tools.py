@@ -19,7 +19,7 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 from zkchat_cli.vault.index.database import LinkRow, Progress
 from zkchat_cli.vault.vault import SCAN_SECONDS, Vault
-from zkchat_cli.views.conversation_list import search_result_document
+from zkchat_cli.views.stored_items import search_result_document
 
 MOST_CHARACTERS = 40_000  # characters of a note in one answer: about 10,000 tokens
 MOST_PASSAGES, MOST_MESSAGES, MOST_NOTES, MOST_LINKS = 50, 50, 200, 100

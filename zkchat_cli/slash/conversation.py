@@ -29,7 +29,7 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
-from zkchat_cli.views.conversation_list import format_time
+from zkchat_cli.views.stored_items import format_time
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 CODE, ALL, YES = "code", "all", "--yes"

@@ -4,7 +4,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import on_one_line
 from zkchat_cli.memory.facts import slugify
 from zkchat_cli.slash.base import CommandResult, Lines, YesNoQuestion, slash_command
-from zkchat_cli.views.memory import NO_MEMORY, fact_lines, fact_update_text, memory_item_lines
+from zkchat_cli.views.stored_items import NO_MEMORY, fact_lines, fact_update_text, memory_item_lines
 from zkchat_cli.views.text import styled_line
 
 

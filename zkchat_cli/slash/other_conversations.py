@@ -8,7 +8,7 @@ from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, Lines
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views import conversation_list
+from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_SHOWN = 20
@@ -32,10 +32,10 @@ def sessions(session: ZkChatSession, argument: str) -> str | Lines:
     store, vault = session.store, str(session.vault.root)
     known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
     if not argument:
-        return conversation_list.conversation_lines(known, session.conversation.id) or conversation_list.NO_CONVERSATIONS
-    by_title = conversation_list.filter_by_title(known, argument)
+        return stored_items.conversation_lines(known, session.conversation.id) or stored_items.NO_CONVERSATIONS
+    by_title = stored_items.filter_by_title(known, argument)
     messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
-    lines = [*conversation_list.conversation_lines(by_title), *conversation_list.search_result_lines(messages, argument)]
+    lines = [*stored_items.conversation_lines(by_title), *stored_items.search_result_lines(messages, argument)]
     return lines or "No conversation contains these words."
 
 
@@ -46,7 +46,7 @@ def _others(session: ZkChatSession, store: ChatSessionStore) -> list[Conversatio
 
 def _titles_by_id(session: ZkChatSession) -> dict[str, str]:
     with closing(session.store.reopen()) as store:  # completion has its own thread
-        return {each.id: conversation_list.display_title(each) for each in _others(session, store)}
+        return {each.id: stored_items.display_title(each) for each in _others(session, store)}
 
 
 @slash_command("[N | ID]", _titles_by_id)
@@ -54,11 +54,11 @@ def resume(session: ZkChatSession, argument: str) -> CommandResult | str | Lines
     """Resume another conversation; without N or ID, list them."""
     others = _others(session, session.store)
     if not argument:
-        lines = conversation_list.conversation_lines(others)
+        lines = stored_items.conversation_lines(others)
         numbered = [StyledLine((StyledSpan(f"{n:>3}  "), *line.left), line.right) for n, line in enumerate(lines, 1)]
         hint = styled_line("/resume N or /resume ID resumes one.", "dim")
         return [*numbered, hint] if numbered else "There is no other conversation with these notes."
     row = parse_number(argument)
     other = session.open_conversation(others[row - 1].id if row is not None and 1 <= row <= len(others) else argument)
-    title = truncate(other.conversation.title or other.conversation.id, conversation_list.MAX_TITLE)
+    title = truncate(other.conversation.title or other.conversation.id, stored_items.MAX_TITLE)
     return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)

@@ -35,14 +35,15 @@ if TYPE_CHECKING:
     from zkchat_cli.citations.verify_text import TextQuotation
     from zkchat_cli.vault.vault import Vault
 
-VERDICT_MARKS: dict[CitationVerdict, StyledSpan] = {
+VERDICT_MARKS: "dict[CitationVerdict | QuotationVerdict, StyledSpan]" = {
     "verified": StyledSpan("✓", "green"),
     "cited": StyledSpan("○", "dim"),
     "cut": StyledSpan("✂", "yellow"),
     "misquoted": StyledSpan("✗", "red"),
     "missing": StyledSpan("✗", "red"),
+    "not_found": StyledSpan("✗", "red"),
 }
-"""Both wrong ones have the same mark, and the text says which."""
+"""All wrong ones have the same mark, and the text says which."""
 MAX_UNUSED = 3
 MAX_HEADING = 80
 MAX_QUOTE, MAX_VERIFIED_QUOTE = 60, 200
@@ -51,13 +52,7 @@ CONTEXT = 3  # lines shown before and after an excerpt
 MAX_CONTEXT_LINE = 400
 _TYPES_OF_USER = ("direct", "import")
 ALL_TYPES = get_args(ReferenceType)
-_VERDICT_LABELS: "dict[QuotationVerdict, tuple[str, str]]" = {
-    "verified": ("✓ verified", "green"),
-    "cut": ("✂ cut", "yellow"),
-    "misquoted": ("✗ misquoted", "red"),
-    "not_found": ("✗ not found", "red"),
-}
-_LABEL_WIDTH = max(len(label) for label, _ in _VERDICT_LABELS.values())
+_LABEL_WIDTH = len("✗ misquoted")
 
 
 class SourceItem(NamedTuple):
@@ -250,13 +245,14 @@ def quotation_lines(quotations: "Sequence[TextQuotation]", link_name: Callable[[
     """The quotations of a text with their verdicts, and of misquoted ones the nearest wording with the differences marked."""
     for each in quotations:
         found = each.found
-        label, style = _VERDICT_LABELS[found.verdict]
+        mark = VERDICT_MARKS[found.verdict]
+        label = f"{mark.text} {found.verdict.replace('_', ' ')}"
         where: list[StyledSpan] = []
         if found.chunk is not None:
             path = found.chunk.relative_path
             place = StyledSpan(f"{path}:{line_range(found.start_line, found.end_line)}", "cyan", path)
             where = [StyledSpan(f"{source_name(path, link_name(path), found.heading)}  ", "dim"), place]
-        verdict = StyledSpan(f"{label:<{_LABEL_WIDTH}}", style)
+        verdict = mark._replace(text=f"{label:<{_LABEL_WIDTH}}")
         quote = StyledSpan(f"  “{truncate(' '.join(each.quote.split()), MAX_VERIFIED_QUOTE)}”")
         yield StyledLine((verdict, quote), tuple(where), indent=_LABEL_WIDTH + 2)
         spans = []
@@ -268,8 +264,8 @@ def quotation_lines(quotations: "Sequence[TextQuotation]", link_name: Callable[[
             spans = [StyledSpan("the note says: "), *_difference_spans(each.quote, found.nearest)]
         if spans:
             yield StyledLine((StyledSpan(" " * (_LABEL_WIDTH + 2)), *spans), indent=_LABEL_WIDTH + 2)
-    counts = Counter(each.found.verdict for each in quotations)
-    figures = (f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in _VERDICT_LABELS.items() if counts[verdict])
+    counts = Counter[str](each.found.verdict for each in quotations)
+    figures = (f"{counts[verdict]} {verdict.replace('_', ' ')}" for verdict in VERDICT_MARKS if counts[verdict])
     yield styled_line(f"{plural(len(quotations), 'quotation')}: {', '.join(figures)}", "bold")
 
 

@@ -113,7 +113,7 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
 @command(COMMAND, "agent", *options.NOTES)
 def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """The memory that the next prompt would include, and why."""
-    from zkchat_cli.views.memory import level_lines, memory_item_lines
+    from zkchat_cli.views.stored_items import level_lines, memory_item_lines
 
     with ctx.open_app() as app:
         stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation

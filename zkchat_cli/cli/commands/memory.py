@@ -24,7 +24,7 @@ COMMAND = command_group("Memory: facts that outlast a conversation, and which of
 @command(COMMAND, *options.NOTES, name="list")
 def list_(ctx: CommandContext) -> None:
     """All remembered facts, newest first."""
-    from zkchat_cli.views.memory import fact_lines
+    from zkchat_cli.views.stored_items import fact_lines
 
     with ctx.open_app() as app:
         remembered = app.session().memory.facts()
@@ -39,7 +39,7 @@ def add(
 ) -> None:
     """Remember a fact. It replaces an older one with the same key."""
     from zkchat_cli.memory.facts import MAX_FACT
-    from zkchat_cli.views.memory import fact_update_text
+    from zkchat_cli.views.stored_items import fact_update_text
 
     fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
     with ctx.open_app() as app:
@@ -55,7 +55,7 @@ def import_(
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.facts import MAX_FACT, parse_facts
     from zkchat_cli.references.mentions import ImportRoots, find_imports, read_import
-    from zkchat_cli.views.memory import fact_update_text
+    from zkchat_cli.views.stored_items import fact_update_text
 
     imports = find_imports(f'@"{path.removeprefix("@")}"')
     if not imports:
@@ -81,7 +81,7 @@ def import_(
 @command(COMMAND, *options.NOTES)
 def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
     """Search facts, often cited notes and memory files; best first."""
-    from zkchat_cli.views.memory import memory_search_lines
+    from zkchat_cli.views.stored_items import memory_search_lines
 
     with ctx.open_app() as app:
         session = app.session()
@@ -92,7 +92,7 @@ def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEX
 @command(COMMAND, *options.NOTES)
 def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """How relevant each memory is to a conversation's last message, and which go into the prompt."""
-    from zkchat_cli.views.memory import memory_search_lines
+    from zkchat_cli.views.stored_items import memory_search_lines
 
     with ctx.open_app() as app:
         session = app.session(app.find(id_))

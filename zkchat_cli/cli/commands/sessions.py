@@ -25,14 +25,14 @@ def list_(
     limit: Annotated[int | None, typer.Option("-n", "--limit", metavar="N", min=1, help="Only the newest N.")] = None,
 ) -> None:
     """Stored conversations, newest first."""
-    from zkchat_cli.views import conversation_list
+    from zkchat_cli.views import stored_items
 
     with ctx.open_store(anywhere=everywhere) as (store, root):
         known = store.conversations(None if everywhere else root, limit)
         has_others = not known and bool(store.conversations(None, 1))
-    none = "No conversations yet." if everywhere else conversation_list.NO_CONVERSATIONS
+    none = "No conversations yet." if everywhere else stored_items.NO_CONVERSATIONS
     hint = "`zkchat sessions list --all` shows those with other notes." if has_others else 'Start one: zkchat ask "…"'
-    ctx.print_result(known, conversation_list.conversation_lines(known), f"{none} {hint}")
+    ctx.print_result(known, stored_items.conversation_lines(known), f"{none} {hint}")
 
 
 @command(COMMAND, *options.NOTES)
@@ -44,7 +44,7 @@ def show(
     before: Annotated[str, typer.Option("--before", metavar="T", help="Only messages before this time or day.")] = "",
 ) -> None:
     """A conversation's messages, and the sources of each answer."""
-    from zkchat_cli.views import conversation_list
+    from zkchat_cli.views import stored_items
 
     first, end = _moment("--since", since), _moment("--before", before)
     with ctx.open_store() as (store, root):
@@ -55,7 +55,7 @@ def show(
         history = tuple(m for moment, m in told if (not first or first <= moment) and (not end or moment < end))
     history = history[-limit:] if limit else history
     document = {**overview.model_dump(mode="json"), "history": history}
-    ctx.print_result(document, conversation_list.transcript_lines(overview, history, MAX_SOURCES))
+    ctx.print_result(document, stored_items.transcript_lines(overview, history, MAX_SOURCES))
     if len(history) < overview.messages and not (limit or first or end):
         ctx.screen.remark(f"It has messages on other branches: zkchat chat --resume {overview.id}, then /branches")
 
@@ -81,13 +81,13 @@ def search(
     limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", min=1, help="Number of messages.")] = DEFAULT_LIMIT,
 ) -> None:
     """Search all messages; best matches first."""
-    from zkchat_cli.views import conversation_list
+    from zkchat_cli.views import stored_items
 
     with ctx.open_store(anywhere=everywhere) as (store, root):
         matches = store.search(None if everywhere else root, text, limit=limit, tool_results=False)
-    documents = [conversation_list.search_result_document(match, text) for match in matches]
+    documents = [stored_items.search_result_document(match, text) for match in matches]
     more = "" if everywhere or root is None else " --all searches the conversations of all vaults."
-    ctx.print_result(documents, conversation_list.search_result_lines(matches, text), f"No message matches.{more}")
+    ctx.print_result(documents, stored_items.search_result_lines(matches, text), f"No message matches.{more}")
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions rename 3f2a "The roof"'))
@@ -109,7 +109,7 @@ def rename(
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions delete 3f2a 91bc"))
 def delete(ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOption = False) -> None:
     """Delete conversations permanently, with all their branches."""
-    from zkchat_cli.views.conversation_list import display_title, size_and_time
+    from zkchat_cli.views.stored_items import display_title, size_and_time
 
     with ctx.open_store() as (store, root):
         selected = list({found.id: found for found in (store.find(id_, root) for id_ in ids)}.values())
