@@ -15,7 +15,6 @@ from PySide6.QtGui import QDesktopServices, QTextCursor
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html import render_markdown
 from zkchat_cli.gui.widgets import StyledBrowser
-from zkchat_cli.markdown.blocks import BlockScanner
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.views.sources import SourceItem, turn_source_items
 
@@ -137,13 +136,9 @@ class TranscriptView(StyledBrowser):
         cursor.setPosition(self._stream_start)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
-        settled, at = 0, 0  # characters that stay as they are drawn: up to an empty line outside of code
-        scanner = BlockScanner(lenient=True)
-        for line in self._answer[: max(0, len(self._answer) - SETTLED)].split("\n")[:-1]:
-            if scanner.scan(line).kind == "blank":
-                settled = at
-            at += len(line) + 1
-        if settled:
+        # what comes before an empty line outside of code stays as it is drawn
+        settled = self._answer.rfind("\n\n", 0, max(0, len(self._answer) - SETTLED)) + 1
+        if settled and self._answer.count("```", 0, settled) % 2 == 0:
             cursor.insertHtml(_for_qt(render_markdown(self._answer[:settled])))
             cursor.insertBlock()
             self._answer, self._stream_start = self._answer[settled:], cursor.position()

@@ -323,7 +323,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.look_up(lambda _: render_page(exchanges, first), lambda page: self.transcript.show_page(page, keep=keep))
 
     def list_conversations(self) -> None:
-        """List the conversations about these notes, newest first; those with the words of the search in the title come before others."""
+        """List the conversations about these notes, newest first, or those with the words of the search in title or messages."""
         words = self.search.text()
 
         def read(session: ZkChatSession) -> list[ConversationOverview]:
@@ -334,7 +334,7 @@ class ChatWindow(QtWidgets.QMainWindow):
                     return known
                 found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED_CONVERSATIONS)}
             by_title = stored_items.filter_by_title(known, words)
-            return by_title + [each for each in known if each.id in found and each not in by_title]
+            return [each for each in known if each in by_title or each.id in found]
 
         def show(found: list[ConversationOverview]) -> None:
             self.conversations.blockSignals(True)
