@@ -12,7 +12,6 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.text.words import content_terms, fold
 from zkchat_cli.vault.search.query import snippet
-from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import IN_SHELL, PROMPT, StyledLine, StyledSpan, styled_line
 
 MAX_TITLE = 80
@@ -82,6 +81,8 @@ def best_line(content: str, text: str) -> str:
 
 def transcript_lines(conversation: ConversationOverview, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
     """A conversation for reading: questions, answers and the sources of each answer."""
+    from zkchat_cli.views.sources import source_lines  # imports the reading of citations, which lists do not need
+
     size = StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim")
     yield StyledLine((StyledSpan(display_title(conversation), "bold"),), (size,))
     for message in history:
