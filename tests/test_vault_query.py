@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.search.fusion import fuse
+from zkchat_cli.vault.search.lexical import fuse
 from zkchat_cli.vault.search.query import MOST_WORDS, Snippet, fts_all, fts_any, fts_phrase, parse_query, snippet
 
 TEXT = "# Compost\n\n- Green and brown\n  layers in turn.\n\n> [!note]\n> It is ready after nine months."

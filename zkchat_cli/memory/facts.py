@@ -26,7 +26,6 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import LANGUAGES, STOPWORDS, content_stems, content_terms, detect_language, fold, stem
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.links.wikilinks import write_link
-from zkchat_cli.vault.search import fusion
 
 K1, B = 1.2, 0.75
 HALF_LIFE = 90.0  # days
@@ -143,6 +142,8 @@ def rank_by_relevance(
 ) -> tuple[StoredMemory, ...]:
     """The items that share a word with the message, in any form, or mean something similar, best first. `languages`: of the notes; that of
     the items is added. `cosines`: how near items are to the message by meaning, as far as known."""
+    from zkchat_cli.vault.search.lexical import DEVIATIONS, fuse  # 12 ms, which the budget bar does not need
+
     spoken = {*languages, _detect_language(" ".join(item.content for item in items))}  # one fact is too short to tell
     languages = tuple(language for language in LANGUAGES if language in spoken) or (ENGLISH,)
     query = {stem(term, languages): term for term in reversed(content_terms(message))}
@@ -162,10 +163,10 @@ def rank_by_relevance(
     near = {number: cosines[item] for number, item in enumerate(items) if item in cosines} if cosines else {}
     usual = fmean(near.values()) + pstdev(near.values()) if len(near) >= MIN_FOR_AVERAGE else 0.0
     similar = {number for number, cosine in near.items() if cosine >= max(SIMILAR, usual)}
-    by_meaning = {n: fusion.DEVIATIONS * near[n] * recency[n] for n in near if n in by_words or n in similar}
+    by_meaning = {n: DEVIATIONS * near[n] * recency[n] for n in near if n in by_words or n in similar}
     least = MIN_SHARE_OF_BEST * max(by_words.values(), default=0.0)
     ranked = []
-    for n, score in fusion.fuse(by_words, by_meaning, coverage).items():
+    for n, score in fuse(by_words, by_meaning, coverage).items():
         common = tuple(query[term] for term in shared[n])
         ranked.append(items[n]._replace(score=score, shared_words=common, fits_prompt=n in similar or by_words[n] >= least))
     return tuple(ranked)

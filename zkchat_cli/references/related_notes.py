@@ -11,7 +11,7 @@ from itertools import islice
 from zkchat_cli.errors import VaultError
 from zkchat_cli.references.provenance import Exchange
 from zkchat_cli.text.words import content_stems
-from zkchat_cli.vault.search.fusion import RANK_CONSTANT, RelatedNote
+from zkchat_cli.vault.links.graph import RANK_CONSTANT, RelatedNote
 from zkchat_cli.vault.vault import Vault
 
 MAX_NOTES = 5

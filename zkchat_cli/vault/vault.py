@@ -29,8 +29,6 @@ from zkchat_cli.vault.links.name_suggestions import LEAST_SIMILARITY, TYPO_SIMIL
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, resolve, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
-from zkchat_cli.vault.search import fusion
-from zkchat_cli.vault.search.fusion import RelatedNote
 from zkchat_cli.vault.search.semantic import EmbeddingJob, EmbeddingThread, SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
 
@@ -124,6 +122,7 @@ class Vault:
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note, by words and by meaning: vectors that the best by words lack are
         computed, for about a second. A query with "phrases" or -words goes by words alone. A model that fails is a warning."""
+        from zkchat_cli.vault.search import lexical
         from zkchat_cli.vault.search.query import parse_query
 
         parsed = parse_query(query, self._today())
@@ -134,7 +133,7 @@ class Vault:
 
         def found() -> tuple[list[ContentChunk], list[int]]:
             match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
-            return self._ask(lambda index: fusion.search(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
+            return self._ask(lambda index: lexical.search(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
 
         chunks, without_vectors = found()
         if by_meaning and by_meaning.compute_first(parsed.text, without_vectors):
@@ -336,24 +335,24 @@ class Vault:
             self._require_file(end)
         return self._ask(lambda index: graph.shortest_path(index, source, target))
 
-    def related_notes(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
+    def related_notes(self, relative_path: str, limit: int = 10) -> list[graph.RelatedNote]:
         """The notes most related to a note by links and words, best first. Raises VaultError if there is no such note."""
         note = self._reader.parse(relative_path)
-        keywords = fusion.extract_keywords(note)
+        keywords = graph.extract_keywords(note)
         by_links = self.notes_related_by_links(note.relative_path)
         by_words = (chunk for chunk in self.search(" ".join(keywords), MOST_COMPARED) if chunk.relative_path != note.relative_path)
-        return list(islice(fusion.related_notes(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
+        return list(islice(graph.related_notes(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
 
     def notes_related_by_links(self, relative_path: str) -> list[graph.LinkRelation]:
         return self._ask(lambda index: graph.related_by_links(index, relative_path, MOST_COMPARED))
 
-    def notes_about(self, question: str, limit: int = 10) -> list[RelatedNote]:
+    def notes_about(self, question: str, limit: int = 10) -> list[graph.RelatedNote]:
         """The notes that answer a question best, each with its best chunk."""
         from zkchat_cli.vault.search.query import as_words, parse_query
 
         words = as_words(question)
         by_words = self.search(words, limit * MOST_CHUNKS_OF_A_NOTE)
-        return list(islice(fusion.related_notes(parse_query(words).words, (), by_words, self._reader.first_chunk), max(limit, 0)))
+        return list(islice(graph.related_notes(parse_query(words).words, (), by_words, self._reader.first_chunk), max(limit, 0)))
 
     def _require_file(self, relative_path: str) -> None:
         if not self._ask(lambda index: index.has_file(relative_path)):

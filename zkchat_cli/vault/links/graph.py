@@ -1,4 +1,4 @@
-"""The notes as a graph: shortest paths, and notes related by links.
+"""The notes as a graph: shortest paths, and notes related by links and words. Their scores cannot be compared, so the ranks are fused.
 
 An edge is at least one link between two notes, in any form. Attachments are left out, or one logo would connect all notes that show it. The
 graph is never loaded as a whole: a search asks the index for one ring of notes at a time, so its cost does not grow with the vault.
@@ -7,14 +7,23 @@ graph is never loaded as a whole: a search asks the index for one ring of notes 
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.text import words
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.note_parser import ParsedNote
 
 MOST_LINKS_OF_A_COMMON_NOTE = 100  # a note with more links than this, such as a list of all notes, says nothing about any two of them
 MOST_NEIGHBOURS_COMPARED = 200
+MOST_KEYWORDS = 16  # words of a note to search for; more would add frequent words, and a slower search
+NAME_WEIGHT = 4
+MOST_REASONS = 4
+RANK_CONSTANT = 10  # of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): these rankings have a few notes, not hundreds
 
 
 # CROSS JOIN keeps SQLite from reordering: it does not know the length of a JSON list.
@@ -87,3 +96,48 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRe
 def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Literal["out", "in", "both"]) -> set[tuple[str, str]]:
     """Pairs of a note of `frontier` and one that it links to (`out`), that links to it (`in`), or either."""
     return {(here, there) for here, there in index.rows(_EDGES[direction], frontier=json.dumps(list(frontier)))}
+
+
+class RelatedNote(NamedTuple):
+    """A related note by its best chunk, and the reasons as short phrases."""
+
+    chunk: ContentChunk
+    why: tuple[str, ...]
+
+
+def extract_keywords(note: "ParsedNote") -> list[str]:
+    """The most characteristic words of a note, best first. Its names (title, aliases, tags, headings) count several times. Search ranks by
+    rarity in the vault; here a long word counts a little more, because short ones are seldom rare."""
+    counted = Counter(words.content_terms(note.body))
+    for name in (note.title, *note.aliases, *note.tags, *(heading.text for heading in note.markup.headings)):
+        counted.update(dict.fromkeys(words.content_terms(name), NAME_WEIGHT))
+    weights = {term: (1 + math.log(count)) * math.log(1 + len(term)) for term, count in counted.items() if not term.isdigit()}
+    return sorted(weights, key=lambda term: (-weights[term], term))[:MOST_KEYWORDS]
+
+
+def related_notes(
+    keywords: Sequence[str],
+    by_links: Iterable[LinkRelation],
+    by_words: Iterable[ContentChunk],
+    first_chunk: Callable[[str], ContentChunk | None],
+) -> Iterator[RelatedNote]:
+    """The notes of both rankings, best first, each with its best chunk by words, or else its first; a deleted note is left out."""
+    relations = {relation.path: relation for relation in by_links}
+    chunks: dict[str, ContentChunk] = {}
+    for chunk in by_words:
+        chunks.setdefault(chunk.relative_path, chunk)
+    scores: Counter[str] = Counter()
+    for ranking in (relations, chunks):
+        scores.update({path: 1 / (RANK_CONSTANT + rank) for rank, path in enumerate(ranking, 1)})
+    for path, _ in scores.most_common():
+        why: list[str] = []
+        if relation := relations.get(path):
+            why += ["it links here"] if relation.links_here else []
+            why += ["linked from here"] if relation.linked_from else []
+            why += [f"both linked with {', '.join(relation.common[:MOST_REASONS])}"] if relation.common else []
+        if best := chunks.get(path):
+            present = set(words.terms(f"{best.title}\n{best.heading or ''}\n{best.text}"))
+            if shared := [word for word in keywords if word in present]:
+                why.append(f"shares the word{'' if len(shared) == 1 else 's'} {', '.join(shared[:MOST_REASONS])}")
+        if found := best or first_chunk(path):
+            yield RelatedNote(found, tuple(why or ["means something similar"]))

@@ -1,4 +1,4 @@
-"""Search by words, in a time that does not grow with how common the words are.
+"""Search by words, in a time that does not grow with how common the words are, and its fusion with search by meaning.
 
 FTS5 finds a million matching rows in 30 ms but takes a second to rank them. So it ranks only the matches of a query's rare words,
 `MOST_RANKED` rows in all; common words count when the few candidates are compared (the idea of MaxScore: Turtle and Flood 1995). For a
@@ -7,32 +7,36 @@ the order in which notes changed. Names of notes have their own table, so that a
 
 The words of a query are found as the vault has them: in all their forms, without a typo, and compounds as two words. Notes that may contain
 a quotation are found by its longest words, which are nearly always rare: FTS5 intersects them in well under a millisecond.
+
+Where a note has the words of the question, words are the better judge; where none has, meaning finds what other words say. So meaning is
+weighted by how badly the words fit: fusing the two by equal ranks costs .11 MRR where words fit, and finds .64 instead of .77 of the notes
+in the first five where they do not.
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, rarest_first, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
 from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.search import query as queries
 from zkchat_cli.vault.search.query import Corpus, RankingCandidate, SearchQuery, WordForms, fts_all, fts_any, fts_phrase, fts_word, is_cjk
+from zkchat_cli.vault.search.semantic import SemanticMatch
 
 MOST_RANKED = 8_000  # rows that FTS5 ranks for a query, at 0.8 µs each
 MOST_NAMES_RANKED = 4_000
 POOL_SIZE = 80
-NAMED_NOTES = 20
-"""Notes that are candidates by their names: all matching chunks of the first `WHOLE_NAMED_NOTES`, the first chunk of the others."""
+NAMED_NOTES = 20  # that are candidates by their names: all matching chunks of the first `WHOLE_NAMED_NOTES`, the first chunk of the others
 WHOLE_NAMED_NOTES = 8
 CHUNKS_OF_NAMED = 8
 BOOSTING_NOTES = 10
-LINK_BOOST = 0.3
+LINK_BOOST = 0.3  # a hit boosts the notes it links to by this share of its lead over the hit at `BASELINE_RANK`; without a lead, not at all
 BASELINE_RANK = 5
-"""A hit boosts the notes it links to by this share of its lead over the hit at this rank (from 0); without a lead, not at all."""
 COVERING_HITS = 3  # the first hits that show how well the words of a query fit
 MOST_CORRECTED = 8  # unknown words of a query that are looked up with one edit, 1 to 3 ms each
 MOST_COMPOUNDS = 40
@@ -42,9 +46,55 @@ MOST_QUOTED_WORDS = 16  # words of a long quotation that are looked up one by on
 MOST_QUOTED_ROWS = 2_000  # chunks that are compared with a quotation, at 0.8 µs each
 MOST_QUOTED_CHUNKS = 20
 MOST_SIMILAR = 4
+LEAST_WEIGHT = 0.03  # of meaning, where one of the best hits has all words of the query: enough to decide between equals
+MOST_WEIGHT = 6.0  # what is added where no word fits
+EXPONENT = 1.5
+DEVIATIONS = 4  # a cosine this many standard deviations above the mean counts like the best hit by words
+FIRST_BY_WORDS = 40
+"""Chunks that are worth computing their vectors before they are answered from. In a vault without any, on 90 natural questions, that finds
+.69 instead of .58 of the notes in the first five; of 20 chunks .61, of 80 .70."""
+LEAST_COSINE = 0.15  # of a chunk that has no word of the query: a question that the notes say nothing about finds nothing
 
 _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH :without)"
 """Excludes notes whose names match. If the scoring did that, such notes could fill the whole pool."""
+
+
+def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:
+    """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks without one keep what words say.
+    `coverage` is the share of the query's words, by rarity, in the best of the first three hits."""
+    best = max(by_words.values(), default=0.0) or 1.0
+    weight = LEAST_WEIGHT + MOST_WEIGHT * max(0.0, 1 - coverage) ** EXPONENT
+    scores = {id_: by_words.get(id_, 0.0) / best + weight * by_meaning.get(id_, 0.0) / DEVIATIONS for id_ in {**by_words, **by_meaning}}
+    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
+
+
+def search(
+    index: IndexDatabase, query: SearchQuery, match: SemanticMatch | None, limit: int, most_of_a_note: int
+) -> tuple[list[ContentChunk], list[int]]:
+    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores, best first. Also
+    the keys of the best by words that have no vectors, and were judged by words alone."""
+    hits = _find_by_words(index, query, limit)
+    near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
+    within = "AND note_id IN (SELECT value FROM temp.allowed)" if hits.is_filtered and near else ""
+    sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
+                  UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
+    places = {id_: (note, key) for id_, note, key in index.rows(sql, json.dumps(list(hits.scores)), json.dumps(near))}
+    cosines: dict[int, float] = {}
+    by_meaning: dict[int, float] = {}
+    if match:
+        cosines = {**match.cosines([key for _, key in places.values() if key not in match.nearest]), **match.nearest}
+        scored = ((id_, cosines[key]) for id_, (_, key) in places.items() if key in cosines)
+        by_meaning = {id_: (cosine - match.mean) / (match.spread or 1.0) for id_, cosine in scored}
+    counts: Counter[int] = Counter()
+    best: dict[int, dict[str, float | None]] = {}
+    for id_, score in fuse(hits.scores, by_meaning, hits.coverage).items():
+        note, key = places[id_]
+        counts[note] += 1
+        if counts[note] <= most_of_a_note and len(best) < limit:
+            scores = {"score": score, "score_words": hits.scores.get(id_), "score_meaning": cosines.get(key)}
+            best[id_] = {name: value if value is None else round(value, 4) for name, value in scores.items()}
+    chunks = [chunk.model_copy(update=best[id_]) for id_, chunk in zip(best, index.chunks(list(best)), strict=True)]
+    return chunks, [key for _, key in map(places.__getitem__, islice(hits.scores, FIRST_BY_WORDS)) if key not in cosines]
 
 
 class LexicalHits(NamedTuple):
@@ -55,7 +105,7 @@ class LexicalHits(NamedTuple):
     is_filtered: bool = False  # whether only the notes in `temp.allowed` may be found
 
 
-def search(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
+def _find_by_words(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
     """All chunks that were ranked, more than `limit`. Phrases count as single words if nothing has them, and a guessed period does not
     count if no note has such a date."""
     in_quotation_marks = {term for phrase in query.phrases for term in phrase}
