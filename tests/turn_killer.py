@@ -118,13 +118,13 @@ ASK = ("ask", "-c", "--answer-only", "How is it?")
 PHASES = {
     "index": ("vault/note_parser.py", "parse_note", 3, ASK),
     "compaction": ("summarization/extractive.py", "extract_summary", 1, ("context", "compact", "--keep", "2")),
-    "question stored": ("store/messages.py", "_add_mentions", 1, ASK),
+    "question stored": ("store/conversations.py", "_add_mentions", 1, ASK),
     "prompt": ("context/prompt_assembly.py", "assemble_prompt", 1, ASK),
     "first token": ("llm/providers/scripted.py", "stream", 1, ASK),
     "tool": ("chat/tool_executor.py", "run_call", 1, ASK),
     "stream": ("llm/providers/scripted.py", "stream", 5, ASK),
-    "turn stored": ("store/messages.py", "_add_mentions", 4, ASK),
-    "compaction stored": ("store/compactions.py", "insert", 1, ("context", "compact", "--keep", "2")),
+    "turn stored": ("store/conversations.py", "_add_mentions", 4, ASK),
+    "compaction stored": ("store/conversations.py", "insert_compaction", 1, ("context", "compact", "--keep", "2")),
 }
 """What a process runs in each phase: a file of the package, a function in it, which of its calls, and the command that gets there."""
 
