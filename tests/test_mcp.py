@@ -25,8 +25,7 @@ from mcp_client import NoteClient, Refused, connected_by_http, connected_by_pipe
 from mcp_types import ElicitResult, PromptReference, ResourceTemplateReference
 
 from zkchat_cli.config.schema import McpServer
-from zkchat_cli.mcp.note_tools import NoteTools
-from zkchat_cli.mcp.server import NoteServer
+from zkchat_cli.mcp.server import NoteServer, NoteTools
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.vault.index.database import Progress
 from zkchat_cli.vault.vault import Vault

@@ -59,7 +59,7 @@ def serve(
     log_to_stderr()
     with optional_package("the MCP server", "mcp"):
         from zkchat_cli.mcp import server  # import the SDK: more than a second that no other command needs
-    from zkchat_cli.mcp.note_tools import NoteTools
+    from zkchat_cli.mcp.server import NoteTools
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     with ctx.open_vault() as vault:
