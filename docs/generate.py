@@ -125,7 +125,7 @@ def settings_table() -> str:
 def slash_tables() -> str:
     known = {command.name: command for command in slash.commands()}
     parts = []
-    for title, names in slash.GROUPS.values():
+    for title, (_, names) in slash.GROUPS.items():
         rows = ((f"`{known[name].usage}`", ". ".join(filter(None, (known[name].help, known[name].details)))) for name in names)
         parts += [f"**{title}**", table("| command | |", rows)]
     return "\n\n".join(parts)

@@ -27,7 +27,7 @@ if _handles_sigint:  # Ctrl-C during the imports ends the program like any other
 import typer  # noqa: E402
 
 from zkchat_cli import __version__, registry  # noqa: E402
-from zkchat_cli.cli import commands, typer_classes  # noqa: E402
+from zkchat_cli.cli import commands, options  # noqa: E402
 from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
 
 if _handles_sigint:
@@ -46,7 +46,7 @@ ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-com
 """Options of the root; any other option before a command belongs to the chat."""
 
 
-class LazyCommandGroup(typer_classes.Group):
+class LazyCommandGroup(options.Group):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         return COMMAND_ORDER
 
@@ -79,7 +79,7 @@ app = typer.Typer(
     cls=LazyCommandGroup,
     help="Chat with your own notes, and check what every answer is based on. Without a command, it opens the chat.",
     epilog="Start with: zkchat chat --demo",
-    **typer_classes.CONVENTIONS,
+    **options.CONVENTIONS,
 )
 
 
@@ -130,8 +130,8 @@ def _with_command(arguments: list[str]) -> list[str]:
     the chat's. Options of the root and the names of commands stay in front. `--resume` without an id becomes `--continue`."""
     end = _end_of_options(arguments)
     # Typer has no options with an optional value
-    options = ["--continue" if a == "--resume" and b.startswith("-") else a for a, b in pairwise([*arguments[:end], "-"])]
-    arguments = [*options, *arguments[end:]]
+    before_end = ["--continue" if a == "--resume" and b.startswith("-") else a for a, b in pairwise([*arguments[:end], "-"])]
+    arguments = [*before_end, *arguments[end:]]
     if arguments and (not arguments[0].startswith("-") or arguments[0] in ROOT_OPTIONS):
         return arguments
     chat: Any = typer.main.get_command(registry.load(commands, "chat", "COMMAND"))

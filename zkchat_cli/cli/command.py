@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from zkchat_cli import paths
-from zkchat_cli.cli import typer_classes
-from zkchat_cli.cli.options import SHARED
+from zkchat_cli.cli import options
 from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.terminal.job_control import paged
@@ -189,7 +188,7 @@ def command(
         keyword = inspect.Parameter.KEYWORD_ONLY
         _, *own = inspect.signature(body).parameters.values()
         added = [
-            inspect.Parameter(option, keyword, default=False if option == "as_json" else None, annotation=SHARED[option])
+            inspect.Parameter(option, keyword, default=False if option == "as_json" else None, annotation=options.SHARED[option])
             for option in shared
         ]
         parameters = [parameter.replace(kind=keyword) for parameter in own] + added
@@ -198,7 +197,7 @@ def command(
         if default:
             group.callback(invoke_without_command=True, no_args_is_help=False, epilog=epilog)(run)
         else:
-            group.command(name, cls=typer_classes.Command, epilog=epilog)(run)
+            group.command(name, cls=options.Command, epilog=epilog)(run)
         return run
 
     return declare
@@ -207,9 +206,7 @@ def command(
 def command_group(help_text: str = "") -> typer.Typer:
     """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named."""
     shows_help = bool(help_text)
-    return typer.Typer(
-        cls=typer_classes.Group, help=help_text or None, no_args_is_help=shows_help, add_completion=False, **typer_classes.CONVENTIONS
-    )
+    return typer.Typer(cls=options.Group, help=help_text or None, no_args_is_help=shows_help, add_completion=False, **options.CONVENTIONS)
 
 
 @contextmanager

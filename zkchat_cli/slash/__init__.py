@@ -1,4 +1,4 @@
-"""Registry of slash commands. Each file has the commands of one topic of `/help`, as functions decorated with `slash_command`."""
+"""Registry of slash commands. Each file has the commands of a topic of `/help`, as functions decorated with `slash_command`."""
 
 import difflib
 import importlib
@@ -8,20 +8,20 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import DECLARED, CommandResult, SlashCommand
 
 GROUPS = {
-    "sources": ("Check an answer", "refs sources ground check why related open search".split()),
-    "context": ("See and shrink the context", "context compact show pin unpin strategy tokens".split()),
-    "conversation": (
-        "Change or keep this conversation",
+    "Check an answer": ("sources", "refs sources ground check why related open search".split()),
+    "See and shrink the context": ("context", "context compact show pin unpin strategy tokens".split()),
+    "Change or keep this conversation": (
+        "conversation",
         "undo redo retry edit continue branches clear copy save export rename".split(),
     ),
-    "other_conversations": ("Switch to another conversation", "new sessions resume".split()),
-    "memory": ("Remember across conversations", "memory remember forget".split()),
-    "settings": ("Choose the model and settings", "model agent config mcp verbose".split()),
-    "help": ("Get help or leave", "help quit".split()),
+    "Switch to another conversation": ("conversation", "new sessions resume".split()),
+    "Remember across conversations": ("memory", "memory remember forget".split()),
+    "Choose the model and settings": ("settings", "model agent config mcp verbose".split()),
+    "Get help or leave": ("help", "help quit".split()),
 }
-"""By file: the topic, and its commands in the order in which `/help` lists them."""
+"""By topic, in the order of `/help`: the file that has its commands, and their names."""
 NEAR = 0.6  # how similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing
-_FILES = {name: file for file, (_, group) in GROUPS.items() for name in group}
+_FILES = {name: file for file, group in GROUPS.values() for name in group}
 _FIRST = ("help", "context", "refs", "compact")  # the most used commands, which completion offers first
 
 

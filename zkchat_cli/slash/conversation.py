@@ -1,4 +1,4 @@
-"""Commands that change this conversation, or keep some of it."""
+"""Commands that change this conversation, keep some of it, or switch to another."""
 
 import os
 import re
@@ -15,7 +15,9 @@ from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.exporters import md
 from zkchat_cli.fileio import make_private_folder, write_new_file
 from zkchat_cli.markdown.blocks import code_blocks
+from zkchat_cli.models import ConversationOverview
 from zkchat_cli.slash.base import (
+    MAX_LISTED_CONVERSATIONS,
     CommandResult,
     Lines,
     YesNoQuestion,
@@ -25,15 +27,17 @@ from zkchat_cli.slash.base import (
     opening,
     slash_command,
 )
-from zkchat_cli.text.numbers import plural
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.numbers import parse_number, plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
-from zkchat_cli.views.stored_items import format_time
+from zkchat_cli.views import stored_items
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 CODE, ALL, YES = "code", "all", "--yes"
 MAX_QUESTION = 2000
+MAX_SHOWN = 20  # messages that /sessions finds
 MAX_NAME = 60  # characters, at most 240 bytes: file systems allow 255
 _END = re.compile(r"[?!。？！\n]|\.\s")
 
@@ -122,7 +126,7 @@ def branches(session: ZkChatSession, argument: str) -> str | Lines:
         prefix = f"{'→' if segment.contains_head else ' '} {'  ' * segment.depth}{segment.leaf_number or '·':<2} "
         question = f"“{opening(segment.first_question)}”"
         left = StyledSpan(prefix, style), StyledSpan(f"{which}{position}  ", "dim"), StyledSpan(question, style)
-        lines.append(StyledLine(left, (StyledSpan(format_time(segment.messages[-1].timestamp), "dim"),)))
+        lines.append(StyledLine(left, (StyledSpan(stored_items.format_time(segment.messages[-1].timestamp), "dim"),)))
     if lines and not session.history:
         lines.insert(0, styled_line("→ at the beginning: the next message starts a new branch"))
     return lines or "No messages yet."
@@ -246,3 +250,53 @@ def export(session: ZkChatSession, argument: str) -> str:
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
         raise StoreError(f"{file} cannot be written: {reason(e)}", f"Give another path: /export {format_ or 'md'} PATH") from e
     return f"Exported to {file}"
+
+
+@slash_command()
+def new(session: ZkChatSession, _: str) -> CommandResult:
+    """Start a new conversation."""
+    id_ = session.conversation.id
+    where = f"is stored as {id_}" if session.store.persistent else f"({id_}) is lost when you quit: this chat is not stored"
+    previous = f" The previous one {where}." if session.history else ""
+    return CommandResult(f"Started a new conversation.{previous}", session=session.open_conversation())
+
+
+@slash_command("[words]")
+def sessions(session: ZkChatSession, argument: str) -> str | Lines:
+    """List conversations; words filter them.
+
+    Words are searched in titles and messages. /resume switches to another conversation.
+    """
+    store, vault = session.store, str(session.vault.root)
+    known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
+    if not argument:
+        return stored_items.conversation_lines(known, session.conversation.id) or stored_items.NO_CONVERSATIONS
+    by_title = stored_items.filter_by_title(known, argument)
+    messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
+    lines = [*stored_items.conversation_lines(by_title), *stored_items.search_result_lines(messages, argument)]
+    return lines or "No conversation contains these words."
+
+
+def _others(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationOverview]:
+    known = store.conversations(str(session.vault.root), MAX_LISTED_CONVERSATIONS)
+    return [each for each in known if each.id != session.conversation.id]
+
+
+def _titles_by_id(session: ZkChatSession) -> dict[str, str]:
+    with closing(session.store.reopen()) as store:  # completion has its own thread
+        return {each.id: stored_items.display_title(each) for each in _others(session, store)}
+
+
+@slash_command("[N | ID]", _titles_by_id)
+def resume(session: ZkChatSession, argument: str) -> CommandResult | str | Lines:
+    """Resume another conversation; without N or ID, list them."""
+    others = _others(session, session.store)
+    if not argument:
+        lines = stored_items.conversation_lines(others)
+        numbered = [StyledLine((StyledSpan(f"{n:>3}  "), *line.left), line.right) for n, line in enumerate(lines, 1)]
+        hint = styled_line("/resume N or /resume ID resumes one.", "dim")
+        return [*numbered, hint] if numbered else "There is no other conversation with these notes."
+    row = parse_number(argument)
+    other = session.open_conversation(others[row - 1].id if row is not None and 1 <= row <= len(others) else argument)
+    title = truncate(other.conversation.title or other.conversation.id, stored_items.MAX_TITLE)
+    return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
