@@ -65,7 +65,6 @@ def test_name_of_a_document_is_searched_and_compared_but_no_word_that_its_senten
     question = asked("What belongs into [[Notes/Fleeting thoughts#Inbox|it]]?")
     assert question.text == question.searches[0] == "What belongs into Fleeting thoughts Inbox?"
     assert question.subject == {"belongs"}
-    assert question.names == {"fleeting", "thoughts", "inbox"}
 
 
 def test_follow_up_has_the_name_of_the_document_that_the_question_before_is_about() -> None:

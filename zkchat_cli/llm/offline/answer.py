@@ -100,10 +100,8 @@ def _answer_from_notes(
     reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document"}
     paths = {excerpt.path for excerpt in _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])}
     named = [excerpt for excerpt in excerpts if excerpt.path in paths]
-    others = [excerpt for excerpt in excerpts if excerpt.path not in paths]
-    if named:  # only excerpts with the words of their names can answer in place of the named documents
-        others = ranking.excerpts_about(question.names, others)
-    if question.alone and not ranking.excerpts_about(question.alone.subject, excerpts, any):
+    others = [] if named else excerpts
+    if question.alone and not ranking.have_any_word(excerpts, question.alone.subject):
         question = question.alone  # "what about penguins?" has a subject of its own
     earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
     text, level = quote_answer(question, others, named, "\n".join(earlier), similarities)

@@ -24,9 +24,9 @@ MAX_QUERY = 400
 """Characters of a query."""
 MAX_PRONOUN_WORDS = 4
 """A message with a pronoun and more words than these has a subject of its own."""
-MAX_ELLIPSIS_WORDS, MAX_ADDED_WORDS = 2, 3
-"""The same for a message that begins like the rest of a sentence ("only on Fridays?"), and with a conjunction ("and inside code blocks?").
-A whole question that begins so ("and what is a literature note?") has a subject of its own."""
+MAX_ADDED_WORDS = 3
+"""The same for a message that begins like the rest of a sentence ("only on Fridays?", "and inside code blocks?"). A whole question that
+begins so ("and what is a literature note?") has a subject of its own."""
 FILLER_WEIGHT, TOPIC_WEIGHT = 0.3, 0.5
 _LINK = lazy_pattern(r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))""")
 """The name of a document: a wikilink or an `@path`."""
@@ -43,9 +43,10 @@ _SUMMARY = lazy_pattern(
     re.IGNORECASE,
 )
 _ADDITION = lazy_pattern(
-    r"\s*(?:and|also|but|or|so|then|what about|how about|what if|und|et|y)\b|\s*(?:还有|還有|那么|那麼|那|另外|以及)", re.I
+    r"\s*(?:and|also|but|or|so|then|what about|how about|what if|und|et|y"
+    r"|only|per|instead|again|still|in|on|at|for|with|without|by|nur)\b|\s*(?:还有|還有|那么|那麼|那|另外|以及)",
+    re.I,
 )
-_ELLIPSIS = lazy_pattern(r"\s*(?:only|per|instead|again|still|in|on|at|for|with|without|by|nur)\b", re.I)
 _WHOLE_QUESTION = lazy_pattern(
     r"\b(?:what|which|who|whose|when|where|why|how|wie|wer|was|wann|wo|warum|welche\w*|pourquoi|quand|cómo|cuándo|dónde)"
     r"(?!\s+(?:about|if|else|mit|für|noch)\b)(?:\s+\w+){2}",
@@ -151,7 +152,7 @@ class AnalyzedQuestion(NamedTuple):
     """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first.
 
     `weights` has the words that an answer should contain, in any form; those in `subject` are the question's own, without the fillers.
-    `names` are the words of the names of documents, which are in the text, but not among the words of an answer.
+    `about_document`: it asks for a document as a whole; `about_period`: for the notes of a time ("what did I do last week?").
     """
 
     text: str
@@ -160,11 +161,8 @@ class AnalyzedQuestion(NamedTuple):
     subject: frozenset[str]
     wants_summary: bool = False
     about_document: bool = False
-    """It asks for a document as a whole, not for something in it."""
     about_period: bool = False
-    """It asks for the notes of a time as a whole ("what did I do last week?")."""
     is_follow_up: bool = False
-    names: frozenset[str] = frozenset()
     alone: "AnalyzedQuestion | None" = None
     """A follow-up without the words of the question before it, if it has words of its own."""
 
@@ -173,7 +171,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     """What the message at `position` asks. One that cannot stand alone also gets the words of the question before it."""
     message = messages[position].content if position >= 0 else ""
     text = _remove_links(message)
-    names = frozenset(content_terms(" ".join(map(_document_name, _LINK.finditer(message)))))
+    names = set(content_terms(" ".join(map(_document_name, _LINK.finditer(message)))))
     _, dates, rest = find_period(text, _ANY_DAY) or (None, "", text)
     language = language_of(terms(text))
     weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
@@ -189,21 +187,19 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
         topic = next((each for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")
     topic = _remove_links(topic) if names else _LINK.sub(_document_name, topic)
     added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[:MAX_TOPIC_WORDS]
-    subject = frozenset(own) or frozenset(weights)
     about_period = bool(dates) and (not own or is_all_stopwords(rest))
     searches = _queries(plain, "" if about_period else dates)
-    alone = AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period, names=names)
+    subject = frozenset(own or weights)
+    alone = AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period)
     if not added:
         return alone
     weights = {word: weight for word, weight in weights.items() if word not in stopwords(language)}
     weights |= dict.fromkeys(added, TOPIC_WEIGHT if own else 1.0)
     joined = " ".join(dict.fromkeys([*added, *own, *sorted(names)]))
+    searches = _queries(f"{joined} {dates}", plain)
     full = f"{' '.join(topic.split())} {plain}"
     subject = frozenset([*own, *added])
-    searches = _queries(f"{joined} {dates}", plain)
-    return AnalyzedQuestion(
-        full, searches, weights, subject, alone.wants_summary, is_follow_up=True, names=names, alone=alone if own else None
-    )
+    return AnalyzedQuestion(full, searches, weights, subject, alone.wants_summary, is_follow_up=True, alone=alone if own else None)
 
 
 def _queries(*texts: str) -> tuple[str, ...]:
@@ -232,12 +228,8 @@ def _document_name(link: re.Match[str]) -> str:
 def refers_to_earlier(text: str) -> bool:
     """Whether a message makes sense only in its conversation: it has no subject, or few words and a pronoun or the form of an addition."""
     subject = _subject_words(text)
-    if not subject or (len(subject) <= MAX_PRONOUN_WORDS and _PRONOUN.search(text)):
-        return True
-    if _WHOLE_QUESTION.search(text):
-        return False
-    limit = MAX_ADDED_WORDS if _ADDITION.match(text) else MAX_ELLIPSIS_WORDS if _ELLIPSIS.match(text) else 0
-    return len(subject) <= limit
+    is_addition = _ADDITION.match(text) and not _WHOLE_QUESTION.search(text)
+    return len(subject) <= (MAX_PRONOUN_WORDS if _PRONOUN.search(text) else MAX_ADDED_WORDS if is_addition else 0)
 
 
 def _subject_words(text: str, *, fillers: bool = False) -> list[str]:

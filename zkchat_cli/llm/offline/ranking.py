@@ -7,7 +7,7 @@ count half), its similarity to the question, that of its heading, and its rank a
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.llm.base import Similarities
@@ -308,14 +308,10 @@ def _candidates(excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max
     return found
 
 
-def excerpts_about(
-    words: Iterable[str], excerpts: Sequence[QuoteSource], test: Callable[[Iterable[bool]], bool] = all
-) -> list[QuoteSource]:
-    """The excerpts with all of these words (with `test=any`, with one of them) in any form."""
+def have_any_word(excerpts: Sequence[QuoteSource], words: Iterable[str]) -> bool:
     languages = detect_languages(excerpt.text for excerpt in excerpts)
-    wanted = {stem(word, languages) for word in words}
-    stems = (_stems(f"{each.title} {each.heading or ''} {each.text}", languages) for each in excerpts)
-    return [each for each, present in zip(excerpts, stems, strict=True) if test(word in present for word in wanted)]
+    stems = _stems(" ".join(f"{each.title} {each.heading or ''} {each.text}" for each in excerpts), languages)
+    return any(stem(word, languages) in stems for word in words)
 
 
 def _stems(text: str, languages: tuple[str, ...]) -> frozenset[str]:
