@@ -166,7 +166,7 @@ def test_turns_that_cannot_be_summarized_are_dropped_with_a_notice(app: AppFixtu
     app.max_context = 4000
     session = resume(app, exchanges(*[("…? " * 80, "!? " * 80)] * 20), model=SummaryModel([failing_reply("timeout")]))
     done = find_compaction(list(session.send("And now?")))
-    assert done.mode == "truncated" and f"[{done.messages_folded} earlier messages, 2025-05-02 to" in (done.summary or "")
+    assert done.mode == "truncated" and f"[{done.messages_folded} earlier messages are left out" in (done.summary or "")
     assert done.tokens_after < done.tokens_before
     assert "Dropped 38 messages" in describe_compaction(done)
     check_prompt(session.prompt())

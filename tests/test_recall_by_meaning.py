@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from zkchat_cli.chat.message_vectors import BATCH, MessageEmbedder
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.models import Conversation, ConversationArchive
-from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.vault import Vault
 
 CHATTER = [(f"Here is the plan of day {i}, is it good?", f"The plan of day {i} is good. " * 12) for i in range(9)]
@@ -67,6 +65,7 @@ def talks(tmp_path: Path) -> Iterator[Talks]:
 
 def test_a_passage_in_other_words_is_recalled_before_those_with_more_of_the_words(talks: Talks) -> None:
     session = talks.open(talks.store(*TALK))
+    talks.grow()
     assert "automobile" in next(line for line in talks.recalled(session).splitlines() if line.startswith("user:"))
     without = talks.app.session(conversation=session.conversation)
     assert "automobile" not in "".join(prompt_texts(without))
@@ -82,7 +81,7 @@ def test_vectors_are_computed_once_and_read_by_the_next_session(talks: Talks) ->
     assert len(talks.embedder.documents) == computed
 
 
-def test_a_question_does_not_wait_for_many_missing_passages(talks: Talks) -> None:
+def test_a_question_does_not_wait_for_missing_passages(talks: Talks) -> None:
     session = talks.open(talks.store(*TALK, *CHATTER))
     talks.recalled(session)
     assert talks.embedder.documents == []
@@ -111,18 +110,9 @@ def test_another_model_computes_its_own_vectors(talks: Talks) -> None:
     conversation = talks.store(*TALK)
     talks.grow()
     talks.embedder.id, talks.embedder.places = "meaning/2", 32
+    talks.grow()
     assert "automobile" in talks.recalled(talks.open(conversation))
     assert talks.vectors() == 2 * len(TALK)
-
-
-def test_conversations_in_memory_are_compared_without_being_stored(talks: Talks) -> None:
-    talks.app = replace(talks.app, store=ChatSessionStore.open(None))
-    session = talks.open(talks.store(*TALK))
-    assert talks.grow()
-    assert talks.embedder.documents == []
-    assert "automobile" in talks.recalled(session)
-    talks.recalled(session, QUESTION + "!")
-    assert len(talks.embedder.documents) == 2 * len(TALK)
 
 
 def test_without_its_model_recall_goes_by_words_and_says_so_once(talks: Talks) -> None:
@@ -136,6 +126,7 @@ def test_without_its_model_recall_goes_by_words_and_says_so_once(talks: Talks) -
 def test_messages_in_a_language_that_the_model_does_not_know_are_found_by_words(talks: Talks) -> None:
     talks.embedder.languages = ("english",)
     session = talks.open(talks.store(("Die Brücke ist alt und das Haus ist nicht alt.", "Fine."), *CHATTER))
+    talks.grow()
     assert "Brücke" in talks.recalled(session, "Brücke")
     assert not any("Brücke" in text for text in talks.embedder.documents)
 

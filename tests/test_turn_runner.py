@@ -78,8 +78,8 @@ def test_more_calls_than_the_window_holds_fail_the_turn_only(app: AppFixture) ->
     app.max_context = 8000
     session = app.session(DeltaModel([tool_reply(*many), reply("A filter.")]))
     error = failure_of(session.send("What is a filter?")).error
-    assert isinstance(error, ProviderError)
-    assert (error.kind, "called more tools than its window has room for" in error.message) == ("bad_answer", True)
+    assert error.code == "prompt_too_large"
+    assert "ask for less at once" in error.hint.lower()
     assert report_of(session.send("And now?")).answer == "A filter."
 
 

@@ -251,10 +251,8 @@ class Compactor:
         if extracted is not None:
             yield "extractive", extracted.text, extracted.quoted
         if request.reason:
-            days = sorted({message.timestamp[:10] for turn in fold.turns for message in turn.messages} - {""})
-            when = f", {days[0]} to {days[-1]}," if days else ""
             count = sum(len(turn.ids) for turn in fold.turns)
-            yield "truncated", f"[{count} earlier messages{when} are left out here without a summary.]", ()
+            yield "truncated", f"[{count} earlier messages are left out here without a summary.]", ()
 
     @property
     def _summary_limit(self) -> int:
@@ -320,11 +318,9 @@ class SummaryWriter:
         request = prompt.SummaryRequest(size, earlier, self._request.instructions, simple=mode == "simple")
         overhead = sum(message.tokens for message in prompt.build_summary_request("", request, self._counter))
         room = int(JOINED_SHARE * (self._room - overhead) * (0.5 if request.simple else 1))
-        if room < LEAST_ROOM:
-            return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
-        text = prompt.fit_transcript(fold.new, room, self._counter)
+        text = prompt.fit_transcript(fold.new, room, self._counter) if room >= LEAST_ROOM else ""
         if not text:
-            return ModelSummary(mode=mode), ()
+            return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
         messages = prompt.build_summary_request(text, request, self._counter)
         return (yield from self._call(messages, replaced, mode)), messages
 
@@ -340,8 +336,6 @@ class SummaryWriter:
         tokens = self._runtime.counter.count(summary or "")
         if not problem and summary is None:
             problem = "the model's answer has no summary"
-        elif not problem and tokens > self._limit:
-            problem = f"the model's summary has {tokens:,} tokens; at most {self._limit:,} are allowed"
-        elif not problem and tokens >= replaced:
-            problem = f"the model's summary has {tokens:,} tokens and would replace {replaced:,}"
+        elif not problem and tokens > (most := min(self._limit, replaced - 1)):
+            problem = f"the model's summary has {tokens:,} tokens; at most {most:,} are allowed"
         return ModelSummary(None if problem else summary, mode, 1, reported or counted, problem)

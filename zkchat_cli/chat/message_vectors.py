@@ -5,7 +5,7 @@ a terminal. A passage without a vector is found by its words.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from zkchat_cli.context.recall import RecallPassage, split_message
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-MOST_EMBEDDED_AT_ONCE = 30
-"""Passages that a question waits for: 0.3 s."""
 MOST_EMBEDDED_PER_MESSAGE = 50
 """Of one message: of a pasted book, the beginning is embedded."""
 BATCH = 8
@@ -39,8 +37,6 @@ class MessageVectors:
         self._rows: NDArray[np.intp] | Sequence[int] = ()
         """The row of each passage that was compared last, -1 for one without a vector; and the last of them."""
         self._last_passage: Sequence[RecallPassage] = ()
-        self._embedded: set[str] = set()
-        """The ids of messages with vectors, or in a language that the model does not know."""
         self._table: tuple[NDArray[np.int8], NDArray[np.float32]] | None = None
         """The vectors and their lengths."""
 
@@ -50,9 +46,7 @@ class MessageVectors:
         if not self._semantic.has_failed:
             with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
                 new = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
-        if not new and not self._embedded and len(passages) > MOST_EMBEDDED_AT_ONCE:
-            return None  # there is nothing to compare: embedding the question would take 10 ms
-        vector = self._semantic.embed_query(question)
+        vector = self._semantic.embed_query(question) if new or self._table is not None else None  # which takes 10 ms
         if vector is None:
             return None
         import numpy as np  # as in RecallIndex
@@ -61,18 +55,9 @@ class MessageVectors:
         if passages[len(rows) - 1 : len(rows)] != self._last_passage:  # another branch, or the first question
             rows = np.empty(0, np.intp)
         rows = np.concatenate([rows, np.full(len(passages) - len(rows), -1)])
-        with self._semantic.failures_reported(), suppress(StoreError):
-            if new:
-                self._add([(id_, packed) for _, id_, packed in new], len(vector))
-                self._last_read = new[-1][0]
-            missing = [passages[i] for i in np.flatnonzero(rows < 0).tolist() if passages[i].message.id not in self._embedded]
-            if 0 < len(missing) <= MOST_EMBEDDED_AT_ONCE:
-                contents = {passage.message.id: passage.message.content for passage in missing}
-                packed = dict(zip(contents, _pack_vectors(self._semantic, contents.values()), strict=True))
-                self._add(packed.items(), len(vector))
-                if self._store.persistent:
-                    with closing(self._store.reopen()) as store:  # another thread may be writing through this session's connection
-                        store.add_vectors(self._semantic.embedder_id, packed)
+        if new:
+            self._add([(id_, packed) for _, id_, packed in new], len(vector))
+            self._last_read = new[-1][0]
         if self._table is None:
             return None
         for i in np.flatnonzero(rows < 0).tolist():
@@ -90,7 +75,6 @@ class MessageVectors:
         for id_, packed in messages:
             if len(packed) % dimensions:  # a damaged row
                 continue
-            self._embedded.add(id_)
             for part in range(len(packed) // dimensions):
                 self._row_of[id_, part] = end + part
             if packed:
@@ -117,7 +101,7 @@ class MessageEmbedder:
         """Embed and store the facts and about `most` messages, the newest first; whether none is missing. `progress` gets the number of
         messages so far. Search by meaning reports a failure, and pauses."""
         if not self._session_store.persistent:
-            return True  # a question embeds what it compares
+            return True  # conversations in memory are found by words
         with self._semantic.failures_reported(), suppress(StoreError):  # a store that cannot be written is reported by the next turn
             self._store = store = self._store or self._session_store.reopen()
             version, before, done = store.changes_of_others(), _NEWEST, 0

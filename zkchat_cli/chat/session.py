@@ -140,13 +140,14 @@ class ZkChatSession:
     def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
         mention = user_input.mention
-        if mention is None or mention.name not in self.agent_names():
+        name = mention[1:].lower() if mention is not None else ""
+        if mention is None or name not in self.agent_names():
             return self.runtime, user_input._replace(mention=None), []
-        if not mention.question.strip():
-            hint = f"{mention.text} QUESTION asks it once; --agent {mention.name}, or /agent in the chat, switches to it."
-            raise UsageError(f"there is no question for the agent {mention.name}", hint)
-        runtime = self._with_external(self._calibrated(self.runtime.with_agent(mention.name)))
-        return runtime, user_input, [events.Notice(f"the agent {mention.name} answers this message")]
+        if not user_input.text.partition(mention)[2].strip(" \t\n,:"):
+            hint = f"{mention} QUESTION asks it once; --agent {name}, or /agent in the chat, switches to it."
+            raise UsageError(f"there is no question for the agent {name}", hint)
+        runtime = self._with_external(self._calibrated(self.runtime.with_agent(name)))
+        return runtime, user_input, [events.Notice(f"the agent {name} answers this message")]
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn that continues an answer that was cut by its length or stopped. Raises UsageError when the last one was not."""

@@ -168,10 +168,7 @@ class TurnRunner:
                 turn.runtime = before  # a guess that leaves no room would end every further turn, too
                 if refused is not None:
                     raise self._too_long(refused) from e
-                if len(turn.messages) == 1:
-                    raise
-                problem = f"{turn.runtime.model.name} called more tools than its window has room for: {e.message}"
-                raise ProviderError("bad_answer", problem, "Ask it differently, or raise context.max_tokens.") from e
+                raise
             try:
                 return (yield from call_model(turn, prompt, self.prompts, self.state))
             except ProviderError as e:

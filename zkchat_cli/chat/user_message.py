@@ -35,6 +35,8 @@ SMALL_WINDOW = 16_384
 """Tokens of a window up to which a model counts as small, and passages are found before the question: tools would fill it."""
 FIRST_ANSWERS = 2
 """Answers without a tool call after which a model counts as one that calls none."""
+MOST_JUDGED = 10
+"""Answers of a model that are looked at for that."""
 MOST_PASSAGES = 10
 """Results of a search, as in the offline provider."""
 EARLIER_QUESTIONS = 5
@@ -45,22 +47,14 @@ MOST_NAMED = 3
 """Names that are no files of which the user is told: a pasted text may have many."""
 MAX_COUNTED = 20_000
 """Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
-_AGENT_MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
+_AGENT_MENTION = re.compile(r"\s*(@[^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
 _WRITTEN_NAME = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
 
 
-class AgentMention(NamedTuple):
-    """The agent's name in lower case, the mention as written, and the question after it."""
-
-    name: str
-    text: str
-    question: str
-
-
-def parse_agent_mention(text: str) -> AgentMention | None:
+def parse_agent_mention(text: str) -> str | None:
     """What may mention an agent at the start of a message: `@researcher what …`, `@researcher: what …`; not `@notes/plan` or `@plan.md`."""
     match = _AGENT_MENTION.match(text)
-    return AgentMention(match[1].lower(), f"@{match[1]}", text[match.end() :]) if match else None
+    return match[1] if match else None
 
 
 class UserInput(NamedTuple):
@@ -69,7 +63,7 @@ class UserInput(NamedTuple):
 
     text: str
     typed: str | None = None
-    mention: AgentMention | None = None
+    mention: str | None = None
     retrieval: RetrievalMode | None = None
     """Who is to search the notes, instead of what the settings say."""
     learning_points: tuple[str, ...] | None = None
@@ -106,16 +100,16 @@ def choose_retrieval(
 class UserMessageBuilder:
     def __init__(self, services: SessionServices, state: ConversationState, prompts: PromptBuilder) -> None:
         self._services, self._state, self._prompts = services, state, prompts
-        self._judged: dict[str, tuple[int, tuple[ZkChatMessage, ...] | None, int, str | None]] = {}
-        """By model: how many exchanges were judged, the last of them, the answers without a call, and the verdict if that is known."""
+        self._found: dict[str, bool] = {}
+        """Whether the notes have passages for a question, by its id."""
         self._named: tuple[object, int] = (None, 0)
         """The documents that the message being typed names, and their tokens."""
 
     def build_bare(self, runtime: Runtime, user_input: UserInput) -> ZkChatMessage:
         """The message without documents: it can be stored before the model's window is known."""
         agent = runtime.agent.name if runtime.agent is not None else None
-        mention = user_input.mention.text if user_input.mention is not None else None
-        bare = self._services.new_message("user", user_input.text, self._state.head, status="pending", agent=agent, addressed=mention)
+        fields = {"status": "pending", "agent": agent, "addressed": user_input.mention}
+        bare = self._services.new_message("user", user_input.text, self._state.head, **fields)
         tokens = runtime.counter.count_raw(bare.prompt_text)
         points = user_input.learning_points
         if points is None:
@@ -196,25 +190,18 @@ class UserMessageBuilder:
 
     def _tool_problem(self, runtime: Runtime) -> str:
         """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or nothing shows it."""
-        name, exchanges = runtime.model.name, self._state.exchanges
-        count, last, without, problem = self._judged.get(name, (0, None, 0, None))
-        if exchanges[count - 1 : count] != (last,):  # another branch, or nothing was judged yet
-            count, without, problem = 0, 0, None
-        while problem is None and count < len(exchanges):
-            messages = last = exchanges[count]
-            count += 1
-            question, answer = messages[0], messages[-1]
-            if question.retrieval != "tools" or answer.model != name:
-                continue
-            if calls := [call for message in messages for call in message.tool_calls]:
+        name, without = runtime.model.name, 0
+        answered = (each for each in self._state.exchanges if each[0].retrieval == "tools" and each[-1].model == name)
+        for question, *answer in islice(answered, MOST_JUDGED):
+            if calls := [call for message in answer for call in message.tool_calls]:
                 unreadable = all(call.malformed is not None for call in calls)
-                problem = f"{name} called tools with unreadable arguments" if unreadable else ""
-            elif not question.chunks and self.search(question.prompt_text, follows=False):  # it needed a call
-                without += 1
+                return f"{name} called tools with unreadable arguments" if unreadable else ""
+            if question.id not in self._found:
+                self._found[question.id] = not question.chunks and bool(self.search(question.prompt_text, follows=False))
+            without += self._found[question.id]  # it needed a call
             if without == FIRST_ANSWERS:
-                problem = f"{name} called no tool in its first {FIRST_ANSWERS} answers"
-        self._judged[name] = count, last, without, problem
-        return problem or ""
+                return f"{name} called no tool in its first {FIRST_ANSWERS} answers"
+        return ""
 
     def search(self, text: str, *, follows: bool = True, about_named: bool = False) -> list[ContentChunk]:
         """The passages for a question, best first; of a follow-up also by the words of the question before it. None for small talk, for a
