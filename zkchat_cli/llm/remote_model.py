@@ -23,6 +23,7 @@ from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.text.numbers import whole_number
 
 COUNT_SECONDS = 20.0
+COUNTED = frozenset({"model", "messages", "input", "system", "tools", "tool_choice", "thinking"})  # parts of a request
 LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"  # the owner of their models, as they list them
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
@@ -77,6 +78,9 @@ class RemoteModel(Model):
     plain_excerpts = True
     provider: ClassVar[str]
     path: ClassVar[str]  # of a call, after the server's address
+    list_path: ClassVar[str]
+    list_keys: ClassVar[tuple[str, str]] = ("data", "id")  # of the rows of the server's list, and of a model's name
+    count_path = ""  # where the server counts tokens, after `path`; empty if it turns out that it does not
     reader: ClassVar[type[ChatReader]]
     refusals: ClassVar[tuple[Refusal, ...]] = ()  # what it can do without
     model: str
@@ -88,7 +92,6 @@ class RemoteModel(Model):
     known_from: str = "its server"
     refused: list[Refusal] = field(default_factory=list)  # what it has refused once is not sent again
     _prepared: bool = False
-    _counts: bool = True  # whether the server counts tokens, as far as that is known
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -98,17 +101,27 @@ class RemoteModel(Model):
     def find_window(self) -> Window | None:
         """The context window that the server, or a table, names. Raises ProviderError, and UNREADABLE for an answer of another form."""
 
-    @abstractmethod
+    def read_window(self, _row: Mapping[str, Any]) -> object:
+        """The window of a model in the server's list."""
+        return None
+
     def list_models(self) -> tuple[ModelInfo, ...]:
-        """The models that the server offers. Raises ProviderError."""
+        """The models that the server lists, by name. Raises ProviderError."""
+        rows, name = self.list_keys
+        answer, found = self.server.fetch(self.list_path), []
+        try:
+            for row in answer[rows] or ():
+                parameters = row.get("supported_parameters")  # OpenRouter lists what a model can do
+                calls_tools = "tools" in parameters if isinstance(parameters, list) else None
+                window = whole_number(self.read_window(row), least=1)
+                found.append(ModelInfo(str(row[name]), window, calls_tools, str(row.get("owned_by") or "")))
+        except UNREADABLE as e:
+            raise self.server.error("bad_answer", "answered with something that is not a list of models", self.server.check) from e
+        return tuple(sorted(found, key=lambda model: model.name))
 
     @abstractmethod
     def full_body(self, request: Request) -> dict[str, Any]:
         """The JSON body of a call, whatever the model refuses."""
-
-    def ask_count(self, _: Request) -> int | None:
-        """How many tokens a request is, from a server that counts. Raises as `find_window` does."""
-        return None
 
     def find_listed(self, listed: Sequence[ModelInfo]) -> ModelInfo | None:
         """The model in its server's list: Ollama adds a tag, Gemini a folder, and OpenRouter lists no routing variants
@@ -148,10 +161,14 @@ class RemoteModel(Model):
 
     def count_tokens(self, request: Request) -> int | None:
         """Asks the server, until it turns out not to count."""
+        if not self.count_path:
+            return None
+        body = {name: value for name, value in self.body(request).items() if name in COUNTED}
         try:
-            return self.ask_count(request) if self._counts else None
+            answer = self.server.fetch(self.path + self.count_path, body, seconds=COUNT_SECONDS)
+            return whole_number(answer["input_tokens"], least=1)
         except (ProviderError, *UNREADABLE) as e:
-            self._counts = isinstance(e, ProviderError) and e.kind == "timeout"
+            self.count_path = self.count_path if isinstance(e, ProviderError) and e.kind == "timeout" else ""
             return None
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
@@ -281,22 +298,6 @@ def stream_in_thread(
         with suppress(RuntimeError):  # the call has ended, and its loop is closed
             loop.call_soon_threadsafe(task.cancel)
         thread.join(CLOSE_SECONDS)
-
-
-def fetch_models(
-    server: Endpoint, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
-) -> tuple[ModelInfo, ...]:
-    """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
-    answer = server.fetch(path)
-    found = []
-    try:
-        for row in answer[rows] or ():
-            parameters = row.get("supported_parameters")  # OpenRouter lists what a model can do
-            calls_tools = "tools" in parameters if isinstance(parameters, list) else None
-            found.append(ModelInfo(str(row[name]), whole_number(window(row), least=1), calls_tools, str(row.get("owned_by") or "")))
-    except UNREADABLE as e:
-        raise server.error("bad_answer", "answered with something that is not a list of models", server.check) from e
-    return tuple(sorted(found, key=lambda model: model.name))
 
 
 class KeyedProvider(NamedTuple):

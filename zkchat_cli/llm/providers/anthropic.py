@@ -18,8 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from zkchat_cli.config.schema import AnthropicSettings
-from zkchat_cli.llm import remote_model
-from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, ModelInfo, Options, Provider, Request, Window
+from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, Options, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, bearer
@@ -28,8 +27,6 @@ from zkchat_cli.references.chunk_format import parse_tool_result
 from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"
-COUNTED_PARTS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
-"""Parts of a request that the endpoint for counting takes."""
 SEARCH_RESULTS_REFUSAL = Refusal(re.compile(r"(?i)search_result|citations"), lambda _: None)
 """Of a server that does not know search results; `full_body` sends text instead."""
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
@@ -127,7 +124,7 @@ class AnthropicReader(ChatReader):
 @dataclass
 class AnthropicModel(RemoteModel):
     provider = "anthropic"
-    path = "/v1/messages"
+    path, list_path, count_path = "/v1/messages", "/v1/models?limit=1000", "/count_tokens"
     reader = AnthropicReader
     plain_excerpts = False
     refusals = (SEARCH_RESULTS_REFUSAL,)
@@ -141,13 +138,8 @@ class AnthropicModel(RemoteModel):
         window = self.window.tokens if self.window else None
         return request_body(self.model, request, window, cites=SEARCH_RESULTS_REFUSAL not in self.refused)
 
-    def ask_count(self, request: Request) -> int | None:
-        body = {name: value for name, value in self.body(request).items() if name in COUNTED_PARTS}
-        answer = self.server.fetch(f"{self.path}/count_tokens", body, seconds=remote_model.COUNT_SECONDS)
-        return whole_number(answer["input_tokens"], least=1)
-
-    def list_models(self) -> tuple[ModelInfo, ...]:
-        return remote_model.fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))
+    def read_window(self, row: Mapping[str, Any]) -> object:
+        return row.get("max_input_tokens")
 
 
 def request_body(model: str, request: Request, window: int | None, *, cites: bool = True) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from zkchat_cli.config.schema import OllamaSettings
 from zkchat_cli.llm import remote_model
-from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Provider, Request, Window, without_none
+from zkchat_cli.llm.base import Effort, ModelConfig, Provider, Request, Window, without_none
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import Refusal, RemoteModel, leave_out
@@ -58,7 +58,7 @@ class OllamaReader(ChatReader):
 @dataclass
 class OllamaModel(RemoteModel):
     provider = "ollama"
-    path = "/api/chat"
+    path, list_path, list_keys = "/api/chat", "/api/tags", ("models", "name")
     reader = OllamaReader
     refusals = (remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings
@@ -80,10 +80,29 @@ class OllamaModel(RemoteModel):
         return Window(DEFAULT_MAX_WINDOW, f"the model has {size:,}; set context.max_tokens for more")
 
     def full_body(self, request: Request) -> dict[str, Any]:
-        return request_body(self.model, request)
-
-    def list_models(self) -> tuple[ModelInfo, ...]:
-        return remote_model.fetch_models(self.server, "/api/tags", rows="models", name="name")
+        """The context window goes with each call, and a longer prompt is to be an error: Ollama would silently cut it."""
+        names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+        messages: list[dict[str, Any]] = []
+        for message in request.messages:
+            messages.append({"role": message.role, "content": message.content})
+            if message.role == "tool":  # models that call several tools at once need to know which result this is
+                messages[-1] |= {"tool_call_id": message.tool_call_id, "tool_name": names.get(message.tool_call_id or "", "")}
+            for block in message.thinking_for(PROVIDER_NAME):
+                messages[-1] |= block
+            for call in message.tool_calls:
+                function = {"name": call.name, "arguments": call.arguments}
+                messages[-1].setdefault("tool_calls", []).append({"id": call.id, "type": "function", "function": function})
+        options = request.options
+        return without_none(
+            model=self.model,
+            messages=messages,
+            options=without_none(temperature=options.temperature, num_ctx=request.window, num_predict=options.max_output_tokens),
+            stream=True,
+            truncate=False,
+            shift=False,
+            think=THINK_VALUES[options.reasoning_effort] if options.reasoning_effort else None,
+            tools=[tool.descriptor for tool in request.tools] or None,
+        )
 
 
 def open_server(config: ModelConfig) -> Endpoint:
@@ -110,32 +129,6 @@ def parse_address(host: str) -> str:
         return host
     name, _, port = host.rpartition(":") if ":" in host.rpartition("]")[2] else (host, "", "")
     return f"http://{name or '127.0.0.1'}:{port or 11434}"
-
-
-def request_body(model: str, request: Request) -> dict[str, Any]:
-    """The request's JSON. The context window goes with each call, and a longer prompt is to be an error: Ollama would silently cut it."""
-    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
-    messages: list[dict[str, Any]] = []
-    for message in request.messages:
-        messages.append({"role": message.role, "content": message.content})
-        if message.role == "tool":  # models that call several tools at once need to know which result this is
-            messages[-1] |= {"tool_call_id": message.tool_call_id, "tool_name": names.get(message.tool_call_id or "", "")}
-        for block in message.thinking_for(PROVIDER_NAME):
-            messages[-1] |= block
-        for call in message.tool_calls:
-            function = {"name": call.name, "arguments": call.arguments}
-            messages[-1].setdefault("tool_calls", []).append({"id": call.id, "type": "function", "function": function})
-    options = request.options
-    return without_none(
-        model=model,
-        messages=messages,
-        options=without_none(temperature=options.temperature, num_ctx=request.window, num_predict=options.max_output_tokens),
-        stream=True,
-        truncate=False,
-        shift=False,
-        think=THINK_VALUES[options.reasoning_effort] if options.reasoning_effort else None,
-        tools=[tool.descriptor for tool in request.tools] or None,
-    )
 
 
 PROVIDER = Provider("ollama", _open, OllamaSettings, open_remote=_open)

@@ -320,7 +320,7 @@ CALL_ID_REFUSAL = Refusal(re.compile("(?i)tool call id was"), shorten_call_ids)
 @dataclass
 class OpenAIModel(RemoteModel):
     provider = "openai"
-    path = "/chat/completions"
+    path, list_path = "/chat/completions", "/models"
     reader: ClassVar[type[ChatReader]] = OpenAIReader
     make_body = staticmethod(chat_body)
     refusals: ClassVar[tuple[Refusal, ...]] = (
@@ -332,6 +332,7 @@ class OpenAIModel(RemoteModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.official = self.server.address == OPENAI.address
+        self.count_path = "" if self.official else "/input_tokens"  # llama.cpp has it
         self.exact = self.official and self.model.startswith(_O200K_MODELS)
 
     def find_window(self) -> Window | None:
@@ -362,23 +363,12 @@ class OpenAIModel(RemoteModel):
             pass
         return None
 
-    def ask_count(self, request: Request) -> int | None:
-        """Asks llama.cpp, at the address of the call with `/input_tokens`."""
-        if self.official:
-            return None
-        body = {name: value for name, value in self.body(request).items() if not name.startswith("stream")}
-        answer = self.server.fetch(f"{self.path}/input_tokens", body, seconds=remote_model.COUNT_SECONDS)
-        return whole_number(answer["input_tokens"], least=1)
-
     def full_body(self, request: Request) -> dict[str, Any]:
         return self.make_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
 
-    def list_models(self) -> tuple[ModelInfo, ...]:
-        def read_window(row: Mapping[str, Any]) -> object:
-            sizes = [row[name] for name in _WINDOW_FIELDS if row.get(name)]
-            return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
-
-        return remote_model.fetch_models(self.server, "/models", read_window)
+    def read_window(self, row: Mapping[str, Any]) -> object:
+        sizes = [row[name] for name in _WINDOW_FIELDS if row.get(name)]
+        return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
 
 
 @dataclass
