@@ -39,6 +39,20 @@ if TYPE_CHECKING:
     from zkchat_cli.models import ContextUsage
 
 
+PLACEHOLDER = "ask your notes, or /help"
+MENU_LINES = 8
+TOOLBAR_DELAY = 0.03  # seconds that the toolbar may take to be drawn after the first prompt
+STYLE = {
+    "bottom-toolbar": "noreverse",
+    "bottom-toolbar.text": "",
+    "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",  # prompt_toolkit's has a contrast of 3.5
+}
+QUIT_WITHIN = 2.0  # seconds between two Ctrl-C on an empty line that quit
+QUIT_HINT = "press Ctrl-C again to quit"
+POLL_INTERVAL = 0.05  # seconds between two checks whether the history's file is known: a blocked thread would delay leaving the chat
+MAX_LINES = 8  # lines from which a paste is folded
+MAX_CHARACTERS = 1_500
+_LABEL = re.compile(r"\[pasted [^\[\]\n]*\]")
 Fragments = list[tuple[str, str]]
 MAX_NAME = 24  # characters of the names of model and vault, and of the background work
 FIGURES_FROM = 100  # columns from which the bar has its figures
@@ -83,34 +97,12 @@ class Toolbar(NamedTuple):
             parts.remove(max(parts))
 
 
-def measure_line(session: "ZkChatSession", text: str) -> dict[str, Any]:
-    """The toolbar's fields about the line being typed, with the documents that it names."""
-    tokens, estimated = session.count_typed(text)
-    return {"typed": tokens, "typed_estimated": estimated}
-
-
 def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
     try:
         usage = session.last_usage
     except ZkchatError:
         usage = None
     return {"usage": usage, "model": session.runtime.speaker_label}
-
-
-PLACEHOLDER = "ask your notes, or /help"
-MENU_LINES = 8
-TOOLBAR_DELAY = 0.03  # seconds that the toolbar may take to be drawn after the first prompt
-STYLE = {
-    "bottom-toolbar": "noreverse",
-    "bottom-toolbar.text": "",
-    "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",  # prompt_toolkit's has a contrast of 3.5
-}
-QUIT_WITHIN = 2.0  # seconds between two Ctrl-C on an empty line that quit
-QUIT_HINT = "press Ctrl-C again to quit"
-POLL_INTERVAL = 0.05  # seconds between two checks whether the history's file is known: a blocked thread would delay leaving the chat
-MAX_LINES = 8  # lines from which a paste is folded
-MAX_CHARACTERS = 1_500
-_LABEL = re.compile(r"\[pasted [^\[\]\n]*\]")
 
 
 class Pastes:

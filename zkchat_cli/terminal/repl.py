@@ -15,7 +15,7 @@ from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import history_file
-from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory, measure_line, measure_prompt
+from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory, measure_prompt
 from zkchat_cli.terminal.job_control import InterruptHandler
 from zkchat_cli.terminal.screen import LinkTargets, Screen, note_opener, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
@@ -195,7 +195,12 @@ class Repl:
     def _on_line_changed(self, line: str) -> None:
         self._typed_at = time.monotonic()
         if (session := self.current()) is not None:
-            self._prompt.update(**measure_line(session, line))
+            self._count_typed(session, line)
+
+    def _count_typed(self, session: "ZkChatSession", line: str) -> None:
+        """Show the tokens of the line being typed, with the documents that it names."""
+        tokens, estimated = session.count_typed(line)
+        self._prompt.update(typed=tokens, typed_estimated=estimated)
 
     # called by the background thread
 
@@ -204,7 +209,8 @@ class Repl:
 
     def measure(self) -> None:
         if (session := self.current()) is not None:
-            self._prompt.update(**measure_prompt(session), **measure_line(session, self._prompt.text))
+            self._prompt.update(**measure_prompt(session))
+            self._count_typed(session, self._prompt.text)
 
     def is_busy(self) -> bool:
         return self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS

@@ -216,6 +216,10 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
     around = note.split("\n") if note is not None else []
     before = around[max(0, first - 1 - CONTEXT) : first - 1]
     after = around[first - 1 + len(own) :][:CONTEXT]
+    while before and not before[0].strip():
+        del before[0]
+    while after and not after[-1].strip():
+        del after[-1]
     digits = len(str(first + len(own) + len(after) - 1))
     shown = []
     for number, text in enumerate([*before, *own, *after], first - len(before)):
