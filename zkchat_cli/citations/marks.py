@@ -45,8 +45,7 @@ class MarkedText(NamedTuple):
     closing: str
 
 
-MAX_LENGTH = 500
-"""Characters of a mark, and of a formula in which a bracket cites nothing."""
+MAX_LENGTH = 500  # characters of a mark, and of a formula in which a bracket cites nothing
 MAX_PATH_LENGTH = 300
 _MAX_RANGE = 50
 _MAX_DIGITS = 9
@@ -62,8 +61,7 @@ _SEPARATOR = lazy_pattern(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_
 _LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""
 """All characters of a list of numbers."""
 _SQUARE = lazy_pattern(rf"\[({_LIST})\]")
-_NESTED = lazy_pattern(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")
-"""A list with numbers in brackets of their own: `[[1], [2], 3]`."""
+_NESTED = lazy_pattern(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")  # a list with numbers in brackets of their own: `[[1], [2], 3]`
 _INNER_BRACKET = lazy_pattern(r"[\[\]]")
 _WIDE = lazy_pattern(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
 _PART = lazy_pattern(r"(?<=\d):\d{1,9}\Z")
@@ -81,8 +79,7 @@ _WORD_SEEN = 30
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LOWERED = str.maketrans(RAISED, "0123456789")
 _SUPERSCRIPT = lazy_pattern(rf"([{RAISED}]++)(?:[⁻–]([{RAISED}]++))?")
-_CONTINUES_POWER = frozenset("⁺⁻⁄⁽ⁿ")
-"""Characters that continue a power or a fraction after raised digits."""
+_CONTINUES_POWER = frozenset("⁺⁻⁄⁽ⁿ")  # characters that continue a power or a fraction after raised digits
 _POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^")
 _LETTERS = lazy_pattern(rf"[^\W\d_{RAISED}]++\Z")
 _LETTERS_SEEN = 5

@@ -67,8 +67,7 @@ _SPACELESS_CHARACTER = lazy_pattern(f"[{_SPACELESS}]")
 _SPACE_WITHOUT_MEANING = lazy_pattern(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")
 _PLAIN_BORDER = lazy_pattern(r"(?<![0-9] )(?<= )(?=[a-z])|(?<=[a-z])(?:[ )]|[.,;:!?](?: |\Z))")
 """The border of a word without digits, as most are: looking for all words around a position takes an eighth of the verification."""
-BORDER_REACH = 80
-"""Characters on each side of a position that decide whether it is inside a word."""
+BORDER_REACH = 80  # characters on each side of a position that decide whether it is inside a word
 
 
 class NormalizedText(NamedTuple):

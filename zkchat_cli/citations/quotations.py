@@ -10,8 +10,7 @@ from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 
-MIN_QUOTE = 10
-"""Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice."""
+MIN_QUOTE = 10  # characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice
 _QUOTE_MARK = lazy_pattern('[“”„‟«»‹›「」『』﹁﹂"＂]')
 _FLAT = {'"': '"', "＂": "＂", "„": "“”‟", "‟": "”", "»": "«", "›": "‹"}
 """Opening marks with the marks that close them, as in German and Danish; these do not nest."""
@@ -25,15 +24,13 @@ _BLANK_LINE = lazy_pattern(r"\n[ \t>]*+(?=\n)")
 _BLOCK_QUOTATION = lazy_pattern(r"(?:^[ ]{0,3}>.*(?:\n|\Z))+", re.MULTILINE)
 _QUOTE_SIGN = lazy_pattern(r"^[ ]{0,3}>[ \t>]*", re.MULTILINE)
 _LONGEST_SINGLE = 2000
-_BETWEEN = lazy_pattern(r"[\s.,;:!?。，(（]{0,3}")
-"""Text between a quotation and its mark, if the quotation itself contains marks."""
+_BETWEEN = lazy_pattern(r"[\s.,;:!?。，(（]{0,3}")  # text between a quotation and its mark, if the quotation itself contains marks
 _INTRODUCTION = lazy_pattern(r"[)\]*_]*+(?>(?:\s*+[\w'’-]++){0,5})\s*+[,:，：]?\s*+")
 """Text between a mark and a quotation that it introduces: `[[Filters]] says that “…”`."""
 _LONGEST_INTRODUCTION = 60
 _BEFORE_BLOCK = lazy_pattern(r"[)\]*_\"'”’.,:：]*+(?>(?:\s*+[\w'’-]++){0,8})[ \t]*+[.,:：]?[ \t]*+\n\s*+")
 """Text between a mark and the block quotation that it introduces."""
-_AFTER_BLOCK = lazy_pattern(r"[\s>—–(*_-]{0,9}")
-"""Text between a block quotation and its mark."""
+_AFTER_BLOCK = lazy_pattern(r"[\s>—–(*_-]{0,9}")  # text between a block quotation and its mark
 _BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\|))")
 """The end of a paragraph, a list item or a table row."""
 _SENTENCE_ENDS = lazy_pattern(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
@@ -107,8 +104,7 @@ def _single_pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tupl
     """
     marks = [(m.start(), m[0]) for m in _SINGLE_MARK.finditer(text)]
     for opening, closings in _SINGLE.items():
-        open_: list[tuple[int, int]] = []
-        """Where quotations begin, and perhaps end after an s; else 0."""
+        open_: list[tuple[int, int]] = []  # where quotations begin, and perhaps end after an s; else 0
         for at, mark in marks:
             if mark != opening and mark not in closings:
                 continue

@@ -28,8 +28,7 @@ from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
 from zkchat_cli.vault.note_reader import chunk_headings
 
-REACH = 300
-"""Characters before and after a quotation that are looked at."""
+REACH = 300  # characters before and after a quotation that are looked at
 _NEGATION = (
     r"(?:(?:not(?! (?:only|just|merely)\b)|never|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|barely|scarcely|rarely"
     r"|seldom|false|untrue|wrong|myth|den(?:y|ies|ied)|doubt(?:s|ed)?|unlikely|impossible|fail(?:s|ed)? to|refus(?:es?|ed) to"
@@ -44,8 +43,7 @@ _CONDITION = (
 )
 _CONDITIONAL = lazy_pattern(rf"\b{_CONDITION}|如果|若|除非")
 _LIMITED = lazy_pattern(r"\b(?<!not )(?:only|solely|exclusively|nur|seulement|uniquement|solo|solamente|alleen)\b|只|僅|仅")
-_NEGATED_LATER = lazy_pattern(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ません|なかった|않|없")
-"""Negations that end a clause."""
+_NEGATED_LATER = lazy_pattern(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ません|なかった|않|없")  # negations that end a clause
 _NEGATED_NEXT = lazy_pattern(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cannot)\b|\A'?n't\b")
 _CONDITIONAL_NEXT = lazy_pattern(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})")
 _SENTENCE = lazy_pattern(
@@ -108,24 +106,19 @@ _BEGINS_BLOCK = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]
 _ONE_LINE = lazy_pattern(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\||\[!|</?t[dhr]\b)")
 """A line that is a block of its own: a heading, a rule, a fence, a table row or cell, a callout's title."""
 _OPERATORS = lazy_pattern(r"\b(?:AND|OR)\b")
-_MAX_PLACES = 50
-"""Occurrences of a quotation to look at for one that is not cut."""
+_MAX_PLACES = 50  # occurrences of a quotation to look at for one that is not cut
 _MAX_SENTENCE = 1000
 
-MAX_WORDS = 300
-"""Words of a part of a quotation; searching for more could take seconds, and nobody reads so long a mark."""
-OMISSION = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
-"""An ellipsis in a quotation."""
+MAX_WORDS = 300  # words of a part of a quotation; searching for more could take seconds, and nobody reads so long a mark
+OMISSION = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")  # an ellipsis in a quotation
 LEAST_SHARE = 0.5
 """Share of a quotation's words, by weight, that a wording must have in the same order; else it has little to do with the quotation. Of
 quotations with one to three words changed 98 to 100 % have such a wording, of sentences about something else none in 400."""
-COMMON = 0.4
-"""Weight of a word that says nothing by itself."""
+COMMON = 0.4  # weight of a word that says nothing by itself
 _MOST_TERMS = 24
 _MOST_BLOCKS = 3
 _MOST_WORDS = 1000
-_SLACK = 4
-"""Words that a wording may have more than the quotation, on each side of their longest common run."""
+_SLACK = 4  # words that a wording may have more than the quotation, on each side of their longest common run
 _WORD = lazy_pattern(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*|[%°€$]")
 _CHARACTER_WORD = lazy_pattern(rf"{CJK_CHARACTER.pattern}|(?:(?!{CJK_CHARACTER.pattern})[^\W_])+")
 BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")

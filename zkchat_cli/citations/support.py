@@ -22,14 +22,10 @@ from zkchat_cli.vault.search.vector_store import split_windows
 
 Similarities = Callable[[str, Sequence[str]], list[float] | None]
 """The cosines of texts with a sentence, or None without a model that can tell."""
-SAME = 0.6
-"""Share of a sentence's words from which on a sentence of the note is about the same."""
-EQUAL = 0.5
-"""Share of the words of both from which on they differ in a negation only."""
-HARDLY = 0.3
-"""Share of a sentence's words in the whole note up to which it has hardly a word in common."""
-MOSTLY = 0.75
-"""Share from which on a note without contrary signs supports a sentence."""
+SAME = 0.6  # share of a sentence's words from which on a sentence of the note is about the same
+EQUAL = 0.5  # share of the words of both from which on they differ in a negation only
+HARDLY = 0.3  # share of a sentence's words in the whole note up to which it has hardly a word in common
+MOSTLY = 0.75  # share from which on a note without contrary signs supports a sentence
 DISTANT = 0.3
 """Cosine with every part of a note below which a sentence is about something else. With it, "does_not_support" is right in 94 of 100 cases
 instead of 98, and finds a third more (on 150 sentences of a vault with their own and near sections, and changed ones)."""

@@ -17,11 +17,9 @@ from zkchat_cli.text.words import CJK_CHARACTER, find_cjk
 from zkchat_cli.vault.links.wikilinks import LinkName, WrittenLink, fold_name, link_key, resolve
 
 _YEARS = range(1000, 3000)
-_MAX_NAME_WORDS = 12
-"""Words of a file name that a text may write without brackets."""
+_MAX_NAME_WORDS = 12  # words of a file name that a text may write without brackets
 _BEFORE_WORD = lazy_pattern(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
-_LABEL_MARGIN = 12
-"""Characters before a label on its line: markers of a list, quote or heading, and emphasis."""
+_LABEL_MARGIN = 12  # characters before a label on its line: markers of a list, quote or heading, and emphasis
 _LABEL_BEGINS = lazy_pattern(r"(?:\A|\n)[ \t*_#>-]*\Z")
 _LABEL_ENDS = lazy_pattern(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
 
@@ -101,8 +99,7 @@ class CitingMark(NamedTuple):
 
     mark: CitationMark
     notes: tuple[str, ...] = ()
-    defined: tuple[int, ...] = ()
-    """Its numbers that the text defines."""
+    defined: tuple[int, ...] = ()  # its numbers that the text defines
 
 
 class Footnote(NamedTuple):
@@ -172,8 +169,7 @@ def _possible_starts(mark: CitationMark, text: str, earliest: int) -> Iterator[i
 
 
 _WORD = lazy_pattern(r"\w\S*+")
-FEW_WORDS = 3
-"""Words that state nothing by themselves."""
+FEW_WORDS = 3  # words that state nothing by themselves
 _NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
 """While sentences are split, a mark is replaced with one of the first two, its index and the third. A name may begin a sentence, as a
 bracket may."""
@@ -221,10 +217,8 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
     footnotes = read_footnotes(reading, answer, sources)
     citing = list(citing_marks(marks_outside_quotations(reading.marks, quotations, answer), answer, sources, footnotes))
     uncited = 0
-    sentence_of: dict[int, str] = {}
-    """The sentence of each mark, without marks; not in tables and headings."""
-    redundant: set[int] = set()
-    """Names that accompany a number of the same note in one sentence."""
+    sentence_of: dict[int, str] = {}  # the sentence of each mark, without marks; not in tables and headings
+    redundant: set[int] = set()  # names that accompany a number of the same note in one sentence
     for sentence, indexes in _marked_sentences([cited.mark for cited in citing], _join_quoted_sentences(text, quotations)):
         if not indexes:
             uncited += _states_something(sentence)

@@ -24,8 +24,7 @@ from zkchat_cli.text.words import count_words
 from zkchat_cli.vault.note_parser import read_front_matter
 from zkchat_cli.vault.vault import Vault
 
-FEWEST_WORDS = 3
-"""Words in quotation marks from which on they are a quotation without a source; fewer may be a term or irony."""
+FEWEST_WORDS = 3  # words in quotation marks from which on they are a quotation without a source; fewer may be a term or irony
 _NO_PROSE = re.compile(r"<!--(?>(?:[^<-]++|-(?!->)|<(?!!--)){0,100000})-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)", re.DOTALL)
 """Comments, HTML tags, and the targets of links, in which quotation marks quote nothing."""
 _LISTED = re.compile(
@@ -38,8 +37,7 @@ _TITLE_ENDS = re.compile(r"[ \t]*(?:[,;:(]|[ \t][-–—›][ \t]|[ \t]{3}|\.(?=
 _MARKDOWN_LINK = re.compile(r"\[[^\[\]\n]+\]\(<?([^()<>#\n]+)(?:#[^()<>\n]*)?>?\)")
 _WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")
 _LONGEST_NAME = 300
-_ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
-"""The last line of a block quotation: `— Luhmann, 1981`."""
+_ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")  # the last line of a block quotation: `— Luhmann, 1981`
 
 _BEST_FIRST: tuple[QuotationVerdict, ...] = ("verified", "cut", "misquoted", "not_found")
 

@@ -15,24 +15,16 @@ from typing import Any
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.truncate import truncate
 
-Count = Callable[[str], int]
-"""Tokens of a text."""
+Count = Callable[[str], int]  # tokens of a text
 LONGEST_TITLE = 200
-MAX_NUMBER = 999_999_999
-"""Citations are parsed up to nine digits."""
-FRAME_TOKENS = 8
-"""Tokens of the JSON around a result's excerpts."""
-NO_ROOM = "Left out, because there is no room for them"
-"""Begins the note of a result about what did not fit into the window."""
-CUT_MARK = "\n\n<!-- cut: too long for the context window -->"
-"""A comment, so that it cannot be mistaken for the note's own words."""
-MIN_CHARACTERS = 60
-"""Characters of a text that are shown at least: a few words."""
-MAX_CHARACTERS_PER_TOKEN = 30
-"""A text with more characters per token of room is too long without counting; prose has about four."""
+MAX_NUMBER = 999_999_999  # citations are parsed up to nine digits
+FRAME_TOKENS = 8  # tokens of the JSON around a result's excerpts
+NO_ROOM = "Left out, because there is no room for them"  # begins the note of a result about what did not fit into the window
+CUT_MARK = "\n\n<!-- cut: too long for the context window -->"  # a comment, so that it cannot be mistaken for the note's own words
+MIN_CHARACTERS = 60  # characters of a text that are shown at least: a few words
+MAX_CHARACTERS_PER_TOKEN = 30  # a text with more characters per token of room is too long without counting; prose has about four
 _LIKE_A_NUMBER = re.compile(r"^(?=\[\d+\])", re.MULTILINE)
-_LONGEST_WORD = 40
-"""How far back to look for a space to cut at. Scripts without spaces are cut anywhere."""
+_LONGEST_WORD = 40  # how far back to look for a space to cut at. Scripts without spaces are cut anywhere.
 
 
 def format_tool_result(chunks: Sequence[ContentChunk], data: Mapping[str, object], note: str = "") -> str:

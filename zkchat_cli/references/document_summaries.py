@@ -17,10 +17,8 @@ from zkchat_cli.text.words import STOPWORDS, count_words, fold
 from zkchat_cli.vault.vault import Vault
 
 SUMMARY_LENGTH = 100
-MAX_LINES = 40
-"""Lines of a block, and items of a list, that are read: a summary is one line."""
-_SENTENCE = 6
-"""Words from which on a paragraph says something even without a full stop; two CJK characters count as one word."""
+MAX_LINES = 40  # lines of a block, and items of a list, that are read: a summary is one line
+_SENTENCE = 6  # words from which on a paragraph says something even without a full stop; two CJK characters count as one word
 _LINK = lazy_pattern(
     r"(?=[<!\[h{#&])(?:</?[A-Za-z][^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|<?https?://[^\s<>]+>?|"
     r"\{\{[^{}]*\}\}|(?<!\S)#\S+|&\w+;)"
@@ -40,8 +38,7 @@ _PROPERTY = lazy_pattern(
 _DESCRIPTION = lazy_pattern(
     r"\W{0,4}(?:summary|description|abstract|tl;dr|简介|内容简介|摘要|概述)\W{0,3}(?::|：)\**\s*(\S.*)", re.IGNORECASE
 )
-_DRAWING = "EXCALIDRAW VIEW"
-"""What the plugin Excalidraw writes at the head of each drawing."""
+_DRAWING = "EXCALIDRAW VIEW"  # what the plugin Excalidraw writes at the head of each drawing
 _COLONS = (":", "：")
 _SENTENCE_END = lazy_pattern(r"[.!?…。！？][\"'”’)）」』\]]{0,3}$")
 

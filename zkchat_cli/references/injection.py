@@ -16,10 +16,8 @@ from zkchat_cli.references.mentions import MentionedDocument
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_stems, detect_languages
 
-TOTAL_SHARE = 0.5
-"""The share for all documents of a message: the rest is for the conversation and for tool results."""
-UNREADABLE_SHARE = 0.5
-"""The share for a document that the model cannot read with a tool."""
+TOTAL_SHARE = 0.5  # the share for all documents of a message: the rest is for the conversation and for tool results
+UNREADABLE_SHARE = 0.5  # the share for a document that the model cannot read with a tool
 HINT = "name a smaller file, or raise context.max_tokens"
 MAX_HEADINGS, MAX_HEADING_LENGTH = 40, 80
 

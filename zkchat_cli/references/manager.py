@@ -9,18 +9,15 @@ from collections.abc import Iterable, Sequence
 from zkchat_cli.models import ContentChunk, ZkChatMessage
 from zkchat_cli.references.chunk_format import MAX_NUMBER
 
-_MAX_COUNTED = MAX_NUMBER // 10
-"""Larger numbers come only from imports; numbering never continues from one."""
+_MAX_COUNTED = MAX_NUMBER // 10  # larger numbers come only from imports; numbering never continues from one
 
 
 class ReferenceManager:
     """Numbers chunks, and finds them by number."""
 
     def __init__(self) -> None:
-        self._chunks: dict[int, ContentChunk] = {}
-        """The chunks by number, each with the score of the first call that found it."""
-        self._numbers: dict[int, int] = {}
-        """The numbers by the hashes of the chunks' identities."""
+        self._chunks: dict[int, ContentChunk] = {}  # the chunks by number, each with the score of the first call that found it
+        self._numbers: dict[int, int] = {}  # the numbers by the hashes of the chunks' identities
         self._highest = 0
 
     @classmethod

@@ -30,10 +30,8 @@ _IMPORT = lazy_pattern(
 _PUNCTUATION = ".,;:!?…。，；：！？"
 _ESCAPED = lazy_pattern(r"\\([ ()])")
 MAX_IMPORTS = 50
-MAX_IMPORTED = 512 * 1024
-"""Bytes of a file."""
-MAX_FILES = 5_000
-"""Files of a folder tree that are compared with a missing name."""
+MAX_IMPORTED = 512 * 1024  # bytes of a file
+MAX_FILES = 5_000  # files of a folder tree that are compared with a missing name
 MOST_SIMILAR = 3
 
 

@@ -14,11 +14,9 @@ from zkchat_cli.text.words import content_stems
 from zkchat_cli.vault.links.graph import RANK_CONSTANT, RelatedNote
 from zkchat_cli.vault.vault import Vault
 
-MAX_NOTES = 5
-"""Notes of an answer that related ones are looked up for."""
+MAX_NOTES = 5  # notes of an answer that related ones are looked up for
 MAX_RELATED, MAX_OFFERED = 8, 3
-MIN_RELATION = 1.0
-"""A direct link to one of the notes cited, or common neighbours that say as much."""
+MIN_RELATION = 1.0  # a direct link to one of the notes cited, or common neighbours that say as much
 
 
 def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:

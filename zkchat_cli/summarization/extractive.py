@@ -25,30 +25,18 @@ from zkchat_cli.text.dates import MONTHS
 from zkchat_cli.text.words import content_terms
 from zkchat_cli.tokens.counter import TokenCounter
 
-MAX_SUMMARY_SHARE = 0.8
-"""A summary may take at most this share of what it replaces; otherwise the loss of detail is not worth it."""
-WORD_BONUS = 8.0
-"""Factor for each word of the user's instructions."""
-STATED_FACTOR = 3.0
-"""Factor for what the user told the model: the notes may not have it, and the model's answers can be found again."""
-REPEAT_FACTOR = 0.03
-"""Each repetition multiplies the value of a word by this."""
-LENGTH_POWER = 0.95
-"""Gain is divided by length to this power: below 1, since a long sentence brings its own context."""
-NEIGHBOUR_BONUS = 1.5
-"""A sentence next to a chosen one of its message gains so much: neighbours are understood together."""
-OPENING_BYTES = 30
-"""What the speaker and the date in front of a message's first sentence cost."""
-_MAX_GROUP = 4
-"""A long run of "She … She …" is taken from its beginning or not at all."""
-_COMMON = 0.2
-"""A word in more than this share of the sentences selects none."""
-_MAX_UNUSED = 0.02
-"""Share of the budget that may stay unused."""
-_MAX_MISFITS = 20
-"""After so many sentences that do not fit, the budget is spent."""
-_OPENING_TOKENS, _SENTENCE_TOKENS = 6, 2
-"""Estimates of what a speaker with a date, and the separator of a sentence, take."""
+MAX_SUMMARY_SHARE = 0.8  # a summary may take at most this share of what it replaces; otherwise the loss of detail is not worth it
+WORD_BONUS = 8.0  # factor for each word of the user's instructions
+STATED_FACTOR = 3.0  # factor for what the user told the model: the notes may not have it, and the model's answers can be found again
+REPEAT_FACTOR = 0.03  # each repetition multiplies the value of a word by this
+LENGTH_POWER = 0.95  # gain is divided by length to this power: below 1, since a long sentence brings its own context
+NEIGHBOUR_BONUS = 1.5  # a sentence next to a chosen one of its message gains so much: neighbours are understood together
+OPENING_BYTES = 30  # what the speaker and the date in front of a message's first sentence cost
+_MAX_GROUP = 4  # a long run of "She … She …" is taken from its beginning or not at all
+_COMMON = 0.2  # a word in more than this share of the sentences selects none
+_MAX_UNUSED = 0.02  # share of the budget that may stay unused
+_MAX_MISFITS = 20  # after so many sentences that do not fit, the budget is spent
+_OPENING_TOKENS, _SENTENCE_TOKENS = 6, 2  # estimates of what a speaker with a date, and the separator of a sentence, take
 _DENIAL = re.compile(
     r"(?:nothing (?:in|about)|(?:your|the) notes (?:do not|don['’]t|have no|say nothing|contain no)|i (?:found|find|see) (?:no|nothing)|"
     r"i (?:could not|couldn['’]t|can(?:no|['’])t|did not|didn['’]t) find|there (?:is|are) no(?:thing)? .{0,40}in (?:your|the) notes|"
@@ -228,8 +216,7 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
     value_of = {n: math.log(1 + len(candidates) / n) for n in set(frequency.values())}
     values = {word: value_of[n] for word, n in frequency.items()}
     chosen: set[int] = set()
-    near_chosen: set[int] = set()
-    """The positions next to a chosen sentence of the same message."""
+    near_chosen: set[int] = set()  # the positions next to a chosen sentence of the same message
     opened: set[int] = set()
 
     def group_of(position: int) -> list[SummaryCandidate]:

@@ -13,17 +13,12 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, terms
 
-CACHED_MESSAGES = 2048
-"""A rolling summary reads those that the last one quotes again each time."""
-FEATURE_WEIGHT = 1.4
-"""Factor for each of these features."""
+CACHED_MESSAGES = 2048  # a rolling summary reads those that the last one quotes again each time
+FEATURE_WEIGHT = 1.4  # factor for each of these features
 QUESTION_WEIGHT = 0.6
-SECOND_PERSON_WEIGHT = 0.8
-"""Praise, wishes and advice ("you did great") say less than what speakers tell about themselves."""
-QUOTATION_WEIGHT = 0.4
-"""A quotation from a note can be read again there; what was said about it cannot."""
-_MAX_SENTENCE = 400
-"""Characters; longer text without a sentence end, such as a raw transcript, is split."""
+SECOND_PERSON_WEIGHT = 0.8  # praise, wishes and advice ("you did great") say less than what speakers tell about themselves
+QUOTATION_WEIGHT = 0.4  # a quotation from a note can be read again there; what was said about it cannot
+_MAX_SENTENCE = 400  # characters; longer text without a sentence end, such as a raw transcript, is split
 
 
 _SELF = frozenset(
@@ -56,8 +51,7 @@ _CORRECTING = lazy_pattern(
     re.IGNORECASE,
 )
 MAX_POINTS = 5
-MAX_READ = 4_000
-"""Characters of a message that are read for its learning points: a longer one is pasted."""
+MAX_READ = 4_000  # characters of a message that are read for its learning points: a longer one is pasted
 MIN_WORDS = 3
 _STATES = lazy_pattern(
     r", not \w|\bnot \w.{0,40}, but |\b(?:that|this) is (?:wrong|not)\b|\b(?:is|are) (?:called|named)\b|\blet['’]s\b|"

@@ -25,12 +25,9 @@ from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
 from zkchat_cli.references.chunk_format import NO_ROOM, parse_tool_result
 
 MAX_DOCUMENTS = 3
-EXCERPTS = 10
-"""Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of 100 questions."""
-MAX_SUMMARY, MAX_PER_DOCUMENT, MAX_FACTS = 6, 2, 2
-"""Quotes in a summary of a document, and in one of several documents; remembered facts."""
-MIN_SENTENCES, MAX_DIGEST = 4, 12
-"""Sentences of a text worth summarizing, and of its summary."""
+EXCERPTS = 10  # results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of 100 questions
+MAX_SUMMARY, MAX_PER_DOCUMENT, MAX_FACTS = 6, 2, 2  # quotes in a summary of a document, and in one of several documents; remembered facts
+MIN_SENTENCES, MAX_DIGEST = 4, 12  # sentences of a text worth summarizing, and of its summary
 NOTHING_FOUND = "Nothing in your notes is about this.\n"
 NOTHING_IN_PERIOD = "None of your notes is from that time.\n"
 NO_SENTENCE = "I found no sentence that answers this. Most likely: "

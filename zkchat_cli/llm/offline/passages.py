@@ -16,14 +16,10 @@ from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 
 PassageKind = Literal["prose", "item", "row", "code"]
-LONGEST = 480
-"""Characters of a piece; a longer one is cut at a word and marked with an ellipsis."""
-MAX_GROUP = 240
-"""Characters up to which sentences that follow each other are one piece: many a sentence means little without the next."""
-MAX_LABEL = 80
-"""Characters of a line that says what the code below it is."""
-ITEM_SEPARATOR = " • "
-"""Between the items of a list in one piece; a quotation is verified although the note does not have this mark."""
+LONGEST = 480  # characters of a piece; a longer one is cut at a word and marked with an ellipsis
+MAX_GROUP = 240  # characters up to which sentences that follow each other are one piece: many a sentence means little without the next
+MAX_LABEL = 80  # characters of a line that says what the code below it is
+ITEM_SEPARATOR = " • "  # between the items of a list in one piece; a quotation is verified although the note does not have this mark
 COLONS = (":", "：")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING_MARKS = "\"'”’»」』*_)）"
@@ -42,8 +38,7 @@ class QuotablePassage(NamedTuple):
     kind: PassageKind
     headings: tuple[str, ...]
     position: int
-    label: str = ""
-    """What it is, besides the headings: the header of the table for a row, the short line above for code."""
+    label: str = ""  # what it is, besides the headings: the header of the table for a row, the short line above for code
 
 
 def quotable_passages(text: str, heading: str | None = None, *, max_group: int = MAX_GROUP) -> list[QuotablePassage]:

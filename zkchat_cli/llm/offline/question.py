@@ -17,13 +17,10 @@ from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, is_stopword, language_
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
 
-MAX_WORDS = 64
-"""Only the first words of a message count: a pasted page does not make a better question."""
+MAX_WORDS = 64  # only the first words of a message count: a pasted page does not make a better question
 MAX_TOPIC_WORDS = 12
-MAX_QUERY = 400
-"""Characters of a query."""
-MAX_PRONOUN_WORDS = 4
-"""A message with a pronoun and more words than these has a subject of its own."""
+MAX_QUERY = 400  # characters of a query
+MAX_PRONOUN_WORDS = 4  # a message with a pronoun and more words than these has a subject of its own
 MAX_ADDED_WORDS = 3
 """The same for a message that begins like the rest of a sentence ("only on Fridays?", "and inside code blocks?"). A whole question that
 begins so ("and what is a literature note?") has a subject of its own."""
@@ -61,16 +58,14 @@ _PRONOUN = lazy_pattern(
     r"|damit|davon|dafür|dazu|dabei|cela|ça|eso|esto)\b|它|这个|這個|那个|那個|其中|上述|这样|這樣",
     re.I,
 )
-_ANY_DAY = date(1950, 1, 1)
-"""Only the words of dates matter here, not the days that they mean; the search knows what day it is."""
+_ANY_DAY = date(1950, 1, 1)  # only the words of dates matter here, not the days that they mean; the search knows what day it is
 _YEAR = lazy_pattern(r"\b\d{4}\b")
 _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
 _DATE_OPERATOR = lazy_pattern(r"(?<!\S)(after|before|on):(\S+)", re.IGNORECASE)
 _SUMMARIZED_QUESTION = lazy_pattern(r"\buser: (.*)$", re.MULTILINE)
 
-MAX_SMALL_TALK = 12
-"""Words of a message of small talk."""
+MAX_SMALL_TALK = 12  # words of a message of small talk
 INTRODUCTION = (
     "I search your notes and quote the sentences that answer; I am not a language model. Ask me about anything in your notes, "
     "or type /help to see what else zkchat can do.\n"
@@ -111,8 +106,7 @@ _CONVERSATION_WORDS = frozenset(
     gefragt gesagt zuerst zuletzt frage demande dit d'abord pregunte preguntado primero""".split()
 )
 _FIRST = lazy_pattern(r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I)
-QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
-"""Would turn a question of the user, or a fact, into a quotation or a citation."""
+QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")  # would turn a question of the user, or a fact, into a quotation or a citation
 _LONGEST_QUESTION = 200
 
 
@@ -163,8 +157,7 @@ class AnalyzedQuestion(NamedTuple):
     about_document: bool = False
     about_period: bool = False
     is_follow_up: bool = False
-    alone: "AnalyzedQuestion | None" = None
-    """A follow-up without the words of the question before it, if it has words of its own."""
+    alone: "AnalyzedQuestion | None" = None  # a follow-up without the words of the question before it, if it has words of its own
 
 
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:

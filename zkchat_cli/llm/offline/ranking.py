@@ -31,27 +31,20 @@ from zkchat_cli.text.words import (
 MAX_QUOTES = 5
 MAX_CHARACTERS, SOURCE_CHARACTERS = 1_300, 160
 """Of the quotes in an answer and the list of their sources, which fit a screen of 24 rows; a source often takes two rows."""
-MAX_SOURCES = 2
-"""Notes cited for the same sentence."""
-MAX_BY_MEANING = 18
-"""The likeliest passages, which are compared by meaning; each takes about 8 ms."""
-MIN_SHARE = 0.6
-"""A further quote must be worth at least this share of the best one."""
-MAX_OVERLAP = 0.6
-"""The share of a quote's words that an already selected one may contain."""
-ABOVE_WEIGHT = 0.5
-"""Of words of the question in the headings above; those in the passage have 1."""
+MAX_SOURCES = 2  # notes cited for the same sentence
+MAX_BY_MEANING = 18  # the likeliest passages, which are compared by meaning; each takes about 8 ms
+MIN_SHARE = 0.6  # a further quote must be worth at least this share of the best one
+MAX_OVERLAP = 0.6  # the share of a quote's words that an already selected one may contain
+ABOVE_WEIGHT = 0.5  # of words of the question in the headings above; those in the passage have 1
 WORDS_WEIGHT, HEADING_WEIGHT, RANK_WEIGHT = 0.6, 0.3, 0.2
 """Of the words, the heading's similarity and the first rank among the results; the similarity of the passage has 1."""
 MIN_HEADING, OPENING_WEIGHT = 0.3, 1.5
 """From this similarity of its heading on (without a sentence model: share of the question) the opening of a section is worth more, by the
 square of the rest: much for a question about just this heading, little for others, where it often hid the sentence that answers."""
-INCOMPLETE_FACTOR = 0.6
-"""For the quality of questions, lead-ins and fragments."""
+INCOMPLETE_FACTOR = 0.6  # for the quality of questions, lead-ins and fragments
 UNKNOWN_PENALTY, COVERAGE_BONUS = 0.3, 0.1
 """How much words of the question that no passage has take from the confidence, and the covered share of the question adds."""
-MIN_CONFIDENCE, MIN_COVERAGE = 0.4, 0.52
-"""From these on, passages are an answer: with and without a sentence model."""
+MIN_CONFIDENCE, MIN_COVERAGE = 0.4, 0.52  # from these on, passages are an answer: with and without a sentence model
 MIN_TITLE = 0.16
 """The share of the characters of a Chinese question that the title of a note must contain to answer it, without a sentence model."""
 MIN_SIMILARITY, MIN_SIMILARITY_OF_LANGUAGES, MIN_COVERED = 0.22, 0.17, 0.5
@@ -60,12 +53,9 @@ question that is not in English), and the share of it that a passage contains. O
 notes none."""
 MIN_PASSAGE_SIMILARITY = 0.35
 """Below this, a passage is off the topic of a question if neither it nor the headings above it have a rare word of the question."""
-RARE_SHARE = 0.25
-"""A word is rare if at most this share of the passages has it, or at most twice as many as the question's rarest word."""
-CHARACTER_WEIGHT = 0.5
-"""Of a single Chinese character: a paraphrase shares characters more often than pairs of them."""
-REPEATED_FACTOR = 0.1
-"""For the worth of a word in a summary that has it already."""
+RARE_SHARE = 0.25  # a word is rare if at most this share of the passages has it, or at most twice as many as the question's rarest word
+CHARACTER_WEIGHT = 0.5  # of a single Chinese character: a paraphrase shares characters more often than pairs of them
+REPEATED_FACTOR = 0.1  # for the worth of a word in a summary that has it already
 _KIND_QUALITY = {"prose": 1.0, "item": 0.95, "row": 0.85, "code": 0.75}
 
 
@@ -87,16 +77,12 @@ class RankedQuote(NamedTuple):
     excerpt: QuoteSource
     sources: tuple[int, ...]
     order: tuple[int, int]
-    text: str
-    """As a reader sees it."""
+    text: str  # as a reader sees it
     words: frozenset[str]
-    above: frozenset[str] = frozenset()
-    """The words of the title, the headings and the label above it."""
+    above: frozenset[str] = frozenset()  # the words of the title, the headings and the label above it
     value: float = 1.0
-    has_code: bool = False
-    """It is the label of code: quoted with it, it is whole although it ends with a colon."""
-    is_on_topic: bool = True
-    """It or a heading above it has a rare word of the question, or its meaning."""
+    has_code: bool = False  # it is the label of code: quoted with it, it is whole although it ends with a colon
+    is_on_topic: bool = True  # it or a heading above it has a rare word of the question, or its meaning
 
     @property
     def is_complete(self) -> bool:
