@@ -188,7 +188,7 @@ class ConversationState:
         self.preview = preview
         if self.is_stored:
             with suppress(StoreError):
-                self._store.keep_preview(self.conversation.id, preview)
+                self._store.compact(self.conversation.id, preview)
 
     def undo_compaction(self) -> Compaction | None:
         """Undo the last compaction of this branch: the prompt is as it was before. None when there is none."""

@@ -78,8 +78,6 @@ class ChatSessionStore:
         self._reading, self._writing = connection.reading, connection.writing
         self._piece_numbers: sent_prompts.PieceNumbers = {}
 
-    # Opening and closing
-
     @classmethod
     def open(cls, file: Path | None) -> "ChatSessionStore":
         """The store at `file`, created if it is missing; None: a store in memory. A deletion that was killed is finished first."""
@@ -121,14 +119,6 @@ class ChatSessionStore:
         """Whether what is stored outlasts the program."""
         return self._connection.file is not None and self.write_error is None
 
-    # Conversations
-
-    start = _method("store a new conversation", conversations.insert, writes=True)
-    rename = _method("rename a conversation", conversations.rename, writes=True)
-    move_head = _method("move in a conversation", conversations.move_head, writes=True)
-    conversation = _method("read a conversation", conversations.read)
-    find = _method("find a conversation", conversations.find)
-
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: neither the store's files nor the input history contain a word of them afterwards.
 
@@ -139,27 +129,6 @@ class ChatSessionStore:
             self.conversation(conversation_id)
         secure_delete.delete(self._connection, list(dict.fromkeys(conversation_ids)))
 
-    # Notes and facts
-
-    most_used_notes = _method("count the uses of notes", conversations.most_used_notes)
-    often_cited = _method("look for notes that are often cited", conversations.often_cited_notes)
-    fact_vectors = _method("read the vectors of facts", facts.vectors)
-    add_fact_vectors = _method("store the vectors of facts", facts.add_vectors, writes=True)
-    facts_without_vectors = _method("look for facts without vectors", facts.without_vectors)
-    remember = _method("remember", facts.remember, writes=True)
-    forget = _method("forget", facts.forget, writes=True)
-    facts = _method("read what was remembered", facts.read)
-
-    # Search
-
-    search = _method("search messages", message_search.search)
-
-    # Vectors of messages
-
-    vectors = _method("read the vectors of messages", message_search.vectors)
-    without_vectors = _method("look for messages without vectors", message_search.without_vectors)
-    add_vectors = _method("store the vectors of messages", message_search.add_vectors, writes=True)
-
     def changes_of_others(self) -> int:
         """Changes whenever another connection has written."""
         with self._reading("be checked for changes"):
@@ -168,8 +137,6 @@ class ChatSessionStore:
     def changes(self) -> tuple[int, int]:
         """Changes whenever anything has been written, by this or another connection."""
         return self._db.total_changes, self.changes_of_others()
-
-    # Turns
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
         """Append one message and make it the head; returns the id of the head before it. If its parent is a question that is still pending,
@@ -218,8 +185,6 @@ class ChatSessionStore:
             row = self._db.execute("SELECT factor, calls, tools FROM calibration WHERE model = ?", (model,)).fetchone()
             return Calibration() if row is None else Calibration(text=row[0], calls=row[1], tools=row[2])
 
-    prompts = _method("read a prompt", sent_prompts.read)
-
     def mark(self, conversation_id: str, changed: Iterable[ZkChatMessage]) -> None:
         """Update fields of stored messages that are not their words, such as a pin. All of them or none."""
         with self._writing("update a message"):
@@ -253,18 +218,6 @@ class ChatSessionStore:
             # a damaged page of an SQLite index hides messages; reading the whole table finds them
             return rows.to_messages(self._db.execute(f"{_MESSAGE} NOT INDEXED WHERE conversation_id = ? ORDER BY seq", (known.id,)))
 
-    messages = _method("read messages", conversations.read_messages)
-
-    # Compactions
-
-    preview = _method("read the preview of a summary", conversations.read_preview)
-    compact = _method("store a summary", conversations.insert_compaction, writes=True)
-    undo_compaction = _method("take a summary back", conversations.undo_compaction, writes=True)
-    keep_preview = _method("store the preview of a summary", conversations.keep_preview, writes=True)
-    compactions = _method("read a conversation's summaries", conversations.read_compactions)
-
-    # Export and import
-
     def archive(self, conversation_id: str, *, prompts: bool = False) -> ConversationArchive:
         """The conversation as one value, from one moment: its messages and the compactions in force. With `prompts` it is all that is
         stored: also what the model was sent, and the compactions that were taken back."""
@@ -274,5 +227,29 @@ class ChatSessionStore:
             sent = sent_prompts.read_archive(self._db, conversation.id, log) if prompts else None
             return ConversationArchive(conversation=conversation, messages=log, compactions=made, prompts=sent)
 
+    start = _method("store a new conversation", conversations.insert, writes=True)
+    rename = _method("rename a conversation", conversations.rename, writes=True)
+    move_head = _method("move in a conversation", conversations.move_head, writes=True)
+    conversation = _method("read a conversation", conversations.read)
+    find = _method("find a conversation", conversations.find)
+    most_used_notes = _method("count the uses of notes", conversations.most_used_notes)
+    often_cited = _method("look for notes that are often cited", conversations.often_cited_notes)
+    fact_vectors = _method("read the vectors of facts", facts.vectors)
+    add_fact_vectors = _method("store the vectors of facts", facts.add_vectors, writes=True)
+    facts_without_vectors = _method("look for facts without vectors", facts.without_vectors)
+    remember = _method("remember", facts.remember, writes=True)
+    forget = _method("forget", facts.forget, writes=True)
+    search = _method("search messages", message_search.search)
+    vectors = _method("read the vectors of messages", message_search.vectors)
+    without_vectors = _method("look for messages without vectors", message_search.without_vectors)
+    add_vectors = _method("store the vectors of messages", message_search.add_vectors, writes=True)
+    prompts = _method("read a prompt", sent_prompts.read)
+    preview = _method("read the preview of a summary", conversations.read_preview)
+    compact = _method("store a summary", conversations.insert_compaction, writes=True)
+    undo_compaction = _method("take a summary back", conversations.undo_compaction, writes=True)
+    compactions = _method("read a conversation's summaries", conversations.read_compactions)
     restore = _method("store an imported conversation", _restore, writes=True)
-    conversations = _method("list conversations", conversations.newest_first)  # last: the module has this name, too
+    messages = _method("read messages", conversations.read_messages)
+    # the last two have the names of modules that the lines above use
+    facts = _method("read what was remembered", facts.read)
+    conversations = _method("list conversations", conversations.newest_first)

@@ -192,17 +192,13 @@ def _read_usage(connection: sqlite3.Connection, query: str, values: dict[str, ob
 
 
 def insert_compaction(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
-    """Store a summary that replaces the messages it covers in prompts; the messages stay."""
+    """Store a summary that replaces the messages it covers in prompts, or what a preview of one showed, instead of the preview before."""
     packed = rows.compress(rows.other_fields(compaction, _COMPACTION_FIELDS))
-    state = {"undone": _PREVIEW} if compaction.preview else {}
-    fields = rows.column_values(compaction, _COMPACTION_FIELDS) | {"conversation_id": conversation_id, "packed": packed} | state
+    fields = rows.column_values(compaction, _COMPACTION_FIELDS) | {"conversation_id": conversation_id, "packed": packed}
+    if compaction.preview:
+        connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (conversation_id, _PREVIEW))
+        fields["undone"] = _PREVIEW
     rows.insert(connection, "compaction", fields)
-
-
-def keep_preview(connection: sqlite3.Connection, conversation_id: str, preview: Compaction) -> None:
-    """Store what the last preview of a compaction showed, so that the compaction itself need not ask a model again."""
-    connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (conversation_id, _PREVIEW))
-    insert_compaction(connection, conversation_id, preview)
 
 
 def read_preview(connection: sqlite3.Connection, conversation_id: str) -> Compaction | None:
