@@ -58,7 +58,7 @@ def main() -> None:
         for question in QUESTIONS:
             window.send(question)
             wait(window)
-        window.references.select_number(window.references.rows[0].key)
+        window.references.select_number(window.references.items[0].key)
         wait(window)
         window.grab().save(str(IMAGES / "window-light.png"))
         palette = application.palette()
@@ -69,7 +69,7 @@ def main() -> None:
         QTest.qWait(50)
         window.references.list.clearSelection()
         window.references.list.setCurrentRow(-1)
-        window.references.select_number(window.references.rows[0].key)
+        window.references.select_number(window.references.items[0].key)
         wait(window)
         window.grab().save(str(IMAGES / "window-dark.png"))
         window.close()

@@ -21,7 +21,7 @@ from zkchat_cli.views.text import CELLS, BudgetBar, StyledLine, StyledSpan, plai
 HEIGHT = 190
 _CLASSES = {"green": "verified", "yellow": "cut", "red": "misquoted", "dim": "quiet", "cyan": "link", "bold": "bold"}
 """The style sheet's class for each style of a view."""
-_COLORS = ("royalblue", "mediumpurple", "goldenrod", "orchid", "teal", "grey", "seagreen", "coral")
+_COLORS = ("royalblue", "mediumpurple", "goldenrod", "orchid", "teal", "coral", "seagreen", "tomato")
 """The colors of the components in the budget bar, in their order."""
 _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
 

@@ -47,22 +47,19 @@ class StatusLine:
         """Tokens of the prompt without those that arrived, and how many can be sent; no limit before the first prompt."""
 
     def update(self, event: events.Event) -> None:
+        self._activity = ""
         match event:
             case events.PromptBuilt(usage, speaker):
                 self._speaker, self._limit = sanitize_name(speaker), usage.effective_limit
                 self._used = usage.total_tokens - round(self._tokens)
             case events.TextDelta(text) | events.ReasoningDelta(text):
-                self._activity = ""
                 self._tokens += len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
             case events.ToolCallStarted(call):
                 self._activity = sanitize_name(f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENTS)}".rstrip())
             case events.ToolCallFinished(_, run, _):
-                self._activity = ""
                 self._used += run.tokens
             case events.CompactionStarted(why):
                 self._activity = sanitize_name(f"compacting: {why}")
-            case events.CompactionDone():
-                self._activity = ""
             case events.Waiting(seconds, reason):
                 self._activity = sanitize_name(f"again in {max(1, round(seconds))} s: {reason}")
 
