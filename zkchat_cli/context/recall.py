@@ -21,8 +21,7 @@ from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
-from zkchat_cli.text.words import content_stems, detect_language, main_languages, stem
+from zkchat_cli.text.words import ENGLISH, QUESTION_WORDS, content_stems, detect_language, main_languages, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:

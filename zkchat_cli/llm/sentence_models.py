@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
-from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import ENGLISH
 from zkchat_cli.vault.search.vector_store import Purpose
 
 if TYPE_CHECKING:

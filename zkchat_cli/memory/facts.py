@@ -21,9 +21,8 @@ from zkchat_cli.markdown.blocks import blocks, is_delimiter_row, table_cells
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, NoteUsage
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import LANGUAGES, STOPWORDS, content_stems, content_terms, detect_language, fold, stem
+from zkchat_cli.text.words import ENGLISH, LANGUAGES, STOPWORDS, content_stems, content_terms, detect_language, fold, stem
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.links.wikilinks import write_link
 

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from zkchat_cli.models import FoundMessage
 from zkchat_cli.store import rows
 from zkchat_cli.store.database import transaction
-from zkchat_cli.text.stopwords import ENGLISH
-from zkchat_cli.text.words import content_terms, rarest_first, stem, to_index_text
+from zkchat_cli.text.words import ENGLISH, content_terms, rarest_first, stem, to_index_text
 
 MOST_INDEXED = 200_000
 """Characters of a message that are indexed: a pasted book is found by its beginning."""

@@ -8,8 +8,7 @@ from functools import lru_cache, reduce
 from typing import NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import FUNCTION_CHARACTERS, language_of, stopwords
-from zkchat_cli.text.words import terms
+from zkchat_cli.text.words import FUNCTION_CHARACTERS, language_of, stopwords, terms
 
 MAX_TEXT = 2_000  # characters of a question that are searched for dates
 LANGUAGES = ("en", "de", "fr", "es", "zh")

@@ -4,30 +4,32 @@ Opening a vault is cheap: the index is opened, or built if it is missing, by the
 are imported when they are first used (12 ms).
 """
 
+import difflib
 import os
 import posixpath
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
+from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault import filesystem, note_list
+from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.edit.transaction import finish_interrupted
-from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress
+from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress, has_tag, in_period
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links import graph, name_suggestions
 from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.name_suggestions import LEAST_SIMILARITY, TYPO_SIMILARITY, BrokenLink, Completion, NoteCompleter, is_attachment
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, resolve, split_target, strip_suffix, write_link
-from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search.semantic import EmbeddingJob, EmbeddingThread, SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
@@ -39,10 +41,19 @@ if TYPE_CHECKING:
 SCAN_SECONDS = 2.0  # for how long a scan counts as current, so that one command does not scan twice
 MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50  # notes that are compared to find related ones
+MOST_NAMED = 5  # notes, folders or tags that an error names
 MOST_SUGGESTIONS = 3
 MOST_SUGGESTED = 1000  # broken names that get suggestions, at 3 ms each
 MOST_SUGGESTED_BY_MEANING = 50  # names of missing notes that are searched by meaning, at 10 ms each
 SUGGESTION_COSINE = 0.4  # the cosine of a note that a broken link may mean
+
+
+class NoteEntry(NamedTuple):
+    """A note in a list."""
+
+    path: str
+    title: str
+    tags: tuple[str, ...]
 
 
 class Vault:
@@ -312,7 +323,7 @@ class Vault:
             raise VaultError(f"there is no note {name}", f"Nearest: {near}" if near else "Search finds notes by their words.")
         if link.status == "ambiguous":
             paths = [link.target, *link.candidates]
-            raise VaultError(f"{name} may mean {len(paths)} notes", f"Give a path: {', '.join(paths[: note_list.MOST_NAMED])}")
+            raise VaultError(f"{name} may mean {len(paths)} notes", f"Give a path: {', '.join(paths[:MOST_NAMED])}")
         return link.target, link.heading
 
     def list_notes(self, folder: str = "", tag: str = "", since: str = "", until: str = "") -> list[NoteEntry]:
@@ -320,14 +331,32 @@ class Vault:
         path. Raises VaultError for a folder or tag that no note has, UsageError for what is no date."""
         from zkchat_cli.vault.search.query import read_date
 
-        first = read_date("since", since, self._today()).first if since else date.min
-        last = read_date("until", until, self._today()).last if until else date.max
-        period = Period(first, last) if since or until else None
-        return self._ask(lambda index: note_list.list_notes(index, replace_surrogates(folder), replace_surrogates(tag), period))
+        prefix = posixpath.normpath(replace_surrogates(folder).strip().strip("/") or ".") + "/"
+        prefix = "" if prefix == "./" else prefix
+        conditions, values = ["substr(path, 1, ?) = ?"], list[object]((len(prefix), prefix))
+        if since or until:
+            first = read_date("since", since, self._today()).first if since else date.min
+            last = read_date("until", until, self._today()).last if until else date.max
+            conditions.append(in_period(Period(first, last), values))
+        if wanted := words.fold(replace_surrogates(tag).strip().strip("#/")):
+            conditions.append(has_tag(wanted, values))
+        sql = f"SELECT path, title, tags FROM notes WHERE {' AND '.join(conditions)} ORDER BY path"
+        rows = self._ask(lambda index: index.rows(sql, *values))
+        if not rows and prefix:
+            folders = {each.as_posix() for path in self.note_paths() for each in PurePosixPath(path).parents} - {"."}
+            if prefix[:-1] not in folders:
+                raise _unknown_name("folder", folder, sorted(folders))
+        if not rows and wanted:
+            tags = self.tags()
+            if not any(f"{words.fold(each)}/".startswith(f"{wanted}/") for each in tags):
+                raise _unknown_name("tag", tag, tags)
+        return [NoteEntry(path, title, tuple(written.split("\n")) if written else ()) for path, title, written in rows]
 
     def tags(self) -> list[str]:
         """All tags without `#`, the most frequent first."""
-        return self._ask(note_list.tags)
+        rows = self._ask(lambda index: index.rows("SELECT tags FROM notes WHERE tags != ''"))
+        counts = Counter(tag for (tags,) in rows for tag in tags.split("\n"))
+        return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
         """A shortest path over links in either direction; None if there is none. Raises VaultError when one of the files does not exist."""
@@ -357,3 +386,9 @@ class Vault:
     def _require_file(self, relative_path: str) -> None:
         if not self._ask(lambda index: index.has_file(relative_path)):
             raise self._reader.missing_note(relative_path)
+
+
+def _unknown_name(kind: str, name: str, known: list[str]) -> VaultError:
+    near = difflib.get_close_matches(name[:200], known, 3, 0.4) or known
+    hint = f"There are: {', '.join(near[:MOST_NAMED])}" + (", …" if len(near) > MOST_NAMED else "")
+    return VaultError(f"no note has the {kind} {filesystem.short_path(name)}", hint if near else "No note has any.")

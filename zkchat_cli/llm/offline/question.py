@@ -13,9 +13,8 @@ from typing import NamedTuple
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, is_stopword, language_of, stopwords
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import content_terms, is_filler, stem, terms
+from zkchat_cli.text.words import CJK_QUESTION_WORDS, content_terms, is_filler, is_stopword, language_of, stem, stopwords, terms
 
 MAX_WORDS = 64  # only the first words of a message count: a pasted page does not make a better question
 MAX_TOPIC_WORDS = 12

@@ -14,9 +14,9 @@ from zkchat_cli.llm.base import Similarities
 from zkchat_cli.llm.offline import passages
 from zkchat_cli.llm.offline.passages import COLONS, MAX_GROUP, QuotablePassage
 from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
-from zkchat_cli.text.stopwords import ENGLISH, language_of
 from zkchat_cli.text.words import (
     COMPOUNDING,
+    ENGLISH,
     SHORTEST_CONTAINED,
     compound_parts,
     content_terms,
@@ -24,6 +24,7 @@ from zkchat_cli.text.words import (
     edits,
     find_cjk,
     fold,
+    language_of,
     stem,
     terms,
 )

@@ -19,8 +19,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from zkchat_cli.text import words
-from zkchat_cli.text.stopwords import ENGLISH
-from zkchat_cli.text.words import fold
+from zkchat_cli.text.words import ENGLISH, fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Progress

@@ -22,8 +22,8 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import ENGLISH, FUNCTION_CHARACTERS
 from zkchat_cli.text.truncate import truncate, truncate_around
+from zkchat_cli.text.words import ENGLISH, FUNCTION_CHARACTERS
 
 MOST_WORDS = 48  # words of a query that are searched; more words of a pasted page would only be slower
 _MOST_FILTERS = 16

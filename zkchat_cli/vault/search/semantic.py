@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
-from zkchat_cli.text.stopwords import language_of
-from zkchat_cli.text.words import is_latin, terms
+from zkchat_cli.text.words import is_latin, language_of, terms
 from zkchat_cli.vault.index.database import Progress
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore, compute_vectors, windows_of_chunk
 
