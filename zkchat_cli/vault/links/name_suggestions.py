@@ -21,12 +21,9 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name, strip_suf
 
 BORDER = "·"
 MOST_NAMES = 2_000  # Names with a group of characters, beyond which it is too common; all groups together may have three times as many
-ENOUGH_TRIGRAMS = 4  # usable trigrams; with fewer, pairs are searched, too
 MOST_COMPARED_NAMES = 30
-LEAST_SIMILARITY, TYPO_SIMILARITY = 0.4, 0.6
-"""Of names worth suggesting, and of those that are likelier meant than a note of a similar meaning."""
-CERTAIN_SIMILARITY, CERTAIN_LEAD = 0.85, 0.08
-"""How similar a name must be to mean a note for certain, and by how much more than the next one."""
+LEAST_SIMILARITY, TYPO_SIMILARITY = 0.4, 0.6  # of names worth suggesting, and of those likelier meant than a note of a similar meaning
+CERTAIN_SIMILARITY, CERTAIN_LEAD = 0.85, 0.08  # of a name that is meant for certain, and by how much more than of the next one
 LONGEST = 200  # characters of a name that are compared
 _EXTENSION = lazy_pattern(r"\.(?=[0-9]*[A-Za-z])[A-Za-z0-9]{1,12}$")
 
@@ -47,45 +44,32 @@ def character_pairs(name: str) -> list[str]:
 
 
 def suggest_names(index: IndexDatabase, name: str, limit: int, least: float = LEAST_SIMILARITY) -> list[tuple[str, str]]:
-    """Names at least so similar to `name`, most similar first, with the paths of their notes, each note once."""
+    """Names at least so similar to `name`, most similar first, with the paths of their notes, each note once.
+
+    Those are compared that share the most and rarest trigrams and pairs. They are weighted here: FTS5's ranking takes five times as long.
+    """
     wanted = words.fold(note_name(name.strip()))[:LONGEST]
-    matcher = difflib.SequenceMatcher(None, b=wanted)
-    ranked: list[tuple[float, str, str]] = []
-    for near, path in _sharing_rare_groups(index, wanted) if wanted else ():
-        matcher.set_seq1(words.fold(near))
-        ranked.append((-matcher.ratio(), near, path))
-    notes: dict[str, str] = {}
-    for negative, near, path in sorted(ranked):
-        if negative <= -least:
-            notes.setdefault(path, near)
-    return [(near, path) for path, near in notes.items()][:limit]
-
-
-def _sharing_rare_groups(index: IndexDatabase, name: str) -> list[tuple[str, str]]:
-    """Names that share the most and rarest groups of characters with `name`, and the paths of their notes. Rows are fetched unranked and
-    weighted here: FTS5's own ranking takes five times as long."""
-
-    def rows_with(groups: Iterable[str]) -> list[list[int]]:
-        """For each group that is not too common the names that have it."""
-        sql = "SELECT rowid FROM name_pairs WHERE name_pairs MATCH ? LIMIT ?"
-        found = ([row for (row,) in index.rows(sql, f'"{group}"', MOST_NAMES + 1)] for group in dict.fromkeys(groups))
-        return [rows for rows in found if 0 < len(rows) <= MOST_NAMES]
-
-    pairs = character_pairs(name)
-    found = rows_with(map(" ".join, pairwise(pairs)))
-    if len(found) < ENOUGH_TRIGRAMS:  # a short name, or a typo in each trigram
-        found += rows_with(pairs)
+    pairs = character_pairs(wanted) if wanted else []
+    sql = "SELECT rowid FROM name_pairs WHERE name_pairs MATCH ? LIMIT ?"
+    groups = dict.fromkeys((*map(" ".join, pairwise(pairs)), *pairs))
+    found = [[row for (row,) in index.rows(sql, f'"{group}"', MOST_NAMES + 1)] for group in groups]
     shared: dict[int, float] = defaultdict(float)
     budget = 3 * MOST_NAMES
-    for rows in sorted(found, key=len):
+    for rows in sorted(filter(None, found), key=len):
         budget -= len(rows)
-        if budget < 0:
+        if len(rows) > MOST_NAMES or budget < 0:
             break
         for row in rows:
             shared[row] += 1 / math.log(len(rows) + 2)
     best = sorted(shared, key=lambda row: (-shared[row], row))[:MOST_COMPARED_NAMES]
     sql = "SELECT spelled, names.path FROM json_each(?) AS wanted CROSS JOIN names ON names.rowid = wanted.value"
-    return [(spelled, path) for spelled, path in index.rows(sql, json.dumps(best))] if best else []
+    near = index.rows(sql, json.dumps(best))
+    ranked = sorted((-difflib.SequenceMatcher(None, words.fold(spelled), wanted).ratio(), spelled, path) for spelled, path in near)
+    notes: dict[str, str] = {}
+    for negative, spelled, path in ranked:
+        if negative <= -least:
+            notes.setdefault(path, spelled)
+    return [(spelled, path) for path, spelled in notes.items()][:limit]
 
 
 def certain_target(text: str, candidates: Sequence[str]) -> str | None:
