@@ -89,9 +89,8 @@ class NoteEditor:
         """A note at another path, or with `Folder/` in another folder; all links of the vault keep their targets."""
         self.refresh()
         path = posixpath.normpath(path)
-        self._require_no_link(path)
+        _, note = self._read_note(path, to_move=True)
         move = Move(path, self._new_path(new_path, old=path))
-        _, note = self._read_note(path)
         keys = list(dict.fromkeys((link_key(path), link_key(move.new), *map(link_key, note.aliases))))
         sql = """SELECT DISTINCT notes.path FROM links JOIN notes ON notes.id = links.note_id
                  WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
@@ -109,8 +108,7 @@ class NoteEditor:
 
     def trash(self, path: str) -> Change:
         """A note in the vault's trash folder, under its own name or the next free one."""
-        self._require_no_link(path)
-        raw, _ = self._read_note(path)
+        raw, _ = self._read_note(path, to_move=True)
         name = PurePosixPath(path)
         numbered = (f"{TRASH}/{name.stem}{f' {i}' if i else ''}{name.suffix}" for i in count())
         new_path = next(new for new in numbered if not os.path.lexists(resolve_path(self.root, new)))
@@ -152,14 +150,11 @@ class NoteEditor:
             raise path_taken(path)
         return path
 
-    def _require_no_link(self, path: str) -> None:
-        """Moving a symbolic link would leave the note where it is."""
-        if (self.root / path).is_symlink():
-            raise VaultError(f"{printable(path)} is a link to another file", "Name that one.")
-
-    def _read_note(self, path: str) -> tuple[bytes, ParsedNote]:
-        """A note's bytes and the parsed note. Raises VaultError if it cannot be edited."""
+    def _read_note(self, path: str, *, to_move: bool = False) -> tuple[bytes, ParsedNote]:
+        """A note's bytes and the parsed note. Raises VaultError if it cannot be edited, or moved: a symbolic link is only a name of one."""
         file = resolve_path(self.root, path)
+        if to_move and (self.root / path).is_symlink():
+            raise VaultError(f"{printable(path)} is a link to another file", "Name that one.")
         if not path.lower().endswith(NOTE_SUFFIXES):
             raise VaultError(f"{printable(path)} is not a note", "Only notes can be changed.")
         try:

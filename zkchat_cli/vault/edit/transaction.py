@@ -8,6 +8,7 @@ Who approves a change is a function passed in: a screen that asks, or an answer 
 
 import codecs
 import difflib
+import errno
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -131,17 +132,11 @@ def _change_file(change: FileChange, source: Path | None, target: Path, undo: Ex
 
 
 def _require_unchanged(change: FileChange, file: Path | None) -> None:
-    if change.path is None or file is None:
-        return
-    name = printable(change.path)
-    try:
-        now = read_file(file, LARGEST_NOTE)
-    except (FileNotFoundError, NotADirectoryError) as e:
-        raise VaultError(f"{name} is not there any more", "Search for it again.") from e
-    if now != change.before:
+    if file is not None and read_file(file, LARGEST_NOTE) != change.before:
+        name = printable(change.path or change.new_path)
         raise VaultError(f"{name} was changed by another program after it was read", "Nothing was changed. Read it again first.")
-    if not os.access(file, os.W_OK):
-        raise VaultError(f"{name} may not be written", "Check its permissions; nothing was changed.")
+    if file is not None and not os.access(file, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _move_back(target: Path, source: Path) -> None:
@@ -237,7 +232,7 @@ def approve_notes(change: Change) -> Decision:
     if change.memory_file is None:
         return ALLOWED
     return Decision(
-        False, f"refused: {change.memory_file} is memory, and --yes does not cover memory: approve it in a chat. Nothing was changed"
+        False, f"refused: --yes does not cover {change.memory_file}, which is memory: approve it in a chat. Nothing was changed"
     )
 
 
