@@ -231,9 +231,8 @@ def approve_notes(change: Change) -> Decision:
     """`--yes` where nobody can be asked: approves every change except those of memory, which instructs later conversations."""
     if change.memory_file is None:
         return ALLOWED
-    return Decision(
-        False, f"refused: --yes does not cover {change.memory_file}, which is memory: approve it in a chat. Nothing was changed"
-    )
+    why = f"refused: {change.memory_file} is memory, and --yes does not cover memory: approve it in a chat. Nothing was changed"
+    return Decision(False, why)
 
 
 def mark_memory_file(change: Change, memory_file: str | None) -> Change:
