@@ -28,6 +28,12 @@ class PartialToolCall:
     arguments: str = ""
     extra: dict[str, Any] = field(default_factory=dict)  # further keys with which the server needs it back
 
+    @classmethod
+    def read(cls, id_: object, name: object, arguments: object) -> "PartialToolCall":
+        """A call as a server sends it; some send the arguments as an object. Raises TypeError."""
+        text = text_of(arguments) if isinstance(arguments, str | None) else json.dumps(arguments, ensure_ascii=False)
+        return cls(text_of(id_), text_of(name), text)
+
     @property
     def size(self) -> int:
         return len(self.id) + len(self.name) + len(self.arguments)
@@ -139,6 +145,7 @@ class ChatReader(ABC):
     def add_call(self, call: PartialToolCall) -> None:
         """Raises ValueError for too many."""
         self.calls.append(call)
+        self.hidden_bytes += call.size
         if len(self.calls) > MAX_ITEMS:
             raise ValueError("too many tool calls")
 
@@ -161,11 +168,6 @@ def _parts(text: str, reasoning: str) -> Iterator[Delta]:
         yield ReasoningDelta(reasoning)
     if text:
         yield TextDelta(text)
-
-
-def json_of(arguments: object) -> str:
-    """A call's arguments as JSON; some servers send them as an object."""
-    return text_of(arguments) if isinstance(arguments, str | None) else json.dumps(arguments, ensure_ascii=False)
 
 
 def text_of(value: object) -> str:

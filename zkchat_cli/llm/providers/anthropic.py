@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from zkchat_cli.config.schema import AnthropicSettings
 from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, Options, Provider, Request, Window
-from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
+from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, bearer
 from zkchat_cli.models import PromptMessage, ThinkingBlocks
@@ -58,13 +58,13 @@ class AnthropicReader(ChatReader):
 
         super().__init__(endpoint)
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
-        self._message: Any = None
+        # not the server's own first event: llama.cpp forgets it if the first token is a part of a character
+        self._message: Any = self._accumulate(event={"type": "message_start", "message": _EMPTY_MESSAGE}, current_snapshot=None)
         self._citations: list[Mapping[str, Any]] = []  # of the block of text that is being written
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         match event["type"]:
             case "message_start":
-                self._message = self._accumulate(event=event, current_snapshot=None)
                 self._count_tokens(event["message"].get("usage"))
             case "content_block_start":
                 return self._start_block(event)
@@ -87,16 +87,13 @@ class AnthropicReader(ChatReader):
             case "message_stop":
                 self.ended, self.finish = True, self.finish or "stop"
             case "message":  # the whole answer, from a server that does not stream
-                self.read_event({"type": "message_start", "message": {**event, "content": []}})
                 begun = [{"type": "content_block_start", "index": 0, "content_block": block} for block in event["content"]]
-                texts, thoughts = zip(*map(self._start_block, begun), strict=True) if begun else ((), ())
-                self.read_event({"type": "message_delta", "delta": event})
-                return "".join(texts), "".join(thoughts)
+                parts = list(map(self._start_block, begun))
+                self.read_event({"type": "message_delta", "delta": event, "usage": event.get("usage")})
+                return "".join(text for text, _ in parts), "".join(thought for _, thought in parts)
         return "", ""
 
     def _start_block(self, event: Mapping[str, Any]) -> tuple[str, str]:
-        if self._message is None:  # llama.cpp forgets the first event if the first token is a part of a character
-            self.read_event({"type": "message_start", "message": _EMPTY_MESSAGE})
         self._accumulate(event=event, current_snapshot=self._message)
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
@@ -104,7 +101,7 @@ class AnthropicReader(ChatReader):
         if block["type"] in ("text", "thinking"):
             return text_of(block.get("text")), text_of(block.get("thinking"))
         if block["type"] == "tool_use":
-            self.add_call(PartialToolCall(text_of(block.get("id")), text_of(block.get("name")), json_of(block.get("input") or "")))
+            self.add_call(PartialToolCall.read(block.get("id"), block.get("name"), block.get("input") or ""))
         self.hidden_bytes += len(str(block))
         return "", ""
 
@@ -116,8 +113,7 @@ class AnthropicReader(ChatReader):
         self.count(prompt_tokens=prompt, completion_tokens=counts.get("output_tokens"), cached_tokens=cached)
 
     def thinking(self) -> ThinkingBlocks | None:
-        blocks = [block.to_dict() for block in self._message.content] if self._message else []
-        kept = tuple(block for block in blocks if block["type"] in ("thinking", "redacted_thinking"))
+        kept = tuple(block.to_dict() for block in self._message.content if block.type in ("thinking", "redacted_thinking"))
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=kept) if kept else None
 
 

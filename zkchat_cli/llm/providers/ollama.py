@@ -12,7 +12,7 @@ from typing import Any
 from zkchat_cli.config.schema import OllamaSettings
 from zkchat_cli.llm import remote_model
 from zkchat_cli.llm.base import Effort, ModelConfig, Provider, Request, Window, without_none
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, json_of, text_of
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import Refusal, RemoteModel, leave_out
 from zkchat_cli.models import ThinkingBlocks
@@ -46,9 +46,7 @@ class OllamaReader(ChatReader):
         message = event.get("message") or {}
         for call in message.get("tool_calls") or ():
             function = call["function"]
-            added = PartialToolCall(text_of(call.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
-            self.add_call(added)
-            self.hidden_bytes += added.size
+            self.add_call(PartialToolCall.read(call.get("id"), function.get("name"), function.get("arguments")))
         if event.get("done"):
             self.finish = text_of(event.get("done_reason")) or "stop"
             self.count(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count"))

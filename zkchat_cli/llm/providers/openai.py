@@ -28,7 +28,7 @@ from zkchat_cli.llm.base import (
     openai_message,
     without_none,
 )
-from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, json_of, text_of
+from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, leave_out
 from zkchat_cli.models import PromptMessage, ThinkingBlocks
@@ -98,11 +98,10 @@ class OpenAIReader(ChatReader):
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
         """A fragment continues the call of its index, unless it begins another: by another id or, without ids, by a name."""
         function = fragment.get("function") or {}
-        added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), json_of(function.get("arguments")))
+        added = PartialToolCall.read(fragment.get("id"), function.get("name"), function.get("arguments"))
         if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
             added.extra = {"extra_content": extra}
             self.hidden_bytes += len(str(extra))
-        self.hidden_bytes += added.size
         index = whole_number(fragment.get("index"))
         call = self._by_index.get(index)
         has_ids = call is not None and added.id and call.id
@@ -114,6 +113,7 @@ class OpenAIReader(ChatReader):
         call.name = call.name or added.name
         call.arguments += added.arguments
         call.extra |= added.extra
+        self.hidden_bytes += added.size
 
     def _add_reasoning_detail(self, part: Mapping[str, Any]) -> None:
         """OpenRouter needs them back as they were; the texts of one come in pieces."""
@@ -211,9 +211,7 @@ class ResponsesReader(ChatReader):
             raise ValueError("too many items")
         match kind := item["type"]:
             case "function_call":
-                call = PartialToolCall(text_of(item.get("call_id")), text_of(item.get("name")), text_of(item.get("arguments")))
-                self.add_call(call)
-                self.hidden_bytes += call.size
+                self.add_call(PartialToolCall.read(item.get("call_id"), item.get("name"), item.get("arguments")))
                 self._items.append({"type": kind})
             case "reasoning":
                 self.hidden_bytes += len(str(item))
