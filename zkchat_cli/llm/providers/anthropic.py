@@ -50,6 +50,7 @@ _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 
 Block = dict[str, Any]
 _EMPTY_MESSAGE: Block = {"id": "", "type": "message", "role": "assistant", "model": "", "content": [], "usage": {}}
+_BEGUN: Any = {"type": "message_start", "message": _EMPTY_MESSAGE}
 
 
 class AnthropicReader(ChatReader):
@@ -59,7 +60,7 @@ class AnthropicReader(ChatReader):
         super().__init__(endpoint)
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
         # not the server's own first event: llama.cpp forgets it if the first token is a part of a character
-        self._message: Any = self._accumulate(event={"type": "message_start", "message": _EMPTY_MESSAGE}, current_snapshot=None)
+        self._message: Any = self._accumulate(event=_BEGUN, current_snapshot=None)
         self._citations: list[Mapping[str, Any]] = []  # of the block of text that is being written
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
