@@ -168,7 +168,7 @@ def run_command(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except (BrokenPipeError, SystemExit) as e:
-        if not isinstance(e, BrokenPipeError) and not isinstance(e.__context__, BrokenPipeError):  # Typer turns a broken pipe into an exit
+        if not isinstance(e.__context__ if isinstance(e, SystemExit) else e, BrokenPipeError):  # Typer turns a broken pipe into an exit
             raise
         _detach_stdout()
         return OUTPUT_CLOSED
@@ -186,8 +186,7 @@ def run_command(arguments: list[str]) -> int:
 
 def _detach_stdout() -> None:
     """Discard what is still buffered and cannot be written, so that the interpreter does not report it at exit."""
-    if sys.__stdout__ is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_usage_error(e: Any, arguments: list[str]) -> int:
@@ -220,7 +219,7 @@ def _print_error(error: ZkchatError, arguments: list[str]) -> int:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
     Screen.of().remark(f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
     if ("--json" in arguments or "--stream-json" in arguments) and not error.streamed:
-        partial = {"partial": error.partial} if error.partial else {}
-        kind = {"type": "error"} if "--stream-json" in arguments else {}
-        print(json.dumps({**kind, "error": error.to_json() | partial}, ensure_ascii=False))  # noqa: T201
+        document: dict[str, Any] = {"type": "error"} if "--stream-json" in arguments else {}
+        document["error"] = error.to_json() | ({"partial": error.partial} if error.partial else {})
+        print(json.dumps(document, ensure_ascii=False))  # noqa: T201
     return EXIT_CODES.get(error.code, 1)

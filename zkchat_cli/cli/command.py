@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,10 +149,9 @@ class CommandContext:
             return
         self.screen.out.flush()
         end = time.monotonic() + EMBEDDING_SECONDS - (vault.semantic.seconds_waited if vault.semantic else 0.0)
-        with suppress(KeyboardInterrupt):
+        with suppress(KeyboardInterrupt), closing(messages) if messages else nullcontext():
             if messages:
-                with closing(messages):
-                    messages.compute_missing(lambda: time.monotonic() > end)
+                messages.compute_missing(lambda: time.monotonic() > end)
             vault.embed(seconds=end - time.monotonic())
 
     def print_warnings(self, vault: "Vault") -> None:
@@ -205,8 +204,8 @@ def command(
 
 def command_group(help_text: str = "") -> typer.Typer:
     """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named."""
-    shows_help = bool(help_text)
-    return typer.Typer(cls=options.Group, help=help_text or None, no_args_is_help=shows_help, add_completion=False, **options.CONVENTIONS)
+    more: dict[str, Any] = {"help": help_text, "no_args_is_help": True} if help_text else {}
+    return typer.Typer(cls=options.Group, add_completion=False, **more, **options.CONVENTIONS)
 
 
 @contextmanager
@@ -233,17 +232,14 @@ def refuse_oversized(text: str) -> str:
 
 def read_input(file: str, limit: int, expected: str) -> bytes:
     """The content of a file, or for `-` of standard input. Raises UsageError for what cannot be read, or is longer than `limit` bytes."""
-    megabytes = limit // 1_000_000
     try:
-        if file != "-":
-            return read_file(file, limit)
-        if len(data := sys.stdin.buffer.read(limit + 1)) > limit:
-            raise ValueError(f"larger than {megabytes} MB")
+        data = sys.stdin.buffer.read(limit + 1) if file == "-" else read_file(file, limit)
+        if len(data) > limit:
+            raise ValueError("it is too large")
         return data
     except (OSError, ValueError) as e:
-        name = "standard input" if file == "-" else file
-        hint = f"Name {expected} of at most {megabytes} MB, or - for standard input."
-        raise UsageError(f"cannot read {name}: {reason(e)}", hint) from e
+        hint = f"Name {expected} of at most {limit // 1_000_000} MB, or - for standard input."
+        raise UsageError(f"cannot read {'standard input' if file == '-' else file}: {reason(e)}", hint) from e
 
 
 def confirm(question: str, command_name: str, *, yes: bool) -> None:

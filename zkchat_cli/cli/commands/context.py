@@ -245,8 +245,7 @@ def _import_file(file: Path, app: "App") -> "tuple[str, list[Imported]]":
         if not Path(archive.conversation.vault).is_dir():  # an export from another machine
             archive = archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": root})})
         archives.append(archive)
-    counts = app.store.restore(archives)
-    return found.kind, [(archive.conversation, count) for archive, count in zip(archives, counts, strict=True)]
+    return found.kind, [*zip((archive.conversation for archive in archives), app.store.restore(archives), strict=True)]
 
 
 def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") -> "tuple[str, list[Imported]]":
@@ -263,13 +262,10 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") 
         data = read_input(str(file), MAX_IMPORT, "a session's file")
         try:
             archive = READERS[program](data, file.name, vault=str(app.vault.root), now=factory.now())
-            [count] = app.store.restore([archive])
-            imported.append((archive.conversation, count))
-        except StoreUnwritable:
-            raise
+            imported += zip([archive.conversation], app.store.restore([archive]), strict=True)
         except (StoreError, UsageError) as e:
             e.message = f"{file}: {e.message}"
-            if len(files) == 1:
+            if isinstance(e, StoreUnwritable) or len(files) == 1:
                 raise
             ctx.screen.warn(f"left out: {e.message}")
     if not imported:

@@ -50,11 +50,9 @@ def list_(ctx: CommandContext) -> None:
 def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Delete a provider's stored key."""
     name, keys = credentials.stored_name(provider, _server(ctx, provider)[1]), credentials.read_keys(ctx.paths)
-    if keys.pop(name, None) is None:
-        ctx.screen.print(f"No key is stored for {provider}.")
-        return
+    stored = keys.pop(name, None)
     credentials.write_keys(keys, ctx.paths)
-    ctx.screen.print(f"Deleted the key for {provider}.")
+    ctx.screen.print(f"Deleted the key for {provider}." if stored else f"No key is stored for {provider}.")
 
 
 def _server(ctx: CommandContext, provider: str) -> tuple[str, str]:

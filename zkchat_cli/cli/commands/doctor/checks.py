@@ -1,7 +1,7 @@
 """The checks of `zkchat doctor`. Each runs by itself, so that a failure does not stop the others."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -31,21 +31,9 @@ def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
     """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one. Without settings there is
     nothing else to check."""
     try:
-        loaded = load_settings(options, os.environ, Path.cwd())
+        checks = _checks(load_settings(options, os.environ, Path.cwd()))
     except ZkchatError as e:
         return [_document("settings", e.message, e)]
-    file = loaded.paths.config_file
-    checks: list[Check] = [
-        ("settings", lambda: f"{file}" if file.is_file() else f"defaults; {file} does not exist"),
-        ("vault", partial(_check_vault, loaded)),
-        ("index", partial(_check_index, loaded)),
-        ("store", partial(_check_store, loaded.paths.store_file)),
-        ("vocabulary", _check_vocabulary),
-        ("provider", partial(_check_provider, loaded)),
-        *_server_checks(loaded),
-        *_tool_server_checks(loaded),
-        ("semantic", partial(_check_semantic, loaded)),
-    ]
     found = []
     for name, run in checks:
         try:
@@ -58,6 +46,30 @@ def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
 def _document(name: str, detail: str, error: ZkchatError | None = None) -> dict[str, Any]:
     next_step, code = (error.hint or None, error.code) if error else (None, None)
     return {"name": name, "ok": error is None, "detail": detail, "next_step": next_step, "code": code}
+
+
+def _checks(loaded: LoadedConfig) -> list[Check]:
+    """Also a check for each server that the user configured or whose model is in use, and for each server of tools."""
+    file = loaded.paths.config_file
+    checks: list[Check] = [
+        ("settings", lambda: f"{file}" if file.is_file() else f"defaults; {file} does not exist"),
+        ("vault", partial(_check_vault, loaded)),
+        ("index", partial(_check_index, loaded)),
+        ("store", partial(_check_store, loaded.paths.store_file)),
+        ("vocabulary", _check_vocabulary),
+        ("provider", partial(_check_provider, loaded)),
+    ]
+    chosen, _, model = loaded.values.model.partition("/")
+    for name in providers.names():
+        own = model if name == chosen else ""
+        remote = factory.open_remote(name, loaded, own)
+        if remote is not None and (remote.server.is_configured or name == chosen):
+            checks.append((name, partial(_check_server, remote, own)))
+    if (servers := factory.open_servers(loaded)) is not None:
+        with closing(servers):
+            servers.tools()
+            checks += [(server.name, partial(_check_tool_server, server)) for server in servers.status()]
+    return [*checks, ("semantic", partial(_check_semantic, loaded))]
 
 
 def _check_vault(loaded: LoadedConfig) -> str:
@@ -102,29 +114,12 @@ def _check_provider(loaded: LoadedConfig) -> str:
     return f"{model.name}{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
 
 
-def _server_checks(loaded: LoadedConfig) -> Iterator[Check]:
-    """A check for each server that the user configured or whose model is in use."""
-    chosen, _, model = loaded.values.model.partition("/")
-    for name in providers.names():
-        own = model if name == chosen else ""
-        remote = factory.open_remote(name, loaded, own)
-        if remote is not None and (remote.server.is_configured or name == chosen):
-            yield name, partial(_check_server, remote, own)
-
-
 def _check_server(remote: RemoteModel, model: str) -> str:
     listed = remote.list_models()
     if model and (error := remote.check()):
         raise error
     includes = f", including {model}" if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed) else ""
     return f"{mask_address(remote.server.address)} answers; {remote.server.key_status}; {plural(len(listed), 'model')}{includes}"
-
-
-def _tool_server_checks(loaded: LoadedConfig) -> Iterator[Check]:
-    if (servers := factory.open_servers(loaded)) is not None:
-        with closing(servers):
-            servers.tools()
-            yield from ((server.name, partial(_check_tool_server, server)) for server in servers.status())
 
 
 def _check_tool_server(server: ExternalServer) -> str:
