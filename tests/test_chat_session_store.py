@@ -176,3 +176,12 @@ def test_an_inconsistent_archive_is_refused(
             store.restore([archive])
         store.start(conversation()) if not store.conversations() else None
     assert store.log("c1") == ()
+
+
+def test_fields_of_version_0_1_that_are_gone_are_read_and_not_written(store: ChatSessionStore) -> None:
+    older = make_message("q1", references=({"wikilink": "[[A]]", "reference_type": "direct", "above": True},), other_records=({"a": 1},))
+    store.start(conversation())
+    store.add("c1", older)
+    [read] = store.log("c1")
+    assert (read.references[0].wikilink, read.status) == ("[[A]]", "complete")
+    assert not {"above", "other_records"} & set(str(read.model_dump()).replace("'", " ").split())

@@ -110,6 +110,7 @@ class DocumentReference(Value):
     candidates: tuple[str, ...] = ()  # for a broken link the nearest existing names, for an ambiguous one the notes that lost
     delivery: Delivery | None = None
     delivery_reason: str | None = None  # why it was delivered so, with the figures
+    above: Any = Field(False, exclude=True)  # of version 0.1; read and ignored
 
     @property
     def candidate_links(self) -> str:
@@ -234,6 +235,7 @@ class ZkChatMessage(Value):
     task: dict[str, Count] | None = None  # of the turn that ends with this answer, if it called tools: calls and tokens
     updated_at: str | None = None  # when its fields last changed after it was stored (a status, a pin); its words never do
     addressed: str | None = None  # the `@name` in `content` that mentions the agent, for this message only
+    other_records: Any = Field((), exclude=True)  # of version 0.1; read and ignored
 
     @property
     def display_text(self) -> str:
