@@ -72,7 +72,7 @@ def test_imported_again_it_has_only_messages_of_the_conversation(app: AppFixture
     question = "Where is thing3? [[Filters]]"
     request = session.request(question)
     assert all(f"<{tag}>" in json.dumps(request) for tag in ("recalled-conversation", "conversation-summary", "user-memory"))
-    [archive] = read_conversations(json.dumps(request).encode(), vault="/notes", new_id=CountingIds("n"), now=NOON).archives
+    [archive] = read_conversations(json.dumps(request).encode(), vault="/notes", new_id=CountingIds("n"), now=NOON)[1]
     said = [each.content for each in archive.messages]
     assert said[-1] == question
     assert said[:-1] == [each.content for each in session.history][-len(said) + 1 :]

@@ -119,7 +119,7 @@ def archives(draw: st.DrawFn) -> ConversationArchive:
 @given(archives())
 def test_any_conversation_survives_export_and_import_unchanged(archive: ConversationArchive) -> None:
     text = exporter("json").export(archive)
-    [read] = read_conversations(text.encode(), vault="/other", new_id=lambda: "never asked", now=NOON).archives
+    [read] = read_conversations(text.encode(), vault="/other", new_id=lambda: "never asked", now=NOON)[1]
     store = ChatSessionStore.open(None)
     store.restore([read])
     assert store.archive(read.conversation.id).model_dump() == archive.model_dump()

@@ -19,7 +19,7 @@ def read(data: object, encoding: str = "utf-8") -> list[ConversationArchive]:
     fresh = itertools.count(1)
     text = data if isinstance(data, str) else json.dumps(data)
     data = text.encode(encoding, "surrogatepass")
-    return read_conversations(data, vault="/notes", new_id=lambda: f"id{next(fresh)}", now=NOW).archives
+    return read_conversations(data, vault="/notes", new_id=lambda: f"id{next(fresh)}", now=NOW)[1]
 
 
 def messages(*entries: dict[str, Any]) -> tuple[ZkChatMessage, ...]:

@@ -49,7 +49,7 @@ def export(store: ChatSessionStore, id_: str) -> str:
 
 
 def read(text: str) -> ConversationArchive:
-    [archive] = read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("unused"), now=NOON).archives
+    [archive] = read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("unused"), now=NOON)[1]
     return archive
 
 

@@ -147,7 +147,7 @@ def _imports(ground: Ground, store: ChatSessionStore, id_: str) -> Iterator[Row]
 
     def taken(_: object) -> None:
         elsewhere = ChatSessionStore.open(ground.fresh())
-        elsewhere.restore(read_conversations(data, vault="/notes", new_id=new_id, now=NOON).archives)
+        elsewhere.restore(read_conversations(data, vault="/notes", new_id=new_id, now=NOON)[1])
         elsewhere.close()
 
     yield Row(f"import {ground.turns} turns", [timed(taken)(0) for _ in ground.times(3)][1:])

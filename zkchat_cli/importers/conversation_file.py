@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import PurePath
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
@@ -105,16 +105,8 @@ class ImportedSession(BaseModel):
     last_updated: Time | None = None
 
 
-class ImportedConversations(NamedTuple):
-    """The content of a file; `kind` says what the file is, and `is_own` whether zkchat wrote it."""
-
-    kind: str
-    archives: list[ConversationArchive]
-    is_own: bool = False
-
-
-def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], now: str) -> ImportedConversations:
-    """Every conversation in a file, in any Unicode encoding. Our own exports keep their ids and their vault; all others get new ids and
+def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], now: str) -> tuple[str, list[ConversationArchive]]:
+    """What a file is, and every conversation in it, in any Unicode encoding. Our own exports keep their ids and their vault; all others get new ids and
     `vault`. `now` (ISO 8601) replaces missing times, and its zone is that of times without one. Raises UsageError."""
     with paused_gc():
         try:
@@ -122,7 +114,7 @@ def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], no
         except (RecursionError, ValueError) as e:
             raise UsageError(f"Not valid JSON: {e}", _EXPECTED) from e
         if isinstance(document, dict) and isinstance(document.get("format"), str):
-            return ImportedConversations("an export of zkchat", [_read_own_export(document)], is_own=True)
+            return "an export of zkchat", [_read_own_export(document)]
         zone = datetime.fromisoformat(now).tzinfo
         if isinstance(document, list) and document:
             kind, sessions = "messages", [_session(document, zone)]
@@ -132,7 +124,7 @@ def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], no
             kind, sessions = "chat sessions", [*_validate(dict[str, ImportedSession], document, zone).values()]
         else:
             raise UsageError("This JSON holds no conversation", _EXPECTED)
-        return ImportedConversations(kind, [_archive(session, vault, new_id, now) for session in sessions])
+        return kind, [_archive(session, vault, new_id, now) for session in sessions]
 
 
 def _session(messages: list[Any], zone: tzinfo | None) -> ImportedSession:

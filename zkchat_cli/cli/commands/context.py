@@ -239,13 +239,13 @@ def _import_file(file: Path, app: "App") -> "tuple[str, list[Imported]]":
     from zkchat_cli.importers.conversation_file import read_conversations
 
     root = str(app.vault.root)
-    found = read_conversations(read_input(str(file), MAX_IMPORT, "a JSON file"), vault=root, new_id=factory.new_id, now=factory.now())
+    kind, found = read_conversations(read_input(str(file), MAX_IMPORT, "a JSON file"), vault=root, new_id=factory.new_id, now=factory.now())
     archives = []
-    for archive in found.archives:
+    for archive in found:
         if not Path(archive.conversation.vault).is_dir():  # an export from another machine
             archive = archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": root})})
         archives.append(archive)
-    return found.kind, [*zip((archive.conversation for archive in archives), app.store.restore(archives), strict=True)]
+    return kind, [*zip((archive.conversation for archive in archives), app.store.restore(archives), strict=True)]
 
 
 def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") -> "tuple[str, list[Imported]]":

@@ -15,7 +15,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zkchat_cli.errors import IndexUnwritable, reason
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
@@ -85,7 +84,7 @@ SIZES = ("notes", "chunks", "links", "broken_links", "tokens")
 """Stored totals, because counting a million rows takes longer than a search. `tokens` are estimated, of all chunks."""
 MAX_SNIPPET = 200  # characters of the line around a link
 MOST_WRITTEN = 20  # notes that a person may write in one minute
-_FTS_TABLES = ("words", "note_words", "name_pairs")
+FTS_TABLES = ("words", "note_words", "name_pairs")
 _HASH_BYTES = 16 << 20  # FTS5's write buffer: with the default of 1 MB a build takes twice as long
 
 
@@ -105,7 +104,6 @@ class IndexDatabase:
     def __init__(self, file: Path, *, in_memory: bool = False) -> None:
         """Raises IndexDamaged if the file is no database. `in_memory`: an empty index that is gone when it is closed."""
         self.file = file
-        self._in_memory = in_memory
         memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False) if in_memory else None
         self.connection = memory or connect(file)
         self.connection.execute("PRAGMA temp_store = MEMORY")
@@ -132,13 +130,8 @@ class IndexDatabase:
         self.rows(f"PRAGMA user_version = {VERSION}")
         meta = {"unicode": unicodedata.unidata_version, **dict.fromkeys(SIZES, "0")}
         self.connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-        for table in _FTS_TABLES:
+        for table in FTS_TABLES:
             self.rows(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", _HASH_BYTES)
-
-    def optimize(self) -> None:
-        """Leave one segment in each FTS5 table, so that no later refresh has to merge everything; call it in a transaction."""
-        for table in _FTS_TABLES:
-            self.rows(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
 
     def close(self) -> None:
         with suppress(sqlite3.Error):
@@ -148,11 +141,7 @@ class IndexDatabase:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         with sqlite_errors(self.file), transaction(self.connection):
             self._written += 1
-            try:
-                if not self._in_memory:
-                    forget_checksum(self.file)
-            except OSError as e:
-                raise IndexUnwritable(f"the index {self.file} cannot be written: {reason(e)}", "Check its folder's permissions.") from e
+            forget_checksum(self.file)
             yield self.connection
 
     @contextmanager
@@ -242,16 +231,13 @@ class IndexDatabase:
 
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
         """Links with the line around them, taken from their chunk; a link in front matter has no other context."""
-        rows = self.rows(
-            f"""SELECT notes.path, links.target, raw, line, chunks.start_line, chunks.end_line, chunks.text, title, headings, chunks.key
-                FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
-                    (SELECT MIN(id) FROM chunks AS here WHERE here.note_id = links.note_id AND start_line =
-                        (SELECT MAX(start_line) FROM chunks AS above WHERE above.note_id = links.note_id AND start_line <= line))
-                WHERE {condition} AND links.status IS NOT NULL ORDER BY notes.path, line, links.rowid""",
-            *values,
-        )
+        sql = f"""SELECT notes.path, links.target, raw, line, chunks.start_line, chunks.end_line, chunks.text, title, headings, chunks.key
+                  FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
+                      (SELECT MIN(id) FROM chunks AS here WHERE here.note_id = links.note_id AND start_line =
+                          (SELECT MAX(start_line) FROM chunks AS above WHERE above.note_id = links.note_id AND start_line <= line))
+                  WHERE {condition} AND links.status IS NOT NULL ORDER BY notes.path, line, links.rowid"""
         found: list[LinkRow] = []
-        for source, target, raw, line, start, end, text, title, headings, key in rows:
+        for source, target, raw, line, start, end, text, title, headings, key in self.rows(sql, *values):
             context = raw
             if text is not None and line <= end:
                 self._check_chunk(source, title, headings, text, key)

@@ -22,7 +22,7 @@ from zkchat_cli.text import words
 from zkchat_cli.text.words import ENGLISH, fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
-from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Progress
+from zkchat_cli.vault.index.database import FTS_TABLES, INDEXES, IndexDatabase, Progress
 from zkchat_cli.vault.links.name_suggestions import character_pairs
 from zkchat_cli.vault.links.wikilinks import LinkName, WrittenLink, bulk_resolver, fold_name, link_key, note_name
 from zkchat_cli.vault.note_parser import estimate_size
@@ -57,7 +57,8 @@ def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progr
         update = _IndexUpdate(index, connection, files)
         changes = update.run(root, progress)
         if anew:
-            index.optimize()
+            for table in FTS_TABLES:  # one segment in each, so that no later refresh has to merge everything
+                index.rows(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
         update.update_vocabulary()
     if anew:
         index.rows("PRAGMA wal_checkpoint (TRUNCATE)")

@@ -89,8 +89,9 @@ def delete_database(file: Path) -> None:
 
 
 def forget_checksum(file: Path) -> None:
-    """Call it in a write transaction, before anything is written. Raises OSError."""
-    _checksum_file(file).unlink(missing_ok=True)
+    """Call it in a write transaction, before anything is written."""
+    with suppress(OSError):  # where there is none, or in a folder that cannot be written, as SQLite says
+        _checksum_file(file).unlink()
 
 
 def write_checksum(file: Path) -> None:
