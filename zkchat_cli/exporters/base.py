@@ -34,11 +34,8 @@ STATUS_NOTES = {
 
 
 class Exporter(NamedTuple):
-    """A format; `suffix` is that of its files (`.md`).
-
-    `export` takes the conversation's archive, with past prompts if `prompts` is set; or, with `of` "call", the request of the next model
-    call as a JSON document.
-    """
+    """A format; `suffix` is that of its files (`.md`). `export` takes the conversation's archive, with past prompts if `prompts` is set;
+    or, with `of` "call", the request of the next model call as a JSON document."""
 
     suffix: str
     export: Callable[[Any], str]

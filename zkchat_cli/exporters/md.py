@@ -86,10 +86,7 @@ def _footnote(number: int, citations: Sequence[Citation], name: Callable[[str], 
 
 
 def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:
-    """The message's text with the marks of its citations as `[^n]`; adds these citations to `cited`.
-
-    A note that is cited by its name is a link already.
-    """
+    """The message's text with the marks of its citations as `[^n]`, but for names, which are links; adds the citations to `cited`."""
     known = group_by_number(message.citations)
     written: list[str] = []
     for piece, mark in marks.split_at_marks(message.content, marks.cited_marks(message.content, message.citations)):

@@ -106,8 +106,8 @@ class ImportedSession(BaseModel):
 
 
 def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], now: str) -> tuple[str, list[ConversationArchive]]:
-    """What a file is, and every conversation in it, in any Unicode encoding. Our own exports keep their ids and their vault; all others get new ids and
-    `vault`. `now` (ISO 8601) replaces missing times, and its zone is that of times without one. Raises UsageError."""
+    """What a file is, and every conversation in it, in any Unicode encoding. Our own exports keep their ids and their vault; all others get
+    new ids and `vault`. `now` (ISO 8601) replaces missing times, and its zone is that of times without one. Raises UsageError."""
     with paused_gc():
         try:
             document = json.loads(data)

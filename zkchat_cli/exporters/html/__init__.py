@@ -39,19 +39,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markdown_it import MarkdownIt
 
-PIECES = 1000
-"""Pieces of the page that are cleaned at once: all of a long page would keep Python's lock, and a window still, for 0.15 s."""
+PIECES = 1000  # of the page that are cleaned at once: all of a long page would keep Python's lock, and a window still, for 0.15 s
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Control characters, bidi overrides, lone surrogates, and what HTML forbids."""
 SCHEMES = ("http:", "https:", "mailto:", "obsidian:")
-HEADING_OFFSET = 2
-"""A message's headings are below the page's title and the message's own heading."""
+HEADING_OFFSET = 2  # a message's headings are below the page's title and the message's own heading
 _PLACEHOLDER_IN_URL = re.compile("%5B%EF%B7%90([0-9]+)%EF%B7%91%5D")
 _PLACEHOLDER_OR_TAG = re.compile("\\[\ufdd0(?P<number>[0-9]+)\ufdd1\\]|</?(?:a|code|pre)\\b[^>]*>")
-_NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")
-"""A placeholder is a number between these, which the page cannot contain otherwise."""
+_NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")  # a placeholder is a number between these, which the page cannot contain otherwise
 
-
+# how the page shows a citation's status, not by color alone: a sign, and what it means
 STATUSES: Mapping[CitationVerdict, tuple[str, str]] = {
     "cited": ("•", "cited without a quotation"),
     "verified": ("✓", "verified: the source contains the quoted words"),
@@ -59,7 +56,6 @@ STATUSES: Mapping[CitationVerdict, tuple[str, str]] = {
     "misquoted": ("✗", "misquoted: the source does not contain the quoted words"),
     "missing": ("?", f"missing: {base.NO_SOURCE}"),
 }
-"""How the page shows a citation's status, not by color alone: a sign, and what it means."""
 
 
 def export(archive: ConversationArchive) -> str:
@@ -73,22 +69,19 @@ def export(archive: ConversationArchive) -> str:
     style = _read_file("style.css")
     usage = sum_usage(message.usage for message in messages)
     about = "~" if usage.estimated else ""
-    page = (
-        _templates()
-        .get_template("template.html.j2")
-        .stream(
-            version=__version__,
-            style=Markup(style),
-            style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-            conversation=archive.conversation,
-            title=base.conversation_title(archive),
-            models=base.model_names(messages),
-            tokens=f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out" if usage.prompt_tokens else "",
-            turns=turns,
-            questions=[article for turn in turns for article in turn.articles if article.message.role == "user"],
-            compaction=compaction,
-            summary=compaction and render_markdown(compaction.summary or ""),
-        )
+    template = _templates().get_template("template.html.j2")
+    page = template.stream(
+        version=__version__,
+        style=Markup(style),
+        style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        conversation=archive.conversation,
+        title=base.conversation_title(archive),
+        models=base.model_names(messages),
+        tokens=f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out" if usage.prompt_tokens else "",
+        turns=turns,
+        questions=[article for turn in turns for article in turn.articles if article.message.role == "user"],
+        compaction=compaction,
+        summary=compaction and render_markdown(compaction.summary or ""),
     )
     page.enable_buffering(PIECES)
     return "".join(map(_replace_unsafe, page))
@@ -115,10 +108,8 @@ def _replace_unsafe(text: str) -> str:
 def _template_turn(
     messages: Sequence[ZkChatMessage], chunks: Mapping[int, ContentChunk], numbers: Iterator[int], prefix: str = ""
 ) -> SimpleNamespace:
-    """A turn as the template takes it: each message with its tool calls and their results; of an unexpected result only that.
-
-    `chunks`: the conversation's by number; `numbers`: for the messages; `prefix`: of these numbers in the ids of sources.
-    """
+    """A turn as the template takes it: each message with its tool calls and their results; of an unexpected result only that. `chunks`: the
+    conversation's by number; `numbers`: for the messages; `prefix`: of these numbers in the ids of sources."""
     results = base.tool_results(messages)
     called = {id(results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
     articles = []
@@ -197,8 +188,7 @@ def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = N
 
 def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     """An excerpt with the quoted words that it contains highlighted."""
-    parts = ""
-    at = 0
+    parts, at = "", 0
     for start, end in merge_ranges(each for quotation in quotes for each in quote_ranges(excerpt, quotation)):
         parts += f"{escape(excerpt[at:start])}<mark>{escape(excerpt[start:end])}</mark>"
         at = end
@@ -208,15 +198,12 @@ def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
 def render_markdown(
     source: str, marks: Sequence[CitationMark] = (), link: Callable[[CitationMark, str], Markup] = lambda _, text: Markup.escape(text)
 ) -> Markup:
-    """Markdown as HTML in which nothing can act: no raw HTML, no images, links only to addresses that a person would open.
-
-    Citation marks are replaced by placeholders before the Markdown is parsed and become links in its HTML, but not in code and in links.
-    """
+    """Markdown as HTML in which nothing can act: no raw HTML, no images, links only to addresses that a person would open. Citation marks
+    are replaced by placeholders before the Markdown is parsed and become links in its HTML, but not in code and in links."""
     parts = list(split_at_marks(source, marks))
     written = [(text, mark) for text, mark in parts if mark is not None]
     numbers = count()
     marked = "".join(_NONCHARACTERS.sub("\ufffd", text) if mark is None else f"[\ufdd0{next(numbers)}\ufdd1]" for text, mark in parts)
-
     depth = 0  # of code and links, where a mark stays text
 
     def with_links(found: re.Match[str]) -> str:
@@ -233,10 +220,8 @@ def render_markdown(
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
         elif token.type in ("th_open", "td_open"):
-            if alignment := str(token.attrs.pop("style", "")).removeprefix("text-align:"):
-                token.attrs["class"] = alignment  # the page's policy forbids style attributes
-        elif token.type == "fence":
-            token.info = ""
+            # the page's policy forbids style attributes
+            token.attrs = {"class": str(style).removeprefix("text-align:") for style in token.attrs.values()}
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrs = {"href": child.attrs["href"], "rel": "noopener noreferrer nofollow"}
