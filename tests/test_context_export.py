@@ -5,14 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Program, write_notes
-from factories import NOON, AppFixture, CountingIds, exchanges, message, report_of, resume
+from conftest import Program
+from factories import AppFixture, message, report_of, resume
 from model_calls import KEY
 from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai_text
-from summary_models import SummaryModel, numbered_exchanges, summary_reply
 
 from zkchat_cli.exporters import exporter
-from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Model, ModelConfig
 from zkchat_cli.models import ToolCall
@@ -58,24 +56,6 @@ def test_the_model_can_be_another_than_the_settings_one(zkchat: Program, script:
     zkchat("ask", "How are filters joined?")
     model = script({"text": "never asked"})
     assert zkchat("context", "export", "--format", "context", "--model", model).json["model"] == model
-
-
-@pytest.mark.parametrize("provider", [None, "anthropic"])
-def test_imported_again_it_has_only_messages_of_the_conversation(app: AppFixture, tmp_path: Path, provider: str | None) -> None:
-    app.max_context, config = 4000, tmp_path / "config"
-    write_notes(app.vault.root, {"ZKCHAT.md": "Always cite."})
-    write_notes(config, {"ZKCHAT.md": "I am Ana."})
-    session = resume(app, exchanges(*numbered_exchanges(16, 5)), model=SummaryModel([summary_reply()]), agents_folder=config / "agents")
-    session.compact()
-    if provider:
-        session = app.session(a_model(provider, "http://localhost:1"), session.conversation, agents_folder=config / "agents")
-    question = "Where is thing3? [[Filters]]"
-    request = session.request(question)
-    assert all(f"<{tag}>" in json.dumps(request) for tag in ("recalled-conversation", "conversation-summary", "user-memory"))
-    [archive] = read_conversations(json.dumps(request).encode(), vault="/notes", new_id=CountingIds("n"), now=NOON)[1]
-    said = [each.content for each in archive.messages]
-    assert said[-1] == question
-    assert said[:-1] == [each.content for each in session.history][-len(said) + 1 :]
 
 
 def test_the_slash_command_writes_it_too(app: AppFixture, tmp_path: Path) -> None:

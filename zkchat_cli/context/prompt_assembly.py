@@ -6,7 +6,6 @@ and what its tools have found so far.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -39,8 +38,6 @@ from zkchat_cli.models import (
     Retrieval,
     ZkChatMessage,
 )
-from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS
-from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import content_stems, detect_languages
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -65,15 +62,6 @@ def citing_reminder(number: int) -> str:
         f"{_REMINDER} After each statement, write the number of its excerpt in square brackets, "
         f"and quote word for word in “quotation marks”. For example: It takes “nine months” [{number}]."
     )
-
-
-_TAGS = f"{SUMMARY_TAG}|{RECALLED_TAG}|project-memory|agent-memory|user-memory|smart-memory|{FIXED_TAG}"
-_FENCED = lazy_pattern(rf"(?:<({_TAGS})\b[^<>\n]*>\n.*?\n</\1>\s*)+", re.DOTALL)
-
-
-def is_prompt_context(text: str) -> bool:
-    """Whether a message of a prompt is none of the conversation: instructions, memory, a summary, recalled passages or documents."""
-    return text.startswith((_SUBJECT, _REMINDER, NAMED_DOCUMENTS, FOUND_EXCERPTS)) or bool(_FENCED.fullmatch(text.strip()))
 
 
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))

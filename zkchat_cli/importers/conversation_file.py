@@ -1,5 +1,5 @@
-"""A file's bytes as conversations: our own lossless export, lists of messages, the request of a model call, zk-chat's
-`chat_sessions.json`, and the logs of coding agents, one JSON record on each line.
+"""A file's bytes as conversations: our own lossless export, lists of messages, zk-chat's `chat_sessions.json`, and the logs of coding
+agents, one JSON record on each line.
 
 Reading is pure: a file with one wrong entry is refused before anything is stored, and the error names the entry by its key path. Our own
 export is read strictly, because a field that is ignored would be lost. In other programs' messages unknown fields are ignored, and missing
@@ -18,7 +18,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
 from zkchat_cli.chat.turn import default_title
-from zkchat_cli.context.prompt_assembly import is_prompt_context
 from zkchat_cli.errors import UsageError, reason, value_problem
 from zkchat_cli.llm.base import parse_tool_call
 from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, ToolCall, ZkChatMessage
@@ -117,27 +116,12 @@ def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], no
             return "an export of zkchat", [_read_own_export(document)]
         zone = datetime.fromisoformat(now).tzinfo
         if isinstance(document, list) and document:
-            kind, sessions = "messages", [_session(document, zone)]
-        elif isinstance(document, dict) and isinstance(document.get("messages"), list):
-            kind, sessions = "a model call's request", [_session(document["messages"], zone)]
+            kind, sessions = "messages", [ImportedSession(messages=_validate(list[ImportedMessage], document, zone))]
         elif isinstance(document, dict) and any(isinstance(entry, dict) and "messages" in entry for entry in document.values()):
             kind, sessions = "chat sessions", [*_validate(dict[str, ImportedSession], document, zone).values()]
         else:
             raise UsageError("This JSON holds no conversation", _EXPECTED)
         return kind, [_archive(session, vault, new_id, now) for session in sessions]
-
-
-def _session(messages: list[Any], zone: tzinfo | None) -> ImportedSession:
-    """The messages of a list. Of a prompt's, what zkchat puts around the conversation is left out."""
-    kept = []
-    for message in messages:
-        content = message.get("content") if isinstance(message, dict) and message.get("role") in ("system", "user") else None
-        if isinstance(content, list):
-            content = [part for part in content if not any(map(is_prompt_context, _texts([part])))]
-            kept += [{**message, "content": content}] if content else []
-        elif not (isinstance(content, str) and is_prompt_context(content)):
-            kept.append(message)
-    return ImportedSession(messages=_validate(list[ImportedMessage], kept, zone))
 
 
 def _validate(type_: type[T], value: Any, zone: tzinfo | None = None) -> T:

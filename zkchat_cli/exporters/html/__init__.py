@@ -220,8 +220,8 @@ def render_markdown(
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
         elif token.type in ("th_open", "td_open"):
-            # the page's policy forbids style attributes
-            token.attrs = {"class": str(style).removeprefix("text-align:") for style in token.attrs.values()}
+            alignments = (str(style).removeprefix("text-align:") for style in token.attrs.values())
+            token.attrs = dict(zip(("class",), alignments, strict=False))  # the page's policy forbids style attributes
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrs = {"href": child.attrs["href"], "rel": "noopener noreferrer nofollow"}

@@ -82,8 +82,7 @@ class _IndexUpdate:
         self.chunk_terms, self.name_terms = Counter[str](), Counter[str]()
         """The changes in the numbers of chunks and names with each word. Those of a new index are counted at the end."""
         self.languages: set[str | None] = set()  # of new notes; a new index samples its chunks
-        self.changed_keys: set[str] = set()
-        """Keys of names that were added or removed: links with these keys may have other targets now."""
+        self.changed_keys: set[str] = set()  # keys of names that were added or removed: links with these keys may have other targets now
         self.changed_targets: set[str | None] = set()
         """Notes with a link that is new, deleted or resolved again, so that they may be found by other words."""
         self.pending_notes: set[int] = set()  # notes whose links must be resolved or whose names must be written to `note_words`

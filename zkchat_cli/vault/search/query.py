@@ -203,8 +203,7 @@ TAGS = 2.0
 ANCHORS = 2.0  # of the aliases of links to the note. More would only overfit queries made from those links.
 SATURATION = 1.2
 LENGTH = 0.75
-NOTE_LENGTH = 0.1
-"""The share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it."""
+NOTE_LENGTH = 0.1  # the share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it
 NAME_LENGTH = 0.5  # how much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins
 EXACT = 0.65  # the share of words as written in the score; the rest is of words in any form
 CHARACTER = 0.5  # the weight of single CJK characters beside bigrams: words of a question and of a note often share only one
