@@ -119,7 +119,7 @@ def undo_gives_each_earlier_prompt_back(workspace: AppFixture, kinds: list[str],
     prompts += [session.prompt() for keep in keeps if session.compact(keep=keep).mode != "none"]
     while True:
         assert session.prompt() == prompts.pop()
-        if session.undo_compaction() is None:
+        if session.stored_state().undo_compaction() is None:
             break
     assert prompts == []
 

@@ -135,7 +135,7 @@ def test_another_program_reads_what_each_call_was_sent(app: AppFixture) -> None:
     session = ask_questions(app, *LOOKS)
     session.compact()
     list(session.send("And the anvil of day 3?"))
-    session.undo_compaction()
+    session.stored_state().undo_compaction()
     list(session.send("And of day 4?"))
     prompts = json.loads(export(app.store, session.conversation.id))["prompts"]
     sent = sent_prompts(app.store, session.conversation.id)
@@ -151,7 +151,7 @@ def test_another_program_reads_what_each_call_was_sent(app: AppFixture) -> None:
 def test_other_formats_have_neither_prompts_nor_undone_summaries(app: AppFixture) -> None:
     session = ask_questions(app, *LOOKS[:3])
     session = compact_session(session, make_compaction("They looked.", session.history[-1].id))
-    session.undo_compaction()
+    session.stored_state().undo_compaction()
     archive = read(export(app.store, session.conversation.id))
     assert [compaction.undone for compaction in archive.compactions] == [True]
     assert "They looked." not in exporter("md").export(archive) + exporter("html").export(archive)

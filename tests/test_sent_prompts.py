@@ -139,7 +139,7 @@ def test_a_past_prompt_keeps_its_undone_summary(app: AppFixture) -> None:
     session = resume(app, exchanges(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=DeltaModel([reply("So.")]))
     session = compact_session(session, make_compaction("They counted to two.", session.history[3].id))
     report_of(session.send("And?"))
-    session.undo_compaction()
+    session.stored_state().undo_compaction()
     prompt = whole(session, 4, app)
     assert "They counted to two." in prompt.messages[1].content
     assert [(d.id, d.reason) for d in prompt.dropped] == [(m.id, "in the summary") for m in session.history[:4]]

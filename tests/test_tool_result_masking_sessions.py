@@ -48,7 +48,7 @@ def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(a
     list(session.send("And now?"))
     assert prompt(app.reopen(session)) == prompt(session)
     assert "left out" not in prompt(app.reopen(session, strategy="discard"))
-    undone = session.undo_compaction()
+    undone = session.stored_state().undo_compaction()
     assert undone is not None
     assert undone.mode == "masked"
     assert session.compaction is None

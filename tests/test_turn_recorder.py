@@ -65,7 +65,7 @@ def test_an_unstored_conversation_is_stored_later(app: AppFixture, store: Callab
     session = app.session(DeltaModel([reply("Yes.")]))
     fill_disk(app.store)
     report_of(session.send("word " * 20_000))
-    with pytest.raises(StoreError, match=r"^1 turn is lost \(conversation \S+\): The store .* full"):
+    with pytest.raises(StoreError, match=r"^1 turn of conversation \S+ cannot be stored: The store .* full"):
         session.flush()
     assert app.store.conversations() == [] or not stored_log(session)
     free_disk(app.store)

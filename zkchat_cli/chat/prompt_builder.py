@@ -19,7 +19,6 @@ from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, ContextUsage, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 
@@ -60,12 +59,14 @@ class PromptBuilder:
         self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True
     ) -> PromptInputs:
         """All values that a prompt is assembled from, under this compaction."""
+        memory, budget, counter = self.memory(runtime), runtime.budget.messages, runtime.counter
+        recent = [message for exchange in self._state.exchanges[-TURNS_FOR_FOLDERS:] for message in exchange]
         return PromptInputs(
             instructions=runtime.instructions,
             history=self.masked_turns(runtime, compaction),
             current=current,
-            memory=self.pinned_memory(runtime),
-            contextual_memory=self.contextual_memory(runtime, current),
+            memory=memory.fixed_items(budget, counter),
+            contextual_memory=memory.contextual_items(current, recent, budget, counter) if current else (),
             compaction=compaction,
             tool_descriptors=tuple(tool.descriptor for tool in runtime.tools) if offer_tools else (),
             retrieval=runtime.retrieval,
@@ -132,17 +133,6 @@ class PromptBuilder:
             memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
             self._memories = [*self._memories[-1:], (runtime.settings, runtime.agent, memory)]
             return memory
-
-    def pinned_memory(self, runtime: Runtime) -> tuple[MemoryItem, ...]:
-        """The memory files that go into every prompt, in their order."""
-        return self.memory(runtime).fixed_items(runtime.budget.messages, runtime.counter)
-
-    def contextual_memory(self, runtime: Runtime, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
-        """The memory that goes into the prompt with the messages of this turn alone."""
-        if not current:
-            return ()
-        recent = [message for exchange in self._state.exchanges[-TURNS_FOR_FOLDERS:] for message in exchange]
-        return self.memory(runtime).contextual_items(current, recent, runtime.budget.messages, runtime.counter)
 
     def forget_summaries(self) -> None:
         """Forget the cached lines about documents, after notes have changed."""

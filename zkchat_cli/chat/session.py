@@ -16,7 +16,7 @@ from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, TurnRecorder
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.context.compaction_policy import CompactionRequest
-from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
+from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
@@ -170,7 +170,7 @@ class ZkChatSession:
             yield from turn
 
     def flush(self) -> None:
-        """Store what could not be stored before, at the end of a chat. Raises StoreError that says how much is lost."""
+        """Store what could not be stored before, at the end of a conversation. Raises StoreError that says how much would be lost."""
         self._recorder.flush()
 
     def prompt(self, next_text: str | None = None) -> Prompt:
@@ -274,23 +274,11 @@ class ZkChatSession:
         conversation = whole.conversation.model_copy(update={"head_id": self._state.head})
         return whole.model_copy(update={"conversation": conversation, "messages": tuple(messages.values())})
 
-    def rename(self, title: str) -> None:
-        """Give the conversation a title. Raises StoreError."""
-        self._state.rename(title)
-
-    def prepare_to_leave(self) -> None:
-        """Store what could not be stored before. Raises StoreError when it would be lost."""
-        try:
-            self._recorder.store_pending()
-        except StoreError as e:
-            hint = f"{e.hint} Or export the conversation to another disk: /export json FILE".strip()
-            raise StoreError(f"the last turns are not stored yet and would be lost: {e.message}", hint) from e
-
     def open_conversation(self, prefix: str | None = None) -> "ZkChatSession":
         """A session on another conversation about these notes, by its id or the beginning of it; None: on a new one.
 
         Raises UsageError, and StoreError also when something of this conversation would be lost."""
-        self.prepare_to_leave()
+        self.flush()
         if prefix is None:
             return ZkChatSession(self.services, self.runtime)
         found = self.store.find(prefix, str(self.vault.root))
@@ -300,7 +288,7 @@ class ZkChatSession:
         return ZkChatSession(self.services, self.runtime, found)
 
     def stored_state(self) -> ConversationState:
-        """The state once the store has all of it, for undo, pins and branches. Raises StoreError."""
+        """The state once the store has all of it, for what changes it: undo, pins, branches, a title. Raises StoreError."""
         self._recorder.store_pending()
         return self._state
 
@@ -329,10 +317,6 @@ class ZkChatSession:
         runtime, timer = self._messages.with_retrieval(self.runtime), PhaseTimer(self.services.clock)
         return Compactor(self.services, self._state, self._prompts, runtime, request, timer).run()
 
-    def undo_compaction(self) -> Compaction | None:
-        """Undo the last compaction of this branch; None when there is none."""
-        return self.stored_state().undo_compaction()
-
     @property
     def memory(self) -> Memory:
         return self._prompts.memory(self.runtime)
@@ -341,7 +325,8 @@ class ZkChatSession:
         """All memory in the prompt for `text`, or without one in the prompt for the last question."""
         last = next((message for message in reversed(self.history) if message.role == "user"), None)
         runtime, current = self._next_message(text) if text else (self.runtime, () if last is None else (last,))
-        return (*self._prompts.pinned_memory(runtime), *self._prompts.contextual_memory(runtime, current))
+        inputs = self._prompts.inputs(runtime, current, None)
+        return (*inputs.memory, *inputs.contextual_memory)
 
     def apply_scan(self, report: IndexReport) -> None:
         """Take in the report of a scan, whoever started it."""

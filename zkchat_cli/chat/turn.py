@@ -28,6 +28,7 @@ from zkchat_cli.models import (
     sum_usage,
 )
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt
@@ -219,12 +220,12 @@ class TurnRecorder:
             self._pending_turns.pop(0)
 
     def flush(self) -> None:
-        """Store what is pending, at the end of a chat. Raises StoreError that says how much is lost."""
+        """Store what is pending, at the end of a conversation. Raises StoreError that says how much would be lost."""
         try:
             self.store_pending()
         except StoreError as e:
-            lost = f"{n} turns are" if (n := len(self._pending_turns)) > 1 else "1 turn is"
-            raise StoreError(f"{lost} lost (conversation {self._state.conversation.id}): {e.message}", e.hint) from e
+            lost = f"{plural(len(self._pending_turns), 'turn')} of conversation {self._state.conversation.id} cannot be stored"
+            raise StoreError(f"{lost}: {e.message}", e.hint) from e
 
     def _store_question(self, question: ZkChatMessage) -> str | None:
         """Returns the head before it; None if it has been stored."""

@@ -35,7 +35,7 @@ def compact(session: ZkChatSession, argument: str) -> CommandResult:
     The instructions say what the summary must contain. Nothing is deleted. `preview` only shows what it would do.
     """
     if argument == "undo":
-        undone = session.undo_compaction()
+        undone = session.stored_state().undo_compaction()
         return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
     word, _, rest = argument.partition(" ")
     preview = word == "preview"

@@ -211,7 +211,7 @@ def file_name(question: str, exists: Callable[[str], bool]) -> str:
 def rename(session: ZkChatSession, argument: str) -> str:
     """Rename this conversation."""
     title = " ".join(replace_surrogates(argument).split())
-    session.rename(title)
+    session.stored_state().rename(title)
     return f"Renamed to “{title}”."
 
 

@@ -36,8 +36,8 @@ def help_(_: ZkChatSession, argument: str) -> Lines:
 def quit_(session: ZkChatSession, _: str) -> CommandResult:
     """Leave the chat; the conversation stays stored.
 
-    While turns cannot be stored, it says so and stays; Ctrl-D leaves without them.
+    While turns cannot be stored, it says so and stays; /export saves them elsewhere, Ctrl-D leaves without them.
     """
     if session.store.persistent:
-        session.prepare_to_leave()
+        session.flush()
     return CommandResult(quit=True)

@@ -85,7 +85,7 @@ def ask(
                     session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error
-                    session.rename(default_title(typed))  # the question is a better title than the piped text before it
+                    session.stored_state().rename(default_title(typed))  # the question is a better title than the piped text before it
         finally:
             if show_context and session.last_prompt is not None:
                 from zkchat_cli.views.prompts import overview_lines  # 15 ms

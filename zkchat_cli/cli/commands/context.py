@@ -144,7 +144,7 @@ def compact(
         raise UsageError("--undo cannot be combined with another option", "zkchat context summary shows what --undo takes back.")
     with ctx.open_session(id_) as session:
         if undo:
-            if (undone := session.undo_compaction()) is None:
+            if (undone := session.stored_state().undo_compaction()) is None:
                 raise UsageError("there is no compaction to undo", "zkchat context summary shows the current one.")
             ctx.print_result(undone, "Undone: the prompt is what it was before.")
             return
