@@ -32,9 +32,7 @@ def test_a_new_conversation_has_nothing_to_undo_or_redo(app: AppFixture, line: s
     assert slash_error(line, app.session()).code == "usage"
 
 
-@pytest.mark.parametrize(
-    "line", ["/undo 0", "/undo x", "/undo -1", "/undo 1000000", "/redo ²", "/edit 7 x", "/edit x", "/branches 2", "/redo"]
-)
+@pytest.mark.parametrize("line", ["/undo 0", "/undo x", "/undo -1", "/redo ²", "/edit 7 x", "/edit x", "/branches 2", "/redo"])
 def test_an_invalid_number_is_refused(app: AppFixture, line: str) -> None:
     session = resume(app, exchanges(("What is one?", "1")))
     assert slash_error(line, session).code == "usage"

@@ -18,7 +18,6 @@ from zkchat_cli.text.truncate import truncate
 Part = Literal["question", "answer"]
 LAST = "last"
 _EXAMPLES = "Give a turn's number or `last`, and `question` or `answer` for only one of them: `3`, `last answer`."
-MOST_TURNS = 10_000
 
 
 class TurnPart(NamedTuple):
@@ -80,17 +79,6 @@ def _mark(state: ConversationState, parts: Sequence[TurnPart], *, pinned: bool) 
     return changed
 
 
-class BranchMove(NamedTuple):
-    """The messages that were undone or redone, and how many turns the branch has now."""
-
-    messages: tuple[ZkChatMessage, ...]
-    turns: int
-
-    @property
-    def questions(self) -> tuple[ZkChatMessage, ...]:
-        return tuple(message for message in self.messages if message.role == "user")
-
-
 class BranchSegment(NamedTuple):
     """Messages between two forks, or up to a leaf; the numbers of its first and last turn; how many forks are before it (`depth`)."""
 
@@ -110,13 +98,13 @@ class BranchSegment(NamedTuple):
 def parse_turn_count(text: str) -> int:
     """The number of turns in a command's argument; 1 when it is empty. Raises UsageError."""
     number = parse_number(text or "1")
-    if not number or number > MOST_TURNS:
+    if not number:
         raise UsageError(f"{text[:40]!r} is not a number of turns", "Give a number, or nothing for one turn.")
     return number
 
 
-def undo(state: ConversationState, turns: int = 1) -> BranchMove:
-    """Undo the last turns. Raises UsageError when there is none, and StoreError."""
+def undo(state: ConversationState, turns: int = 1) -> tuple[ZkChatMessage, ...]:
+    """Undo the last turns, and return their messages. Raises UsageError when there is none, and StoreError."""
     before = state.history
     if not before:
         raise UsageError("there is nothing to undo", "/redo goes forward again." if state.undo_stack else "Ask something first.")
@@ -125,24 +113,24 @@ def undo(state: ConversationState, turns: int = 1) -> BranchMove:
         at -= 1
         turns -= before[at].role == "user"
     state.undo_to(before[at - 1].id if at else None)
-    return BranchMove(before[at:], _count_turns(state))
+    return before[at:]
 
 
-def redo(state: ConversationState, times: int = 1) -> BranchMove:
-    """Redo what was undone last. Raises UsageError when nothing was undone in this session, and StoreError."""
+def redo(state: ConversationState, times: int = 1) -> tuple[ZkChatMessage, ...]:
+    """Redo what was undone last, and return its messages. Raises UsageError when nothing was undone in this session, and StoreError."""
     before = len(state.history)
     if not state.undo_stack:
         raise UsageError("there is nothing to redo", "/branches shows all messages of this conversation.")
     state.redo(times)
-    return BranchMove(state.history[before:], _count_turns(state))
+    return state.history[before:]
 
 
-def clear(state: ConversationState) -> BranchMove:
-    """Start with an empty context: the next message begins a new branch."""
-    before = state.history[:]
+def clear(state: ConversationState) -> tuple[ZkChatMessage, ...]:
+    """Start with an empty context: the next message begins a new branch. Returns the messages so far."""
+    before = state.history
     if before:
         state.undo_to(None)
-    return BranchMove(before, 0)
+    return before
 
 
 def switch_branch(state: ConversationState, text: str) -> BranchSegment:
@@ -181,7 +169,3 @@ def branch_segments(log: Iterable[ZkChatMessage], head: str | None) -> list[Bran
         segments.append(BranchSegment(tuple(run), numbers, depth, number, start.id in current, contains_head))
         pending += [(child, turns, depth + 1) for child in reversed(following)]
     return segments
-
-
-def _count_turns(state: ConversationState) -> int:
-    return sum(message.role == "user" for message in state.history)

@@ -2,7 +2,7 @@
 long one, which is never quoted whole.
 
 BM25 (Robertson & Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009) over the passages of all messages. A passage
-gets a share of its neighbours' scores, since a question and its answer use different words, and a little of the best score of its day.
+gets a share of its neighbours' scores, since a question and its answer use different words.
 The score of a passage that is nearer to the question than the average, by the cosine of their vectors, is raised in proportion.
 
 Words alone find .825 of LoCoMo's answers in 4,000 tokens, one evidence turn for .958 of the questions, all for .867; words and vectors of
@@ -21,7 +21,7 @@ from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import ENGLISH, QUESTION_WORDS, content_stems, detect_language, main_languages, stem
+from zkchat_cli.text.words import ENGLISH, content_stems, detect_language, main_languages
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:
@@ -36,13 +36,10 @@ ANSWER_SHARE = 0.3
 """Of the score of the passage before, if that ends with a question: an answer need not repeat its topic."""
 QUESTION_END = 60
 """Characters at the end of a passage in which the question mark may be: a caption or greeting may follow it."""
-SAME_DAY_SHARE = 0.03
-"""Of the best score of the day."""
 RELATED_WEIGHT = 0.3
 """Of words that begin like a word of the question ("adoption" for "adopt")."""
 PREFIX_LENGTH = 5
 """Letters that related words share."""
-QUESTION_WORD_WEIGHT = 0.3
 MIN_SHARE_OF_BEST = 0.1
 """Passages with a lower share are not worth their tokens."""
 MAX_QUERY_WORDS = 40
@@ -177,9 +174,6 @@ class RecallIndex:
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
         self._lengths = array("I")
         """Their numbers of words."""
-        self._date_numbers: dict[str, int] = {}
-        self._date_groups = array("I")
-        """The number of each passage's day."""
         self._ends_with_question = array("B")
         self._last_scores: tuple[str, NDArray[np.float64]] | None = None
         """All prompts of a turn ask the same question."""
@@ -220,7 +214,6 @@ class RecallIndex:
                     holders.append(len(self.passages))
                     counts.append(min(count, 255))
                 self._lengths.append(words.total())
-                self._date_groups.append(self._date_numbers.setdefault(passage.day, len(self._date_numbers)))
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
                 self.passages.append(passage)
 
@@ -235,8 +228,7 @@ class RecallIndex:
             del holders[end:], counts[end:]
         self._language_counts.subtract(filter(None, self._turn_languages[turns:]))
         del self._turn_ids[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
-        for values in (self._lengths, self._date_groups, self._ends_with_question):
-            del values[start:]
+        del self._lengths[start:], self._ends_with_question[start:]
 
     def search(self, question: str, before: int) -> Sequence[int]:
         """The relevant passages of the first `before` turns by their numbers, the best first."""
@@ -278,10 +270,6 @@ class RecallIndex:
         for distance, share in enumerate(NEIGHBOUR_SHARES, 1):
             together[distance:] += share * scores[:-distance]
             together[:-distance] += share * scores[distance:]
-        group = np.array(self._date_groups, np.intp)
-        best_of_day = np.zeros(len(self._date_numbers))
-        np.maximum.at(best_of_day, group, scores)
-        together += SAME_DAY_SHARE * best_of_day[group]
         return together
 
     def _query_words(self, question: str) -> dict[str, float]:
@@ -290,8 +278,7 @@ class RecallIndex:
         related = {
             other: RELATED_WEIGHT for word in words if len(word) >= PREFIX_LENGTH for other in self._by_prefix.get(word[:PREFIX_LENGTH], ())
         }
-        question_words = {stem(word, self._languages) for word in QUESTION_WORDS}
-        weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in question_words else 1.0 for word in words}}
+        weights = {**related, **dict.fromkeys(words, 1.0)}
         frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
         rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w], w))
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}

@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
@@ -15,7 +15,7 @@ from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.exporters import md
 from zkchat_cli.fileio import make_private_folder, write_new_file
 from zkchat_cli.markdown.blocks import code_blocks
-from zkchat_cli.models import ConversationOverview
+from zkchat_cli.models import ConversationOverview, ZkChatMessage
 from zkchat_cli.slash.base import (
     MAX_LISTED_CONVERSATIONS,
     CommandResult,
@@ -50,9 +50,10 @@ def undo(session: ZkChatSession, argument: str) -> str:
     undone.
     """
     undone = numbered_turns.undo(session.stored_state(), numbered_turns.parse_turn_count(argument))
-    first = opening((undone.questions or undone.messages)[0])
-    more = f" and {len(undone.questions) - 1} more" if len(undone.questions) > 1 else ""
-    end = f"The conversation now ends with turn {undone.turns}." if undone.turns else "The conversation is at its beginning."
+    questions, turns = _questions(undone), len(_questions(session.history))
+    first = opening((questions or undone)[0])
+    more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
+    end = f"The conversation now ends with turn {turns}." if turns else "The conversation is at its beginning."
     return f"Undone: “{first}”{more}. {end} /redo restores it."
 
 
@@ -63,8 +64,12 @@ def redo(session: ZkChatSession, argument: str) -> str:
     It works until the next message or the end of the chat; later, /branches goes back to it.
     """
     restored = numbered_turns.redo(session.stored_state(), numbered_turns.parse_turn_count(argument))
-    last = opening((restored.questions or restored.messages)[-1])
-    return f"Restored. The conversation now ends with turn {restored.turns}: “{last}”"
+    last = opening((_questions(restored) or restored)[-1])
+    return f"Restored. The conversation now ends with turn {len(_questions(session.history))}: “{last}”"
+
+
+def _questions(messages: Sequence[ZkChatMessage]) -> list[ZkChatMessage]:
+    return [message for message in messages if message.role == "user"]
 
 
 @slash_command()
@@ -139,9 +144,9 @@ def clear(session: ZkChatSession, _: str) -> str:
     Cleared messages can still be recalled and searched, and /redo or /branches restores them. /new starts another conversation.
     """
     cleared = numbered_turns.clear(session.stored_state())
-    if not cleared.messages:
+    if not cleared:
         return "The context is already empty."
-    return f"Context cleared: {plural(len(cleared.questions), 'turn')} no longer sent. The log stays; /redo restores the context."
+    return f"Context cleared: {plural(len(_questions(cleared)), 'turn')} no longer sent. The log stays; /redo restores the context."
 
 
 @slash_command("[N | code [N] | all]", lambda session: [CODE, ALL, *complete_questions(session)])

@@ -82,8 +82,6 @@ FILLERS = {
         funciona hablar hace hacer haces hago hecho idea lista manera mejor mostrar muestra necesito nota notas poder poner pongo posible
         pregunta quiero razon saber sirve significa tema tipo usar uso utilizar ver""",
 }
-QUESTION_WORDS = frozenset("kind type sort name mention describe say think tell many much thing".split())
-"""Words that say what the user wants to know, not what was said about it."""
 FUNCTION_CHARACTERS = frozenset(
     "的了吗呢吧啊么什怎哪这那是有没不在和就都还也要给被把跟与或及其之于对从向到为以而且但因所如果会能可我你他她它们个些谁几多少样点里上下"
     "时候再很太更最着过得地自己一"
