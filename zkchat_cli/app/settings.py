@@ -64,13 +64,10 @@ def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, ag
     if options.config_file is not None and not options.config_file.is_file():
         raise ConfigError(f"there is no settings file {options.config_file}", "--config names an existing TOML file.")
 
-    named = {
-        "vault.path": str(options.vault) if options.vault is not None else None,
-        "model": options.model,
-        "context.strategy": options.strategy,
-        "context.max_tokens": options.max_context,
-    }
-    flags = {**{key: value for key, value in named.items() if value is not None}, **options.overrides}
+    vault_path = str(options.vault) if options.vault is not None else None
+    keys = "vault.path", "model", "context.strategy", "context.max_tokens"
+    named = zip(keys, (vault_path, options.model, options.strategy, options.max_context), strict=True)
+    flags = {**{key: value for key, value in named if value is not None}, **options.overrides}
 
     def load(vault: Path | None) -> LoadedConfig:
         return replace(loader.load_config(flags, env, where, vault, agent.settings_layer if agent is not None else ()), cwd=cwd)

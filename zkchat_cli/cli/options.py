@@ -117,21 +117,6 @@ def _shell_safe(text: str) -> str:
     return " ".join(_UNSAFE.sub(" ", text.replace("'", "’")).split())
 
 
-VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
-_MODEL_HELP = "Model to use; `offline` needs no server."
-ModelOption = Annotated[
-    str | None, typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help=_MODEL_HELP, autocompletion=complete_models)
-]
-ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-StrategyOption = Annotated[
-    str | None, typer.Option("--strategy", metavar="S", help="What to send when the window is full: hybrid, summarize, discard.")
-]
-MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]
-AgentOption = Annotated[
-    str | None,
-    typer.Option("--agent", metavar="NAME", help="Agent to use, or none; `zkchat agent list` lists them.", autocompletion=complete_agents),
-]
 LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, max=1000, help="Number of results.")]
 _ids: dict[str, Any] = {"autocompletion": complete_conversations}
 ConversationArgument = Annotated[
@@ -147,14 +132,20 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --unsafe: app
 ConfirmOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 
+_agent_help = "Agent to use, or none; `zkchat agent list` lists them."
+_model_help = "Model to use; `offline` needs no server."
 SHARED: dict[str, Any] = {
-    "agent": AgentOption,
-    "strategy": StrategyOption,
-    "max_context": MaxContextOption,
-    "as_json": JsonOption,
-    "vault": VaultOption,
-    "model": ModelOption,
-    "config_file": ConfigOption,
+    "agent": Annotated[str | None, typer.Option("--agent", metavar="NAME", help=_agent_help, autocompletion=complete_agents)],
+    "strategy": Annotated[
+        str | None, typer.Option("--strategy", metavar="S", help="What to send when the window is full: hybrid, summarize, discard.")
+    ],
+    "max_context": Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")],
+    "as_json": Annotated[bool, typer.Option("--json", help="Print one JSON document.")],
+    "vault": Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")],
+    "model": Annotated[
+        str | None, typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help=_model_help, autocompletion=complete_models)
+    ],
+    "config_file": Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")],
 }
 SETTINGS = ("as_json", "config_file")
 NOTES = ("as_json", "vault", "config_file")  # options of commands that read notes or conversations

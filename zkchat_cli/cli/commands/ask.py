@@ -140,10 +140,8 @@ def _completed_report(last: "events.Event | None") -> "TurnReport":
     """The report of a completed turn. Raises the error of a failed one, with the partial answer in it."""
     from zkchat_cli import events
 
-    match last:
-        case events.TurnCompleted(report):
-            return report
-        case events.TurnFailed(error, _, partial):
-            error.partial = partial
-            raise error
-    raise ZkchatError("the turn ended without a result", "This is a bug in zkchat; please report it.")
+    if isinstance(last, events.TurnFailed):
+        last.error.partial = last.partial
+        raise last.error
+    assert isinstance(last, events.TurnCompleted)
+    return last.report
