@@ -118,19 +118,19 @@ def test_other_servers_get_the_key_in_both_headers(server: ModelServer) -> None:
 @pytest.mark.parametrize(
     ("model", "listed", "window"),
     [
-        ("claude-opus-5", {"max_input_tokens": 1_000_000}, Window(1_000_000, "the server's list of models")),
-        ("claude-opus-5", {"id": "claude-opus-5"}, MIN_WINDOW),
+        ("claude-opus-5", {"data": [{"id": "claude-opus-5", "max_input_tokens": 9_000}]}, Window(9_000, "the server's list of models")),
+        ("claude-opus-5", {"data": [{"id": "claude-opus-5"}]}, MIN_WINDOW),
         ("claude-opus-5", Reply([b"<html>"], 200), MIN_WINDOW),
         ("of-ones-own", Reply([b"{}"], 404), None),
     ],
 )
 def test_window_is_the_servers_or_the_minimum_of_claude(server: ModelServer, model: str, listed: Any, window: Window | None) -> None:
-    server.gets[f"/v1/models/{model}"] = listed
+    server.gets[ANTHROPIC.listing] = listed
     opened = open_model("anthropic", server.address, model)
     opened.prepare()
     opened.prepare()
     assert opened.window == window
-    assert server.everything == [f"GET /v1/models/{model}"]
+    assert server.everything == [f"GET {ANTHROPIC.listing}"]
 
 
 def test_models_of_the_server_are_listed(server: ModelServer) -> None:

@@ -97,9 +97,10 @@ class RemoteModel(Model):
     def __post_init__(self) -> None:
         self.name, self.exact = f"{self.provider}/{self.model}", False
 
-    @abstractmethod
     def find_window(self) -> Window | None:
         """The context window that the server, or a table, names. Raises ProviderError, and UNREADABLE for an answer of another form."""
+        found = self.find_listed(self.list_models())
+        return Window(found.window, "the server's list of models") if found is not None and found.window else None
 
     def read_window(self, _row: Mapping[str, Any]) -> object:
         """The window of a model in the server's list."""

@@ -1,8 +1,8 @@
 """An embedder that asks a server."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
@@ -20,13 +20,12 @@ processor takes minutes."""
 
 @dataclass(frozen=True, slots=True)
 class ServerEmbedder:
-    """A model on a server. `read_vectors` takes the vectors out of its answer."""
+    """A model on a server of Ollama's or OpenAI's kind."""
 
     id: str
     model: str
     server: Endpoint
     path: str
-    read_vectors: Callable[[Any], "ArrayLike"]
     batch: int = 32
 
     @property
@@ -41,7 +40,9 @@ class ServerEmbedder:
         seconds, retry = SECONDS[purpose]
         answer = self.server.fetch(self.path, {"model": self.model, "input": texts}, seconds=seconds, max_bytes=MAX_VECTORS, retry=retry)
         try:
-            return self.read_vectors(answer)
+            if "embeddings" in answer:
+                return answer["embeddings"]  # type: ignore[no-any-return]
+            return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
         except UNREADABLE as e:
             raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
 

@@ -12,7 +12,7 @@ def _open(config: EmbedderConfig) -> Embedder:
     model = config.model or DEFAULT_MODEL
     server = open_server(config.server)
     server.check += f" Get the model with `ollama pull {model}`."
-    return ServerEmbedder(f"ollama/{model}", model, server, "/api/embed", lambda answer: answer["embeddings"])
+    return ServerEmbedder(f"ollama/{model}", model, server, "/api/embed")
 
 
 EMBEDDER = _open

@@ -1,7 +1,5 @@
 """Vectors from OpenAI, or from a compatible server such as llama.cpp at OPENAI_BASE_URL or openai.base_url, with or without a key."""
 
-from typing import Any
-
 from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.providers.openai import OPENAI
@@ -14,11 +12,7 @@ DEFAULT_MODEL = "text-embedding-3-small"
 def _open(config: EmbedderConfig) -> Embedder:
     server = OPENAI.server(config.server, config.server.settings or OpenAISettings())
     model = config.model or DEFAULT_MODEL
-
-    def read_vectors(answer: Any) -> list[Any]:
-        return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
-
-    return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", read_vectors, batch=64)
+    return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", batch=64)
 
 
 EMBEDDER = _open

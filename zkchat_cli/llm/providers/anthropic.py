@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 from zkchat_cli.config.schema import AnthropicSettings
 from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, Options, Provider, Request, Window
@@ -126,10 +125,6 @@ class AnthropicModel(RemoteModel):
     plain_excerpts = False
     refusals = (SEARCH_RESULTS_REFUSAL,)
     settings: AnthropicSettings
-
-    def find_window(self) -> Window | None:
-        size = whole_number(self.server.fetch(f"/v1/models/{quote(self.model, safe='')}")["max_input_tokens"], least=1)
-        return Window(size, "the server's list of models") if size else None
 
     def full_body(self, request: Request) -> dict[str, Any]:
         window = self.window.tokens if self.window else None
