@@ -53,10 +53,9 @@ class CommandContext:
     @cached_property
     def screen(self) -> Screen:
         """The screen that the settings `terminal.…` describe, read without the others: the prompt is drawn before all are loaded."""
-        written = self.user_settings.get("terminal", {})
-        accessible, background = (
-            os.environ.get(f"ZKCHAT_TERMINAL__{key.upper()}") or str(written.get(key, "")) for key in ("accessible", "background")
-        )
+        written, env = self.user_settings.get("terminal", {}), os.environ
+        accessible = env.get("ZKCHAT_TERMINAL__ACCESSIBLE") or str(written.get("accessible", ""))
+        background = env.get("ZKCHAT_TERMINAL__BACKGROUND") or str(written.get("background", ""))
         return Screen.of(accessible=accessible.lower() in ("true", "1"), background=background)
 
     @cached_property

@@ -59,36 +59,30 @@ class LoadedConfig:
 
 
 def load_config(
-    flags: Mapping[str, object],
-    env: Mapping[str, str],
-    where: AppPaths,
-    vault: Path | None = None,
-    agent: Sequence[Entry] = (),
+    flags: Mapping[str, object], env: Mapping[str, str], where: AppPaths, vault: Path | None = None, agent: Sequence[Entry] = ()
 ) -> LoadedConfig:
     """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`; `agent` is what the
     agent in use sets. Raises ConfigError that names the origin, the key, the value and what would be valid.
     """
-    layers = [read_toml(where.config_file)]
+    entries = read_toml(where.config_file)
+    vault_file = ""
     if vault is not None and ("\0" in str(vault) or os.access(vault, os.X_OK)):  # else opening the vault will say what is wrong
-        layers.append(read_toml(vault / PROJECT_FILE))
-        for origin, key, _ in layers[-1]:
-            require_known_key(key, origin)
-            if key not in VAULT_KEYS:
-                hint = f"Remove it, and set it in your own file {where.config_file}: zkchat config set {key} …"
-                raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
-    variables: list[Entry] = []
+        vault_file = str(vault / PROJECT_FILE)
+        entries += read_toml(vault / PROJECT_FILE)
+    entries += agent
     for name, text in env.items():
         if name in ("ZKCHAT_VAULT", "ZKCHAT_MODEL") and text:  # an empty variable is one that is not set
-            variables.append((name, "vault.path" if name == "ZKCHAT_VAULT" else "model", text))
+            entries.append((name, "vault.path" if name == "ZKCHAT_VAULT" else "model", text))
         elif name.startswith("ZKCHAT_") and "__" in name:  # ZKCHAT_CONTEXT__MAX_TOKENS is context.max_tokens
-            variables.append((name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), text))
-    layers += [[*agent], variables, [(COMMAND_LINE, key, value) for key, value in flags.items()]]
+            entries.append((name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), text))
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for layer in layers:
-        for origin, key, value in layer:
-            require_known_key(key, origin)
-            merged[key], origins[key] = value, origin
+    for origin, key, value in (*entries, *((COMMAND_LINE, key, value) for key, value in flags.items())):
+        require_known_key(key, origin)
+        if origin == vault_file and key not in VAULT_KEYS:
+            hint = f"Remove it, and set it in your own file {where.config_file}: zkchat config set {key} …"
+            raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
+        merged[key], origins[key] = value, origin
     return LoadedConfig(validate(merged, origins, Config), origins, where, env)
 
 
@@ -148,7 +142,7 @@ def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> N
     without changing it.
     """
     import tomlkit  # 15 ms that only a change needs
-    import tomlkit.exceptions
+    from tomlkit.exceptions import TOMLKitError
 
     try:
         document: Any = tomlkit.parse(read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig") if file.exists() else template)
@@ -166,10 +160,8 @@ def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> N
         text = tomlkit.dumps(document)
         tomllib.loads(text)
         atomic_write(file, text, private=True)
-    except tomlkit.exceptions.TOMLKitError as e:
-        raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it in an editor first; nothing was changed.") from e
-    except (OSError, ValueError) as e:
-        raise ConfigError(f"{file} cannot be changed: {reason(e)}", "Nothing was changed.") from e
+    except (OSError, ValueError, TOMLKitError) as e:
+        raise ConfigError(f"{file} cannot be changed: {reason(e)}", "Nothing was changed. Correct it in an editor.") from e
 
 
 def require_known_key(key: str, origin: str, schema: type[Section] = Config, problem: str = "is not a setting") -> None:
@@ -202,11 +194,10 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         if key in merged:
             hint = _TABLE_HINT if key == USER_TABLE else f"Default: {as_toml(default_values(schema)[key])}"
             raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e
-        if key.startswith(f"{USER_TABLE}."):
-            raise ConfigError(f"{origins[USER_TABLE]}: {_short(key)}: {problem}", _TABLE_HINT) from e
-        culprits = [k for k in merged if k.startswith(key + ".")]
+        culprits = [k for k in merged if k.startswith(key + ".")] or [USER_TABLE]
         written = _short(", ".join(f"{k} = {merged[k]}" for k in culprits))
-        raise ConfigError(f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}", f"Set here: {written}") from e
+        hint = _TABLE_HINT if culprits == [USER_TABLE] else f"Set here: {written}"
+        raise ConfigError(f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {_short(key)}: {problem}", hint) from e
 
 
 def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str = "") -> ConfigError:

@@ -227,14 +227,14 @@ def export(session: ZkChatSession, argument: str) -> str:
     The default file is named after the conversation. It is in the current folder, or below zkchat's data folder if the current folder is in
     a vault. Existing files are never overwritten.
     """
-    format_, _, name = argument.partition(" ")
+    format_, name = (*argument.split(maxsplit=1), "", "")[:2]
     exporter = exporters.exporter(format_ or "md")
     folder = session.services.documents_folder or Path()  # a note in a vault that nobody asked for is found by search
     with suppress(FileNotFoundError):  # the current folder was deleted
         here = Path.cwd()
         if not any(each == session.vault.root or (each / ".obsidian").is_dir() for each in (here, *here.parents)):
             folder = Path()
-    file = Path(name.strip()) if name.strip() else folder / f"zkchat-{session.conversation.id}{exporter.suffix}"
+    file = Path(name) if name else folder / f"zkchat-{session.conversation.id}{exporter.suffix}"
     if exporter.of == "call":
         text = exporter.export(session.request())
     else:
@@ -247,7 +247,7 @@ def export(session: ZkChatSession, argument: str) -> str:
             messages.pop()
     try:
         file = file.expanduser()
-        if not name.strip() and file.is_absolute():
+        if not name and file.is_absolute():
             make_private_folder(file.parent)
         write_new_file(file, text)
     except FileExistsError as e:
