@@ -4,6 +4,7 @@ those before a mark in its paragraph, around it, or introduced by it."""
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from zkchat_cli.citations.marks import CitationMark
@@ -104,24 +105,15 @@ def _single_pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tupl
     """
     marks = [(m.start(), m[0]) for m in _SINGLE_MARK.finditer(text)]
     for opening, closings in _SINGLE.items():
-        open_: list[tuple[int, int]] = []  # where quotations begin, and perhaps end after an s; else 0
-        for at, mark in marks:
-            if mark != opening and mark not in closings:
-                continue
-            if open_ and (at - open_[0][0] > _LONGEST_SINGLE or bisect_right(blank, open_[0][0]) != bisect_right(blank, at)):
-                yield from (each for each in open_ if each[1])
-                open_.clear()
-            after_word, before_word = at > 0 and _is_letter(text[at - 1]), _is_letter(text[at + 1 : at + 2])
-            if open_ and mark in closings and not answer[at - 1].isspace() and not before_word:
-                if text[at - 1] not in "sS":
-                    yield open_.pop()[0], at
-                elif not open_[-1][1]:
-                    open_[-1] = (open_[-1][0], at)
-            elif mark == opening and not after_word and answer[at + 1 : at + 2].strip() and not _ELISION.match(text, at):
-                if open_ and open_[-1][1]:
-                    yield open_.pop()
-                open_.append((at, 0))
-        yield from (each for each in open_ if each[1])
+        opens = [at for at, mark in marks if mark == opening and not _is_letter(text[at - 1 : at]) and answer[at + 1 : at + 2].strip()]
+        opens = [at for at in opens if not _ELISION.match(text, at)]
+        closes = [at for at, mark in marks if mark in closings and answer[at - 1 : at].strip() and not _is_letter(text[at + 1 : at + 2])]
+        for at, following in pairwise([*opens, len(text)]):
+            border = next(iter(blank[bisect_right(blank, at) :][:1]), len(text))
+            last = min(following, border, at + _LONGEST_SINGLE)
+            inside = closes[bisect_right(closes, at) : bisect_right(closes, last)]
+            if inside:
+                yield at, next((close for close in inside if text[close - 1] not in "sS"), inside[0])
 
 
 def _is_letter(c: str) -> bool:
