@@ -12,7 +12,7 @@ from zkchat_cli.models import DocumentReference
 from zkchat_cli.references.chunk_format import format_tool_result
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.injection import describe_documents
-from zkchat_cli.references.mentions import ImportRoots, find_mentions, link_warning
+from zkchat_cli.references.mentions import ImportRoots, find_mentions
 from zkchat_cli.vault.vault import Vault
 
 
@@ -24,6 +24,11 @@ def vault(vault: Path) -> Path:
 def mentioned(text: str, notes: Vault) -> tuple[DocumentReference, ...]:
     mentions, _ = find_mentions(text, ImportRoots(notes, None), DocumentSummaryService(notes).summary)
     return tuple(mention.reference for mention in mentions)
+
+
+def warnings(text: str, notes: Vault) -> tuple[Notice, ...]:
+    [mention] = find_mentions(text, ImportRoots(notes, None), lambda _: None)[0]
+    return mention.warnings
 
 
 # from the user's words
@@ -46,7 +51,7 @@ def test_two_sections_of_a_document_are_two_references(notes: Vault) -> None:
 def test_an_ambiguous_link_selects_one_note_and_lists_the_others(notes: Vault) -> None:
     (reference,) = mentioned("[[Twin]]", notes)
     assert (reference.status, reference.relative_path, reference.candidates) == ("ambiguous", "A/Twin.md", ("B/Twin.md",))
-    assert link_warning(reference) == Notice("[[Twin]] matches several notes; using A/Twin.md", "others: B/Twin.md")
+    assert warnings("[[Twin]]", notes) == (Notice("[[Twin]] matches several notes; using A/Twin.md", "others: B/Twin.md"),)
 
 
 def test_links_in_code_and_markdown_links_are_no_mentions(notes: Vault) -> None:
@@ -60,9 +65,8 @@ def test_any_text_may_be_searched_for_links(notes: Vault, text: str) -> None:
     assert all(r.status == "broken" for r in mentioned(text, notes))
 
 
-def test_a_broken_link_without_similar_notes_warns() -> None:
-    broken = DocumentReference(wikilink="[[Zzz]]", reference_type="direct", status="broken")
-    assert link_warning(broken) == Notice("[[Zzz]] not found", "no note has a similar name")
+def test_a_broken_link_without_similar_notes_warns(notes: Vault) -> None:
+    assert warnings("[[Zzzzzzzz]]", notes) == (Notice("[[Zzzzzzzz]] not found", "no note has a similar name"),)
 
 
 def test_the_prompt_describes_documents_with_path_section_and_summary(notes: Vault) -> None:

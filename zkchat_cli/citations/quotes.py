@@ -1,4 +1,5 @@
-"""Quotations in notes: whether a note contains the quoted words, where, and whether its sentence is cut so that it says something else.
+"""Quotations in notes: whether a note contains the quoted words, where, and whether its sentence is cut so that it says something else:
+"safe to walk on" where the note says "not safe to walk on". In doubt a quotation counts as cut, because then the whole sentence is shown.
 
 A quotation that no note has gets the wording most like it: most of its words that say something, in the same order. A thousand quotations
 are compared with thousands of notes, so only the paragraphs with most of its telling words are compared with it word by word.
@@ -56,25 +57,6 @@ _CLAUSE = lazy_pattern(
     r"|\b(?:but|although|though|however|whereas|while|because|since|who|which|aber|sondern|weil|mais|pero)\b|[，、]"
 )
 _REASON_FIRST = lazy_pattern(r"\A\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?")
-
-
-def is_cut(before: str, after: str, omitted: Sequence[str], *, names_operators: bool) -> bool:
-    """Whether a quotation leaves out words of its sentence that negate or restrict it.
-
-    All texts are normalized: those of the note before and after the quotation in its paragraph, and those omitted at its ellipses. With
-    `names_operators`, "not" is the operator NOT.
-    """
-    if names_operators:
-        before, after = re.sub(r"\bnot\b", " ", before), re.sub(r"\bnot\b", " ", after)
-    if _changes_what_follows(before) or _changes_what_precedes(after):
-        return True
-    for gap in omitted:
-        pieces = _SENTENCE.split(gap)
-        if len(pieces) == 1 and (_NEGATED.search(gap) or _CONDITIONAL.search(gap) or _LIMITED.search(gap)):
-            return True
-        if len(pieces) > 1 and (_changes_what_precedes(pieces[0]) or _changes_what_follows(pieces[-1])):
-            return True
-    return False
 
 
 def _changes_what_follows(text: str) -> bool:
@@ -231,14 +213,25 @@ class QuotableChunk:
         return begin, self._blocks[following] if following < len(self._blocks) else len(self._lines)
 
     def _is_cut(self, text: NormalizedText, parts: Sequence[str], found: Sequence[int]) -> bool:
+        """Whether the quotation leaves out words of its sentence that negate or restrict it: before and after it in its paragraph, or at
+        its ellipses."""
         ends = [at + len(part) for at, part in zip(found, parts, strict=True)]
-        begin, after = self._block_range(text.line_at(found[0]), text.line_at(ends[-1] - 1))
-        limit = text.starts[after] if after < len(text.starts) else len(text.text)
+        begin, end = self._block_range(text.line_at(found[0]), text.line_at(ends[-1] - 1))
+        limit = text.starts[end] if end < len(text.starts) else len(text.text)
         ends = [end - (text.text[end - 1] in "!?！？。") for end in ends]  # what ends a sentence may be quoted
-        omitted = [text.text[end:at] for end, at in zip(ends, found[1:], strict=False)]
-        block = "\n".join(self._lines[begin:after])
-        operators = "NOT" in block and bool(_OPERATORS.search(block))
-        return is_cut(text.text[text.starts[begin] : found[0]], text.text[ends[-1] : limit], omitted, names_operators=operators)
+        before, after = text.text[text.starts[begin] : found[0]], text.text[ends[-1] : limit]
+        block = "\n".join(self._lines[begin:end])
+        if "NOT" in block and _OPERATORS.search(block):  # "not" is the operator
+            before, after = re.sub(r"\bnot\b", " ", before), re.sub(r"\bnot\b", " ", after)
+        if _changes_what_follows(before) or _changes_what_precedes(after):
+            return True
+        for gap in (text.text[end:at] for end, at in zip(ends, found[1:], strict=False)):
+            first, *others = _SENTENCE.split(gap)
+            if not others and (_NEGATED.search(gap) or _CONDITIONAL.search(gap) or _LIMITED.search(gap)):
+                return True
+            if others and (_changes_what_precedes(first) or _changes_what_follows(others[-1])):
+                return True
+        return False
 
 
 def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotation:

@@ -196,24 +196,17 @@ def find_mentions(
         else:
             unknown[each.written] = None
             continue
-        if (key := _document_or_section(mention.reference)) not in found:
-            reference = mention.reference.model_copy(update={"context_snippet": _words_around(text, position)})
-            found[key] = mention._replace(reference=reference)
+        reference = mention.reference
+        if (key := (reference.relative_path or reference.wikilink, reference.heading)) not in found:
+            begin = text.rfind("\n", 0, position) + 1  # of the line with the mention that begins or ends here
+            snippet = truncate_around(text[begin:].partition("\n")[0].strip(), position - begin, SNIPPET_LENGTH)
+            found[key] = mention._replace(reference=reference.model_copy(update={"context_snippet": snippet}))
     return tuple(found.values()), tuple(unknown)
 
 
-def _words_around(text: str, position: int) -> str:
-    """The line of the text with the mention that begins or ends there, shortened on both sides."""
-    begin = text.rfind("\n", 0, position) + 1
-    return truncate_around(text[begin:].partition("\n")[0].strip(), position - begin, SNIPPET_LENGTH)
-
-
-def _document_or_section(reference: DocumentReference) -> tuple[str, str | None]:
-    return reference.relative_path or reference.wikilink, reference.heading
-
-
-def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
-    return DocumentReference(
+def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> MentionedDocument:
+    """The named note or section; if the section does not exist, the whole note."""
+    reference = DocumentReference(
         wikilink=link.raw,
         relative_path=link.target,
         reference_type="direct",
@@ -222,12 +215,12 @@ def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
         heading=link.heading,
         candidates=tuple(note_name(path) for path in link.candidates) if link.status == "broken" else link.candidates,
     )
-
-
-def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> MentionedDocument:
-    """The named note or section; if the section does not exist, the whole note."""
-    reference = _reference(link, summary)
-    warnings = [warning] if (warning := link_warning(reference)) else []
+    warnings: list[Notice] = []
+    if link.status == "broken":
+        names = reference.candidate_links
+        warnings.append(Notice(f"{link.raw} not found", f"nearest: {names}" if names else "no note has a similar name"))
+    elif link.status == "ambiguous":
+        warnings.append(Notice(f"{link.raw} matches several notes; using {link.target}", f"others: {', '.join(link.candidates)}"))
     chunks: tuple[ContentChunk, ...] = ()
     if link.target is not None:
         lines: tuple[int, int | None] = (1, None)
@@ -256,14 +249,3 @@ def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary, *, co
     about = summary(file.relative_path) if file.is_note else None
     reference = DocumentReference(wikilink=wanted.written, relative_path=file.relative_path, reference_type="import", summary=about)
     return MentionedDocument(reference, file.chunks, readable=file.is_note)
-
-
-def link_warning(reference: DocumentReference) -> Notice | None:
-    """The problem with a link that is broken or ambiguous; None for others."""
-    if reference.status == "broken":
-        names = reference.candidate_links
-        return Notice(f"{reference.wikilink} not found", f"nearest: {names}" if names else "no note has a similar name")
-    if reference.status == "ambiguous":
-        others = ", ".join(reference.candidates)
-        return Notice(f"{reference.wikilink} matches several notes; using {reference.relative_path}", f"others: {others}")
-    return None
