@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import Calibration, DocumentReference, ZkChatMessage
+from zkchat_cli.models import Calibration, ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.summarization.sentence_scoring import score_sentences
 
@@ -156,14 +156,3 @@ def test_summaries_of_hostile_texts_fit_their_budget(text: str) -> None:
         made = summary(exchange, room=80)
         assert "anvil" in made
         assert COUNTER.count(made) <= 80
-
-
-def test_consulted_documents_are_listed_if_there_are_few() -> None:
-    def consulting(number: int) -> ZkChatMessage:
-        reference = DocumentReference(wikilink=f"[[A long title of a note {number}]]", relative_path="a.md", reference_type="search")
-        remembered = reference.model_copy(update={"wikilink": "[[ZKCHAT]]", "reference_type": "memory"})
-        return message("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(remembered, reference, reference))
-
-    history = [m for i in range(60) for m in (message("user", f"Where is bellows {i}?", f"u{i}"), consulting(i))]
-    assert "Documents consulted: [[A long title of a note 0]], [[A long title" in of(*history[:8], room=400)
-    assert "consulted" not in of(*history, room=400)

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
 from zkchat_cli.models import ContentChunk, ToolCall
-from zkchat_cli.references.chunk_format import (
+from zkchat_cli.references.manager import (
     CUT_MARK,
     FRAME_TOKENS,
     MAX_NUMBER,
+    ReferenceManager,
     chunk_tokens,
     format_tool_result,
     min_chunk_tokens,
     reduce_to_fit,
 )
-from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.tools.base import ToolOutput
 
 COUNT = COUNTER.count

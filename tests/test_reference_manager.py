@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.models import ContentChunk, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.references.chunk_format import MAX_NUMBER
-from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.manager import MAX_NUMBER, ReferenceManager
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 

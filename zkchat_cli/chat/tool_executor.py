@@ -21,8 +21,7 @@ from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
-from zkchat_cli.references.chunk_format import NO_ROOM, Count, format_tool_result, reduce_to_fit, share_evenly
-from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.manager import NO_ROOM, Count, ReferenceManager, format_tool_result, reduce_to_fit, share_evenly
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter

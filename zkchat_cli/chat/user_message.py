@@ -19,9 +19,8 @@ from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Model
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
-from zkchat_cli.references.chunk_format import chunk_tokens, rank_chunks, reduce_to_fit
 from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
-from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.manager import ReferenceManager, chunk_tokens, rank_chunks, reduce_to_fit
 from zkchat_cli.references.mentions import ImportRoots, find_mentions
 from zkchat_cli.summarization.sentence_scoring import find_learning_points
 from zkchat_cli.text.words import replace_surrogates

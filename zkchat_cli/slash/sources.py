@@ -12,9 +12,8 @@ from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
-from zkchat_cli.references.chunk_format import CUT_MARK
-from zkchat_cli.references.provenance import CitedInAnswer
-from zkchat_cli.references.related_notes import find_related
+from zkchat_cli.references.manager import CUT_MARK
+from zkchat_cli.references.provenance import CitedInAnswer, find_related
 from zkchat_cli.slash.base import CommandResult, Lines, NoteToOpen, find_question, last_answer, slash_command
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import format_arguments, truncate

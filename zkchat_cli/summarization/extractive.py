@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import FoldPlan
@@ -58,7 +58,6 @@ class SpeakerMessage(NamedTuple):
     date: str
     sentences: tuple[ScoredSentence, ...]
     is_fixed: bool
-    links: tuple[str, ...]
 
 
 class SummaryCandidate(NamedTuple):
@@ -99,16 +98,12 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
     messages = _speaker_messages(turn for turn in turns if not turn.failed)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     count = cache(counter.count)  # most pieces are counted several times: 3 ms of 25
-    consulted = dict.fromkeys(link for message in messages for link in message.links)
-    totals = accumulate(counter.count_raw(f" {link},") for link in consulted)  # one by one: a long conversation has thousands
-    is_short = consulted and all(counter.scale(total) <= budget // 4 for total in totals)
-    links = f"Documents consulted: {', '.join(consulted)}" if is_short else ""
     chosen: list[SummaryCandidate] = []
-    text, left = "", budget - counter.count(links) - 1
+    text, left = "", budget
     while left > _MAX_UNUSED * budget and (added := list(_next_that_fit(ranked, left, count))):
         chosen += added
-        left = budget - sum(map(count, map(str.rstrip, _summary_parts(chosen, messages, links))))
-    while chosen and (left := budget - counter.count(text := "".join(_summary_parts(chosen, messages, links)))) < 0:
+        left = budget - sum(map(count, map(str.rstrip, _summary_parts(chosen, messages))))
+    while chosen and (left := budget - counter.count(text := "".join(_summary_parts(chosen, messages)))) < 0:
         while chosen and left < 0:
             left += count(chosen.pop().sentence.text)
     quoted = dict.fromkeys(messages[number].turn_id for number in sorted(candidate.message for candidate in chosen))
@@ -126,9 +121,7 @@ def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
         sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
         speaker = prefix["name"] if prefix else message.role
         date = " ".join(message.timestamp[:10].split())
-        # without memory, which comes with every prompt
-        links = tuple(r.wikilink for r in message.references if r.relative_path and r.reference_type != "memory")
-        made.append(SpeakerMessage(turn.id, message.role, speaker, date, sentences, message.id in turn.fixed_ids, links))
+        made.append(SpeakerMessage(turn.id, message.role, speaker, date, sentences, message.id in turn.fixed_ids))
     return made
 
 
@@ -183,7 +176,7 @@ def _next_that_fit(ranked: Iterator[list[SummaryCandidate]], tokens: int, count:
                 return
 
 
-def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage], links: str) -> list[str]:
+def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage]) -> list[str]:
     """The sentences in the order of the conversation and what joins them: a new line gives date and speaker where they change."""
     parts: list[str] = []
     year = ""
@@ -203,7 +196,7 @@ def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[Speake
                 year = date[1] if date else ""
             parts += ("\n" if parts else ""), f"- {day}{message.speaker}: ", candidate.sentence.text
         before = candidate.message
-    return [*parts, "\n", links] if links else parts
+    return parts
 
 
 def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[SummaryCandidate]]:

@@ -145,7 +145,7 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.references import provenance, related_notes
+        from zkchat_cli.references import provenance
         from zkchat_cli.terminal.approval import ApprovalPrompt
         from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
 
@@ -185,7 +185,7 @@ class Repl:
             self.screen.print("  /retry asks again", "dim")
         elif settings.chat.show_related and last is not None and last.report.level in (None, "answer"):
             exchange = provenance.last_exchange(self.session.history)
-            links = [vault.link_to(path) for path in related_notes.offer_related(vault, exchange)] if exchange else []
+            links = [vault.link_to(path) for path in provenance.offer_related(vault, exchange)] if exchange else []
             lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]
             if line := next((line for line in lines if get_cwidth(line) <= terminal_columns()), None):  # as many as one line holds
                 self.screen.print(line, "dim")

@@ -22,7 +22,7 @@ from zkchat_cli.models import (
     group_by_number,
     worst_verdict,
 )
-from zkchat_cli.references.chunk_format import CUT_MARK
+from zkchat_cli.references.manager import CUT_MARK
 from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import truncate

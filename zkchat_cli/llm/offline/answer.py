@@ -22,7 +22,7 @@ from zkchat_cli.llm.offline.question import (
 from zkchat_cli.llm.offline.ranking import MAX_QUOTES, QuoteSource, RankedQuote, rank_passages, summarize_excerpts
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
-from zkchat_cli.references.chunk_format import NO_ROOM, parse_tool_result
+from zkchat_cli.references.manager import NO_ROOM, parse_tool_result
 
 MAX_DOCUMENTS = 3
 EXCERPTS = 10  # results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of 100 questions

@@ -174,8 +174,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     topic = ""
     if position > 0 and refers_to_earlier(text):  # to the last question, or the last one in a summary; small talk does not count
         before = messages[:position]
-        asked = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)]
-        asked += user_messages(before)
+        asked = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)] + user_messages(before)
         topic = next((each for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")
     topic = _remove_links(topic) if names else _LINK.sub(_document_name, topic)
     added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[:MAX_TOPIC_WORDS]

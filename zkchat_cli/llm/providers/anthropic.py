@@ -22,7 +22,7 @@ from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, t
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, bearer
 from zkchat_cli.models import PromptMessage, ThinkingBlocks
-from zkchat_cli.references.chunk_format import parse_tool_result
+from zkchat_cli.references.manager import parse_tool_result
 from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"
