@@ -207,8 +207,8 @@ class NoteAgent:
         self._sessions[session.conversation.id if id_ is None else id_] = session
         return session
 
-    def _send(self, session: ZkChatSession, update: Any) -> None:
-        self._ask(self._client.session_update(session_id=session.conversation.id, update=update))
+    def _send(self, update: Any) -> None:
+        self._ask(self._client.session_update(session_id=self._current.conversation.id, update=update))
 
     def _ask(self, question: Coroutine[Any, Any, R]) -> R:
         """What the editor answers; KeyboardInterrupt ends the wait, and is raised if the editor is gone."""
@@ -229,13 +229,13 @@ class NoteAgent:
             wanted = schema.ToolCallUpdate(tool_call_id="confirm", title=result.question.text)
             result = result.question.run() if self._permission(wanted, YES, NO) == YES else result
         if result.session is not None or result.quit or result.input_text or result.clipboard is not None:
-            self._send(session, answer_chunk("The editor has its own way to do that."))
+            self._send(answer_chunk("The editor has its own way to do that."))
             return "end_turn"
         opened = result.open_note.text if result.open_note is not None else ""
         if shown := "\n".join(filter(None, (result.text, plain_text(result.lines), opened))):
-            self._send(session, answer_chunk(code_block(shown)))
+            self._send(answer_chunk(code_block(shown)))
         if (new := session_modes(session).current_mode_id) != mode:
-            self._send(session, schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new))
+            self._send(schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new))
         return self._run_turn(session, result.turn) if result.turn is not None else "end_turn"
 
     def _run_turn(self, session: ZkChatSession, turn: Any) -> str:
@@ -245,31 +245,38 @@ class NoteAgent:
                 raise_if_stopped()
                 match event:
                     case events.TextDelta(text):
-                        self._send(session, answer_chunk(text))
+                        self._send(answer_chunk(text))
                     case events.ReasoningDelta(text):
-                        self._send(session, thought_chunk(text))
+                        self._send(thought_chunk(text))
                     case events.ToolCallStarted(call):
                         self._call = call
-                        self._send(session, tool_started(call))
+                        self._send(tool_started(call))
                     case events.ToolCallFinished(call, run, _):
-                        self._send(session, tool_progress(call.id, run.outcome, status="completed" if run.ok else "failed"))
+                        self._send(tool_progress(call.id, run.outcome, status="completed" if run.ok else "failed"))
                     case events.Notice(message, hint):
-                        self._send(session, thought_chunk(f"{on_one_line(message, hint)}\n"))
+                        self._send(thought_chunk(f"{on_one_line(message, hint)}\n"))
                     case events.TurnCompleted(report):
                         reason = {"length": "max_tokens", "content_filter": "refusal"}.get(report.finish_reason, reason)
                         for stored in [*split_into_exchanges(session.history)][-1]:
                             if stored.tool_call_id is not None and (found := locations(stored, session.vault.root)):
-                                self._send(session, tool_progress(stored.tool_call_id, locations=found))
+                                self._send(tool_progress(stored.tool_call_id, locations=found))
                         if sources := sources_text(report):
-                            self._send(session, answer_chunk(sources))
+                            self._send(answer_chunk(sources))
                         title = session.conversation.title
-                        self._send(session, schema.SessionInfoUpdate(session_update="session_info_update", title=title))
+                        self._send(schema.SessionInfoUpdate(session_update="session_info_update", title=title))
                     case events.TurnFailed(error, _, _):
                         raise error
         return reason
 
     def _approve_change(self, change: Change) -> Decision:
-        wanted = permission_for_change(self._call.id, change, self._current.vault.root)
+        """Ask about a proposed change with its diffs. As in the terminal, they hide no character."""
+        content: list[Any] = _tool_content(change.note)
+        for file in change.files:
+            before = None if file.path is None else reveal_invisible(file.before.decode("utf-8", "replace"))
+            path, after = str(self._current.vault.root / file.new_path), reveal_invisible(file.after.decode("utf-8", "replace"))
+            content.append(schema.FileEditToolCallContent(type="diff", path=path, old_text=before, new_text=after))
+        files = [schema.ToolCallLocation(path=each.path) for each in content if each.type == "diff"]
+        wanted = schema.ToolCallUpdate(tool_call_id=self._call.id, title=change.summary, kind="edit", content=content, locations=files)
         return ALLOWED if self._permission(wanted, YES, NO) == YES else DECLINED
 
     def _approve_call(self, call: ToolCall) -> Decision:
@@ -294,7 +301,7 @@ def text_block(text: str) -> schema.TextContentBlock:
     return schema.TextContentBlock(type="text", text=text)
 
 
-def _tool_content(text: str) -> list[schema.ContentToolCallContent]:
+def _tool_content(text: str) -> list[Any]:
     return [schema.ContentToolCallContent(type="content", content=text_block(text))] if text else []
 
 
@@ -355,21 +362,6 @@ def code_block(text: str) -> str:
     """Text as the terminal shows it. The fences are longer than any in the text, such as those of a message in `/show last`."""
     fence = "`" * max([3, *(1 + len(marks) for marks in re.findall("`+", text))])
     return f"{fence}\n{text}\n{fence}"
-
-
-def permission_for_change(call_id: str, change: Change, root: Path) -> schema.ToolCallUpdate:
-    """A proposed change with its diffs, to be accepted or declined. As in the terminal, they hide no character."""
-    diffs = [
-        schema.FileEditToolCallContent(
-            type="diff",
-            path=str(root / file.new_path),
-            old_text=None if file.path is None else reveal_invisible(file.before.decode("utf-8", "replace")),
-            new_text=reveal_invisible(file.after.decode("utf-8", "replace")),
-        )
-        for file in change.files
-    ]
-    content, files = [*_tool_content(change.note), *diffs], [schema.ToolCallLocation(path=diff.path) for diff in diffs]
-    return schema.ToolCallUpdate(tool_call_id=call_id, title=change.summary, kind="edit", content=content, locations=files)
 
 
 def session_modes(session: ZkChatSession) -> schema.SessionModeState:
