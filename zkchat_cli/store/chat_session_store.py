@@ -87,8 +87,7 @@ class ChatSessionStore:
 
     @classmethod
     def open_to_read(cls, file: Path) -> "ChatSessionStore":
-        """The same; of a store that cannot be written (full or read-only disk, another user's file) a copy in memory. Writing to the copy
-        raises StoreUnwritable."""
+        """The same; of a store that cannot be written a copy in memory, which cannot either."""
         try:
             return cls.open(file)
         except StoreUnwritable as e:
@@ -120,11 +119,7 @@ class ChatSessionStore:
         return self._connection.file is not None and self.write_error is None
 
     def delete(self, *conversation_ids: str) -> None:
-        """Delete conversations for good: neither the store's files nor the input history contain a word of them afterwards.
-
-        Facts stay, without their link to the conversation. Raises StoreError for an unknown id, before anything is deleted, and if words
-        remain in some file.
-        """
+        """Delete conversations for good: neither the store's files nor the input history have a word of them afterwards. Facts stay."""
         for conversation_id in conversation_ids:
             self.conversation(conversation_id)
         secure_delete.delete(self._connection, list(dict.fromkeys(conversation_ids)))
@@ -139,8 +134,7 @@ class ChatSessionStore:
         return self._db.total_changes, self.changes_of_others()
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
-        """Append one message and make it the head; returns the id of the head before it. If its parent is a question that is still pending,
-        that becomes unfinished: the process that should answer it was killed, or is slower than its user."""
+        """Append one message and make it the head; returns the head before. A parent that is still pending was given up by its process."""
         with self._writing("store a message"):
             head = conversations.read(self._db, conversation_id).head_id
             unfinished = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
@@ -161,10 +155,7 @@ class ChatSessionStore:
         calibrations: Mapping[str, Calibration] = {},
         facts_used: Sequence[str] = (),
     ) -> None:
-        """End a turn in one transaction: the stored question's new status and figures, the new messages, and the last of them as head.
-
-        `title` is used only if the conversation has none. `sent` are the prompts of the turn's model calls.
-        """
+        """End a turn in one transaction: the question's status and figures, the new messages, and a title if there is none."""
         with self._writing("store a turn"):
             conversations.update_message(self._db, conversation_id, user, with_status=True)
             for message in answer:
@@ -219,8 +210,7 @@ class ChatSessionStore:
             return rows.to_messages(self._db.execute(f"{_MESSAGE} NOT INDEXED WHERE conversation_id = ? ORDER BY seq", (known.id,)))
 
     def archive(self, conversation_id: str, *, prompts: bool = False) -> ConversationArchive:
-        """The conversation as one value, from one moment: its messages and the compactions in force. With `prompts` it is all that is
-        stored: also what the model was sent, and the compactions that were taken back."""
+        """The messages and the compactions in force, of one moment. With `prompts` also those taken back, and what the model was sent."""
         with self._reading("read a conversation"), transaction(self._db, "DEFERRED"), rows.paused_gc():
             log, conversation = self.log(conversation_id), self.conversation(conversation_id)
             made = conversations.read_compactions(self._db, conversation.id, undone=prompts)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
@@ -33,12 +33,6 @@ _FIND_HEADS = """
         (SELECT message.id FROM message WHERE conversation_id = conversation.id ORDER BY seq DESC LIMIT 1)))"""
 
 
-class RowCounts(NamedTuple):
-    conversations: int = 0
-    messages: int = 0
-    facts: int = 0
-
-
 def check_store(file: Path) -> None:
     """Read everything that is stored. Raises StoreDamaged if some of it is not what was written, StoreError for other problems."""
     with translate_errors(file, "be read in full"), closing(connect(file)) as db:
@@ -57,7 +51,7 @@ def check_store(file: Path) -> None:
             raise ValueError(", ".join(f"damaged {name}: {number}" for name, number in damaged.items() if number))
 
 
-def repair_store(file: Path, date: str) -> tuple[Path, RowCounts, RowCounts] | None:
+def repair_store(file: Path, date: str) -> tuple[Path, Counter[str], Counter[str]] | None:
     """Replace a damaged store by one with everything that can be read; None if it is not damaged.
 
     Gives the damaged file under its new name, what was saved, and what is known to be lost, of which some messages may be saved. Raises
@@ -73,7 +67,7 @@ def repair_store(file: Path, date: str) -> tuple[Path, RowCounts, RowCounts] | N
         try:
             with closing(connect(new)) as target, transaction(target):
                 saved, lost = _save_rows(file, target)
-            if not saved.conversations and not saved.facts:
+            if not saved["conversations"] and not saved["facts"]:
                 raise StoreError(f"{describe_store(file)} has nothing that can be read", "Nothing was changed. Put a backup in its place.")
             names = (file.with_name(f"{file.name}.damaged-{date}{f'-{n}' if n else ''}") for n in range(1000))
             kept = next(name for name in names if not name.exists())
@@ -104,12 +98,10 @@ def _locked(file: Path) -> Iterator[None]:
         yield
 
 
-def _save_rows(file: Path, target: sqlite3.Connection) -> tuple[RowCounts, RowCounts]:
-    """Fill a new store with what can be read; gives what was saved and what was lost.
-
-    Past prompts of a conversation are saved only if all can be read, summaries only of messages that are there.
-    """
-    saved, lost, stored = Counter[str](), Counter[str](), 0
+def _save_rows(file: Path, target: sqlite3.Connection) -> tuple[Counter[str], Counter[str]]:
+    """Fill a new store with what can be read; past prompts of a conversation only if all can. Gives what was saved and what was lost."""
+    saved, lost = (Counter(conversations=0, messages=0, facts=0) for _ in range(2))
+    stored = 0
     [parent_trigger] = target.execute("SELECT sql FROM sqlite_schema WHERE name = 'message_parent'").fetchone()
     target.execute("DROP TRIGGER message_parent")  # a parent may be lost
     with _damaged_copy(file, target) as damaged:
@@ -143,7 +135,7 @@ def _save_rows(file: Path, target: sqlite3.Connection) -> tuple[RowCounts, RowCo
     target.execute(_FIND_HEADS)
     target.execute(parent_trigger)
     lost["messages"] = max(lost["messages"], stored)
-    return RowCounts(**saved), RowCounts(**lost)
+    return saved, lost
 
 
 def _insert(db: sqlite3.Connection, table: str, row: dict[str, Any]) -> bool:

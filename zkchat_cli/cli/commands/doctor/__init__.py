@@ -56,7 +56,7 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
         ctx.screen.warn(f"the store {file} is not damaged; nothing was changed")
         return None
     kept, saved_rows, lost_rows = done
-    saved, lost = (", ".join(plural(n, k.removesuffix("s")) for k, n in rows._asdict().items()) for rows in (saved_rows, lost_rows))
+    saved, lost = (", ".join(plural(n, k.removesuffix("s")) for k, n in rows.items()) for rows in (saved_rows, lost_rows))
     ctx.screen.warn(f"the store was damaged: saved {saved}; known to be lost: {lost}")
     ctx.screen.warn(f"the damaged file is kept as {kept}")
-    return {"kept": str(kept), "saved": saved_rows._asdict(), "lost": lost_rows._asdict()}
+    return {"kept": str(kept), "saved": saved_rows, "lost": lost_rows}
