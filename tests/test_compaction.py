@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.context.compaction_policy import plan_fold
+from zkchat_cli.context.budget import plan_fold
 from zkchat_cli.summarization.extractive import MAX_SUMMARY_SHARE, extract_summary, summarize
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]

@@ -6,7 +6,6 @@ import pytest
 from factories import chunk, exchanges, make_compaction, message, prompt_of
 
 from zkchat_cli import tools
-from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall
 from zkchat_cli.terminal.screen import Screen
@@ -183,7 +182,7 @@ def test_a_compaction_is_described(done: Compaction, text: str) -> None:
 
 
 def test_the_active_compaction_is_described() -> None:
-    covers = SummaryCoverage(3, 6, "2025-05-02", "2025-05-04")
+    covers = {"turns": 3, "messages": 6, "first_date": "2025-05-02", "last_date": "2025-05-04"}
     summary = "3 turns (6 messages), 2025-05-02 to 2025-05-04, summarized in 2 tokens (extractive)"
     assert describe_active_compaction(compaction(), covers) == f"{summary}:"
     masked = compaction(summary=None, masked=("r", "s"))

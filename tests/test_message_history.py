@@ -4,7 +4,7 @@ from factories import COUNTER, message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.context.compaction_policy import mask_messages
+from zkchat_cli.context.budget import mask_messages
 from zkchat_cli.context.turns import make_turns
 from zkchat_cli.models import ToolCall
 

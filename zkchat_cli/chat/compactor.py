@@ -1,6 +1,6 @@
 """Makes a conversation smaller by the cheapest step that suffices, and stores the resulting compaction.
 
-    mask        old tool results and documents lose their middles             (context/compaction_policy.py)
+    mask        old tool results and documents lose their middles             (context/budget.py)
     full        the model folds the oldest turns into its rolling summary     (SummaryWriter)
     simple      if that fails: one request with short instructions and half as much text
     extractive  if that fails or no model can: sentences, word for word       (summarization/extractive.py)
@@ -22,9 +22,19 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer
-from zkchat_cli.context import compaction_policy as policy
-from zkchat_cli.context.budget import LIMIT_SHARE, history_budget, remaining_message_budget, turn_budget_after_compaction
-from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan, find_maskable
+from zkchat_cli.context.budget import (
+    LIMIT_SHARE,
+    MASKED_HISTORY_SHARE,
+    USUAL_SUMMARY_SHARE,
+    CompactionRequest,
+    FoldPlan,
+    find_maskable,
+    first_kept_turn,
+    history_budget,
+    plan_fold,
+    remaining_message_budget,
+    turn_budget_after_compaction,
+)
 from zkchat_cli.context.prompt_assembly import PromptInputs
 from zkchat_cli.context.turns import SUMMARY_TAG, Turn, TurnHistory, fence, make_prompt_message
 from zkchat_cli.errors import PromptTooLarge
@@ -175,7 +185,7 @@ class Compactor:
         recent = history.turns[self._count_covered(history) :]
         last = max(0, len(recent) - 1)
         keep = self.runtime.settings.context.recent_messages_to_keep if request.keep is None else request.keep
-        borders = [min(policy.first_kept_turn(recent, keep), last)]
+        borders = [min(first_kept_turn(recent, keep), last)]
         if request.reason:
             borders.append(last)
             newest = sum(turn.foldable_tokens for turn in recent[last:])
@@ -198,7 +208,7 @@ class Compactor:
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
         history = compaction.tokens_after - self._fixed_cost.total_tokens
-        return history <= policy.MASKED_HISTORY_SHARE * remaining_message_budget(self._fixed_cost, self.runtime.budget)
+        return history <= MASKED_HISTORY_SHARE * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
     # folding
 
@@ -206,13 +216,13 @@ class Compactor:
         history = self.prompts.masked_turns(self.runtime, masking or self._previous)
         turns, covered = history.turns, self._count_covered(history)
         if self.request.keep is not None:
-            return policy.plan_fold(turns, covered, self.request.keep)
+            return plan_fold(turns, covered, self.request.keep)
         cost, budget = self._fixed_cost, self.runtime.budget
         fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.failed)
         other = self.runtime.largest_summary + fixed
         room = turn_budget_after_compaction(cost, budget, other)
         recent = self.runtime.settings.context.recent_messages_to_keep
-        return policy.plan_fold(turns, covered, recent, budget=room, largest=history_budget(cost, budget) - other)
+        return plan_fold(turns, covered, recent, budget=room, largest=history_budget(cost, budget) - other)
 
     def _fold(self, fold: FoldPlan, masking: Compaction | None) -> Generator[events.Event, None, Compaction]:
         """The compaction with the first summary that makes the prompt smaller, or else the masking alone."""
@@ -313,7 +323,7 @@ class SummaryWriter:
         self, fold: FoldPlan, earlier: str | None, replaced: int, mode: CompactionMode
     ) -> Generator[events.Event, None, tuple[ModelSummary, tuple[PromptMessage, ...]]]:
         """The result of a request, and its messages."""
-        usual = self._limit if self._request.target is not None else int(policy.USUAL_SUMMARY_SHARE * self._runtime.budget.messages)
+        usual = self._limit if self._request.target is not None else int(USUAL_SUMMARY_SHARE * self._runtime.budget.messages)
         size = min(self._limit, max(SMALLEST_SUMMARY, min(LARGEST_SUMMARY, usual)))
         request = prompt.SummaryRequest(size, earlier, self._request.instructions, simple=mode == "simple")
         overhead = sum(message.tokens for message in prompt.build_summary_request("", request, self._counter))

@@ -13,7 +13,7 @@ from zkchat_cli.chat.message_vectors import MessageVectors
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config
-from zkchat_cli.context.compaction_policy import mask_messages
+from zkchat_cli.context.budget import mask_messages
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_uncompacted_tokens
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.turns import TurnHistory

@@ -15,7 +15,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, TurnRecorder
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, parse_agent_mention
 from zkchat_cli.config import loader
-from zkchat_cli.context.compaction_policy import CompactionRequest
+from zkchat_cli.context.budget import CompactionRequest
 from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory

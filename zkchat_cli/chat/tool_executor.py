@@ -15,8 +15,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import TurnInProgress
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.compaction_policy import mask_result
+from zkchat_cli.context.budget import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
@@ -24,7 +23,7 @@ from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
 from zkchat_cli.references.manager import NO_ROOM, Count, ReferenceManager, format_tool_result, reduce_to_fit, share_evenly
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 from zkchat_cli.vault.edit.transaction import UNASKED_CALL, Decision, mark_memory_file
 from zkchat_cli.vault.vault import Vault

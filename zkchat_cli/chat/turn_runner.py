@@ -19,7 +19,7 @@ from zkchat_cli.chat.tool_executor import MIN_TOOL_TOKENS, ToolCallRunner
 from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, TurnRecorder, stored_message
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
-from zkchat_cli.context.compaction_policy import CompactionRequest
+from zkchat_cli.context.budget import CompactionRequest
 from zkchat_cli.context.prompt_assembly import advise_on_size
 from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind, StoreError, VaultError, ZkchatError
 from zkchat_cli.llm.base import Window

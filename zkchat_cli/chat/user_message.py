@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget
+from zkchat_cli.context.budget import history_budget
 from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Model
@@ -24,7 +24,7 @@ from zkchat_cli.references.manager import ReferenceManager, chunk_tokens, rank_c
 from zkchat_cli.references.mentions import ImportRoots, find_mentions
 from zkchat_cli.summarization.sentence_scoring import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.tokens.counter import estimate_tokens
+from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, estimate_tokens
 from zkchat_cli.tools.base import Tool
 
 if TYPE_CHECKING:

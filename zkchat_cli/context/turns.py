@@ -15,11 +15,10 @@ from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.models import Compaction, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 
 MAX_CLASSIFIED = 2000
 """Characters; a longer message is a text to work on."""

@@ -6,7 +6,7 @@ from functools import partial
 from zkchat_cli.chat import numbered_turns
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history, strategies
-from zkchat_cli.context.compaction_policy import CompactionRequest
+from zkchat_cli.context.budget import CompactionRequest
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.models import sum_usage
 from zkchat_cli.slash.base import CommandResult, Lines, complete_questions, complete_turns, find_question, opening, slash_command

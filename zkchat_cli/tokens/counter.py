@@ -70,6 +70,8 @@ _REPLACEMENTS = {"Lu": "A", "Lt": "A", "Ll": "a", "Lm": "ª", "Lo": "ª", "M": "
 CALLS = 10  # a factor of a calibration sinks to the mean of about this many measurements
 MIN_TEXT = 100  # tokens of text that show how a model counts: with fewer, what its template adds would matter too much
 MIN_FACTOR, MAX_FACTOR = 0.5, 5.0  # a factor beyond these is taken for a mistake
+MESSAGE_OVERHEAD = 4
+"""Tokens of each message's role and delimiters (OpenAI's cookbook counts 3 to 4)."""
 
 
 class Encoder(Protocol):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from zkchat_cli.context.compaction_policy import is_masked
+from zkchat_cli.context.budget import is_masked
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.numbers import plural

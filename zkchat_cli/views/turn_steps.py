@@ -3,9 +3,9 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.models import Compaction, ToolCall, ToolRun
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
@@ -97,10 +97,11 @@ def _results_text(number: int) -> str:
     return f"{number} old tool results and documents" if number != 1 else "1 old tool result or document"
 
 
-def describe_active_compaction(compaction: Compaction, coverage: SummaryCoverage) -> str:
+def describe_active_compaction(compaction: Compaction, coverage: Mapping[str, Any]) -> str:
     shortened = f"{_results_text(len(compaction.masked))} shortened" if compaction.masked else ""
     if not compaction.summary:
         return f"No summary; {shortened}."
-    covered = f"{plural(coverage.turns, 'turn')} ({plural(coverage.messages, 'message')}), {coverage.first_date} to {coverage.last_date}"
+    covered = f"{plural(coverage['turns'], 'turn')} ({plural(coverage['messages'], 'message')})"
+    covered += f", {coverage['first_date']} to {coverage['last_date']}"
     summarized = f"{covered}, summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
     return f"{'; '.join(filter(None, (summarized, shortened)))}:"

@@ -97,7 +97,7 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
 @command(COMMAND, *options.NOTES)
 def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """The summary that replaces older turns, if there is one."""
-    from zkchat_cli.context.compaction_policy import summary_coverage
+    from zkchat_cli.context.budget import summary_coverage
     from zkchat_cli.views.turn_steps import describe_active_compaction
 
     with ctx.open_session(id_) as session:
@@ -105,7 +105,7 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
         covers = summary_coverage(compaction, session.stored_state().turns(session.runtime.counter)) if compaction else None
     documents, text = [], ""
     if compaction is not None and covers is not None:
-        documents = [{**compaction.model_dump(mode="json"), "covers": covers._asdict()}]
+        documents = [{**compaction.model_dump(mode="json"), "covers": covers}]
         text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
     ctx.print_result(documents, text, "No summary: all turns are sent verbatim.")
 
