@@ -60,14 +60,6 @@ def test_memory_that_is_off_says_how_to_switch_it_on(app: AppFixture) -> None:
 # in a shell
 
 
-def test_a_search_finds_memory_files_too(zkchat: Program) -> None:
-    write_notes(zkchat.vault, {"ZKCHAT.md": "We garden in zone 7."})
-    [result] = zkchat("memory", "search", "garden zones", "--json").json
-    assert (result["key"], result["kind"], result["relative_path"]) == ("ZKCHAT.md", "file", "ZKCHAT.md")
-    assert zkchat("memory", "search", "zeppelin").err == "No memory matches.\n"
-    assert zkchat("memory", "search", " ", "--json").json == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

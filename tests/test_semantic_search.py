@@ -23,7 +23,6 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import SemanticStatus
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, PAUSE_SECONDS, RETRY_SECONDS, SemanticSearch
 from zkchat_cli.vault.search.vector_math import SignTable, pack_signs
 from zkchat_cli.vault.search.vector_store import PAGE_SIZE, VectorStore
@@ -145,7 +144,7 @@ def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
     memory = Memory(notes.vault, store, Config(), lambda: "2026-01-01T00:00:00+00:00", about=lambda _path: None)
     memory.remember("My car is blue.")
     memory.remember("I like rain.")
-    [found] = memory.search("automobile", 10_000, TokenCounter())
+    [found] = memory.rank("automobile", compute=True)
     assert (found.content, found.reason) == ("My car is blue.", "means something similar")
     assert memory.rank("automobile", compute=True) == (found,)
     store.close()

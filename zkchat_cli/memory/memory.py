@@ -171,23 +171,14 @@ class Memory:
         except (VaultError, OSError):
             return False
 
-    def rank(self, text: str, *, compute: bool = False) -> tuple[StoredMemory, ...]:
-        """The shared facts, the agent's own and cited notes that share a word with the text or mean something similar, best first. Items
-        without vectors are compared by meaning only if they may be computed (`compute`)."""
+    def rank(self, text: str, *, compute: bool = False, all_agents: bool = False) -> tuple[StoredMemory, ...]:
+        """The shared facts, the agent's own (or those of all agents) and cited notes that share a word with the text or mean something
+        similar, best first. Items without vectors are compared by meaning only if they may be computed (`compute`)."""
         owners = (None, self._agent.name if self._agent is not None else None)
-        facts = (recall_fact(fact) for fact in self.facts() if fact.agent in owners)
-        return self._rank(text, (*facts, *self._often_cited()), compute=compute)
-
-    def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[StoredMemory, ...]:
-        """`rank` for the user: with the facts of all agents, and the memory files in the vault's root."""
-        items = self.project_items(budget, counter)
-        files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
-        return self._rank(text, (*map(recall_fact, self.facts()), *self._often_cited(), *files), compute=True)
-
-    def _rank(self, text: str, every: Sequence[StoredMemory], *, compute: bool) -> tuple[StoredMemory, ...]:
+        facts = {fact.key: recall_fact(fact) for fact in self.facts() if all_agents or fact.agent in owners}
+        every = (*facts.values(), *self._often_cited())
         if not every or not terms(text):
             return ()
-        facts = {item.key: item for item in every if item.kind == "fact"}
         packed: Mapping[str, bytes] = {}
         if facts and self._semantic is not None:
             with self._semantic.failures_reported():

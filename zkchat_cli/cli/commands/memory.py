@@ -80,12 +80,11 @@ def import_(
 
 @command(COMMAND, *options.NOTES)
 def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
-    """Search facts, often cited notes and memory files; best first."""
+    """Search facts and often cited notes; best first."""
     from zkchat_cli.views.stored_items import memory_search_lines
 
     with ctx.open_app() as app:
-        session = app.session()
-        ranked = session.memory.search(text, session.runtime.budget.messages, session.runtime.counter)
+        ranked = app.session().memory.rank(text, compute=True, all_agents=True)
     ctx.print_result([_ranked_document(each) for each in ranked], memory_search_lines(ranked), NO_MATCH)
 
 
