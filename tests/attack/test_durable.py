@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -380,8 +381,7 @@ def test_a_disk_that_changes_bytes_and_no_times_is_noticed_within_a_day(vault: P
         beside.read_text().replace(str(before.st_mtime_ns), str(after.st_mtime_ns)).replace(str(before.st_ctime_ns), str(after.st_ctime_ns))
     )
     assert sqlite.is_intact(notes.index_file)
-    yesterday = after.st_mtime - sqlite.DAY
-    os.utime(beside, (yesterday, yesterday))
+    beside.write_text(beside.read_text().replace(str(date.today()), "2020-01-01"))
     assert not sqlite.is_intact(notes.index_file)
 
 

@@ -9,9 +9,9 @@ for 10,000 notes. It finds lost pages, and it is done before a checksum is writt
 
 import hashlib
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import date
 from io import FileIO
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from zkchat_cli.fileio import atomic_write, can_lock, create_database, lock_time
 
 BUSY_SECONDS = 10.0
 SUFFIX = ".checksum"
-DAY = 86_400
 _LONGEST_CHECKSUM = 200
 _CHECK_DISK = "Check the disk and its permissions, or set ZKCHAT_HOME."
 
@@ -120,12 +119,12 @@ def is_intact(file: Path) -> bool:
                 return _is_sound(connection)
         noted = read_beginning(checksum, _LONGEST_CHECKSUM)
         state, _, digest = noted.decode().rpartition(" ")
-        if state == _file_state(file) and time.time() - checksum.stat().st_mtime < DAY:
+        if state == _file_state(file):
             return True
         with open_regular(file) as reader:
             is_same = digest == _digest(reader)
         if is_same:
-            forget_checksum(file)  # it is written again with the new time
+            forget_checksum(file)  # it is written again with the new state
         return is_same or read_beginning(checksum, _LONGEST_CHECKSUM) != noted  # another process has deleted it meanwhile, to write
     except (OSError, ValueError, sqlite3.Error):
         return True
@@ -145,7 +144,7 @@ def _checksum_file(file: Path) -> Path:
 
 def _file_state(file: Path) -> str:
     found = file.stat()
-    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {date.today()}"
 
 
 def _digest(reader: FileIO) -> str:

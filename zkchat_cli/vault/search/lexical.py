@@ -31,7 +31,7 @@ from zkchat_cli.vault.search.semantic import SemanticMatch
 MOST_RANKED = 8_000  # rows that FTS5 ranks for a query, at 0.8 µs each
 MOST_NAMES_RANKED = 4_000
 POOL_SIZE = 80
-NAMED_NOTES = 20  # that are candidates by their names: all matching chunks of the first `WHOLE_NAMED_NOTES`, the first chunk of the others
+NAMED_NOTES = 20  # that are candidates by their names: chunks of the first `WHOLE_NAMED_NOTES`, the first chunk of the others
 WHOLE_NAMED_NOTES = 8
 CHUNKS_OF_NAMED = 8
 BOOSTING_NOTES = 10
@@ -54,9 +54,6 @@ FIRST_BY_WORDS = 40
 """Chunks that are worth computing their vectors before they are answered from. In a vault without any, on 90 natural questions, that finds
 .69 instead of .58 of the notes in the first five; of 20 chunks .61, of 80 .70."""
 LEAST_COSINE = 0.15  # of a chunk that has no word of the query: a question that the notes say nothing about finds nothing
-
-_NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH :without)"
-"""Excludes notes whose names match. If the scoring did that, such notes could fill the whole pool."""
 
 
 def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:
@@ -157,7 +154,8 @@ class _Search:
     def run(self) -> dict[int, float]:
         if not self.query.terms:
             # the first chunk without excluded words of each of the newest notes that the filters allow
-            wanted = f"id NOT IN (SELECT rowid FROM words WHERE words MATCH :without) AND note_id{_NOT_NAMED}"
+            wanted = """id NOT IN (SELECT rowid FROM words WHERE words MATCH :without)
+                        AND note_id NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH :without)"""
             dated = "(SELECT MAX(last) FROM dates WHERE dates.note_id = chunks.note_id) DESC, " if self.query.period else ""
             sql = f"""SELECT MIN(id) AS first FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
                       WHERE {wanted if self.excluded else ":without = ''"} GROUP BY note_id ORDER BY {dated}first DESC LIMIT :limit"""
@@ -166,7 +164,7 @@ class _Search:
         found = self._scores([*self._text_candidates(), *self._name_candidates()])
         boosts = self._boosts(found)
         known = {row.note_id for row in self.rows.values()}
-        found |= self._scores([id_ for note in boosts if note not in known for id_ in self._matching_chunks(note)])
+        found |= self._scores([id_ for note in boosts if note not in known for id_ in self._first_chunks(note)])
         boosted = {id_: score + boosts.get(self.rows[id_].note_id, 0.0) for id_, score in found.items()}
         return dict(sorted(boosted.items(), key=lambda pair: (-pair[1], -pair[0])))
 
@@ -201,21 +199,10 @@ class _Search:
         expressions = [" OR ".join(fts_phrase(phrase) for phrase in self.query.phrases)]
         expressions += [fts_any(rare, self.known)] if rare else [fts_all(known, self.known), fts_any(known, self.known)]
         notes = self._collect("note_words", expressions, NAMED_NOTES)
-        whole = [id_ for note in notes[:WHOLE_NAMED_NOTES] for id_ in self._matching_chunks(note)]
-        return whole + [id_ for note in notes[WHOLE_NAMED_NOTES:] for id_ in self._chunk_ids(note)[:1]]
+        return [id_ for n, note in enumerate(notes) for id_ in self._first_chunks(note, CHUNKS_OF_NAMED if n < WHOLE_NAMED_NOTES else 1)]
 
-    def _chunk_ids(self, note: int) -> list[int]:
-        return [id_ for (id_,) in self.index.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note)]
-
-    def _matching_chunks(self, note: int) -> list[int]:
-        """The note's chunks with a word of the query, or else its first chunk."""
-        ids = self._chunk_ids(note)
-        if len(ids) <= CHUNKS_OF_NAMED:
-            return ids
-        rare_first = sorted(self.query.terms, key=lambda t: self.corpus.frequency[t])
-        sql = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
-        found = self.index.rows(sql, fts_any(rare_first[:CHUNKS_OF_NAMED], self.known), ids[0], ids[-1], CHUNKS_OF_NAMED)
-        return [id_ for (id_,) in found] or ids[:1]
+    def _first_chunks(self, note: int, limit: int = CHUNKS_OF_NAMED) -> list[int]:
+        return [id_ for (id_,) in self.index.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id LIMIT ?", note, limit)]
 
     def _count(self, table: str, expression: str, most: int | None = None) -> int:
         limit = "" if most is None else f" LIMIT {most}"
@@ -239,11 +226,10 @@ class _Search:
         conditions = f"{table} MATCH :wanted"
         if self.excluded:
             expression = f"({expression}) NOT ({self.excluded})"
-            conditions += f" AND {note}{_NOT_NAMED}" if table == "words" else ""
         if self.is_filtered:
             conditions += f" AND {note} IN (SELECT value FROM temp.allowed)"
         sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT :limit"
-        return [id_ for (id_,) in self.index.rows(sql, without=self.excluded, wanted=expression, limit=limit)]
+        return [id_ for (id_,) in self.index.rows(sql, wanted=expression, limit=limit)]
 
     def _boosts(self, scores: dict[int, float]) -> dict[int, float]:
         """The boosts of the notes that the best chunks of the best notes link to, by the lead of their hits over a later one."""
