@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from unicodedata import category
 
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import ZkchatError
 from zkchat_cli.fileio import read_file
 
 if TYPE_CHECKING:  # pydantic, which `zkchat tokens --help` must not load
@@ -80,9 +80,7 @@ class Encoder(Protocol):
 
 @cache
 def open_encoder(encoding: str) -> Encoder:
-    """An encoding from the shipped files, with a table if it has one. Raises UsageError for one that is not shipped."""
-    if encoding not in ENCODINGS:
-        raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
+    """An encoding from the shipped files, with a table if it has one."""
     return TableEncoder(encoding) if (VOCABULARY / f"{encoding}.table").is_file() else load_vocabulary(encoding)
 
 
@@ -178,8 +176,7 @@ class _ReplacementTable(dict[int, str]):
     """Characters and what replaces them, for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
-        char = chr(code)
-        kind = category(char)
+        char, kind = chr(code), category(chr(code))
         kept = code < 128 or char == "ſ"  # which ends a contraction, like an s
         self[code] = found = char if kept else "\t" if char == "\x85" else _REPLACEMENTS.get(kind) or _REPLACEMENTS.get(kind[0], "!")
         return found
