@@ -74,7 +74,7 @@ class McpServers:
                     raise_if_stopped()
                 if not connection.settled.is_set():
                     connection.problems.append("it has not answered yet; its tools are missing")
-        return tuple(tool for connection in self._connections.values() for tool in connection.tools)
+        return tuple(tool for connection in self._connections.values() for tool in connection.status.tools)
 
     def take_notices(self) -> list[tuple[str, str]]:
         """What went wrong since the last time: message and hint."""
@@ -86,8 +86,7 @@ class McpServers:
 
     def status(self) -> tuple[ExternalServer, ...]:
         """Every server with its state and its tools."""
-        addresses = {name: c.server.url or " ".join((c.server.command, *c.server.args)) for name, c in self._connections.items()}
-        return tuple(ExternalServer(name, addresses[name], c.state, c.problem, c.tools) for name, c in self._connections.items())
+        return tuple(connection.status for connection in self._connections.values())
 
     def is_allowed(self, tool: str) -> bool:
         """Whether the user wants no question about this tool."""
@@ -114,13 +113,11 @@ class McpServers:
 
 
 class _Connection:
-    """One server. Its session lives on the servers' thread; `tools` and `problem` are read from others."""
+    """One server. Its session lives on the servers' thread; `status` and `problems` are read from others."""
 
     def __init__(self, name: str, server: McpServer, call_seconds: float) -> None:
         self.server, self.always = server, server.always
-        self.state = "off"
-        self.problem = ""
-        self.tools: tuple[Tool, ...] = ()
+        self.status = ExternalServer(name, server.url or " ".join((server.command, *server.args)), "off")
         self.settled = threading.Event()  # set when the server is ready or has failed
         self.problems: list[str] = []  # what the user has not been told yet
         self.task: Future[None] | None = None
@@ -129,13 +126,13 @@ class _Connection:
 
     def start(self, portal: "BlockingPortal") -> None:
         if self.task is None or (self.task.done() and self._starts < MAX_STARTS):
-            self.state, self._starts = "starting", self._starts + 1
+            self.status, self._starts = self.status._replace(state="starting"), self._starts + 1
             self._portal = portal
             self.task = portal.start_task_soon(self._serve)
 
     def _fail(self, problem: str) -> None:
-        self.state, self.problem, self.tools = "failed", truncate(" ".join(sanitize(problem).split()), MAX_PROBLEM), ()
-        self.problems.append(self.problem)
+        self.problems.append(truncate(" ".join(sanitize(problem).split()), MAX_PROBLEM))
+        self.status = self.status._replace(state="failed", problem=self.problems[-1], tools=())
 
     async def _serve(self) -> None:
         """Connect, list the tools, and stay until the server ends. No error of a server leaves this method."""
@@ -159,8 +156,7 @@ class _Connection:
                     cursor = page.next_cursor
                     if cursor is None:
                         break
-                self.tools = self._read_tools(described)
-                self.state = "ready"
+                self.status = self.status._replace(state="ready", tools=self._read_tools(described))
                 self.settled.set()
                 await ended.wait()
             self._fail(f"the program has ended. {_last_line(errors)}".strip())
@@ -200,7 +196,7 @@ class _Connection:
         """The text of a result, and a note about parts that are not text. Raises ToolArgumentError with a sentence for the model."""
         client = self._client
         if client is None:
-            raise ToolArgumentError(f"{name} cannot be called: {self.problem or 'its server is not ready'}. Answer without it")
+            raise ToolArgumentError(f"{name} cannot be called: {self.status.problem or 'its server is not ready'}. Answer without it")
         future = self._portal.start_task_soon(client.call_tool, remote_name, dict(arguments))
         try:
             result = wait_for(future, self._call_seconds + 5)
@@ -212,16 +208,13 @@ class _Connection:
             raise ToolArgumentError(f"{name} failed: {truncate(sanitize(_first_cause(e)), MAX_PROBLEM)}") from e
         finally:
             future.cancel()  # a stop ends the call
-        texts, others = [], 0
+        texts = []
         for block in result.content:
-            if block.type == "text":
-                texts.append(block.text)
-            elif block.type == "resource" and hasattr(block.resource, "text"):
-                texts.append(block.resource.text)
-            elif block.type == "resource_link":
+            if block.type == "resource_link":
                 texts.append(f"{block.name}: {block.uri}")
-            else:
-                others += 1
+            elif (text := getattr(getattr(block, "resource", block), "text", None)) is not None:  # of a text or an embedded file
+                texts.append(text)
+        others = len(result.content) - len(texts)
         if not texts and result.structured_content is not None:
             texts = [json.dumps(result.structured_content, ensure_ascii=False)]
         text = "\n".join(texts)
