@@ -29,7 +29,7 @@ def test_in_a_pipe_the_first_failure_decides_the_exit_code(zkchat: Program, scri
     model = script({"text": "", "error": "auth"}, {"text": "Two"})
     done = zkchat("chat", "--model", model, stdin="first\n/nonsense\nsecond\n")
     assert done.exit_status == 4
-    assert "rejects the key" in done.err and "unknown command /nonsense" in done.err
+    assert "the call failed (auth)" in done.err and "unknown command /nonsense" in done.err
     assert "Two" in done.out
 
 
