@@ -82,10 +82,7 @@ def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
 
     "Due today" is about a subject: a date of the present counts only if hardly a word is left, a figure only in a short question.
     """
-    found: list[Period] = []
-    words: list[str] = []
-    rest: list[str] = []
-    at = 0
+    found: list[tuple[Period, re.Match[str]]] = []
     subject = _DATE.sub(" ", text[:MAX_TEXT])
     has_subject = not is_all_stopwords(subject)
     is_long = len(terms(subject)) > MAX_BESIDE_BARE
@@ -94,19 +91,18 @@ def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
         is_present = period is not None and period.first <= today <= period.last < date.max
         is_bare = not match["before"] and bool(match["iso"] or match["month"] or re.search(r"\d", match[0]))
         if period and not (has_subject and is_present) and not (is_long and is_bare):
-            found.append(period)
-            words.append(match[0])
-            rest.append(text[at : match.start()])
-            at = match.end()
+            found.append((period, match))
     if not found:
         return None
-    is_open = any(p.first == date.min or p.last == date.max for p in found)  # "since Monday until today": each limits the other
-    whole = reduce(Period.intersect, found) if is_open else Period(min(found).first, max(p.last for p in found))
-    return whole, " ".join(words), " ".join("".join([*rest, text[at:]]).split())
+    periods, rest = [period for period, _ in found], text
+    for _, match in reversed(found):
+        rest = rest[: match.start()] + rest[match.end() :]
+    is_open = any(p.first == date.min or p.last == date.max for p in periods)  # "since Monday until today": each limits the other
+    whole = reduce(Period.intersect, periods) if is_open else Period(min(periods).first, max(p.last for p in periods))
+    return whole, " ".join(match[0] for _, match in found), " ".join(rest.split())
 
 
-MAX_BESIDE_BARE = 5
-"""Words of a text that is a question about a date; in a longer one, a date without "on" or "in" is one of its words."""
+MAX_BESIDE_BARE = 5  # words of a question about a date; in a longer text, a date without "on" or "in" is one of its words
 _SAYS_NOTHING = frozenset(
     """happen happened happening write wrote written note notes noted make made learn learned on gemacht getan geschrieben notiert gelernt
     passiert los gab geschehen new changed change neu neues geandert fait note nouveau hice hicimos nuevo""".split()

@@ -103,22 +103,18 @@ def stopwords(language: str) -> frozenset[str]:
 
 
 @cache
-def _languages_by_stopword() -> dict[str, list[str]]:
-    return languages_by_word({language: stopwords(language) for language in FREQUENT_WORDS})
-
-
-def languages_by_word(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
-    """The languages that have each word, in their order."""
+def _languages_by_word(*, frequent: bool) -> dict[str, list[str]]:
+    """The languages that have each word among its stopwords, or only the `frequent` ones, in their order."""
     languages: dict[str, list[str]] = {}
-    for language, its_words in words.items():
-        for word in its_words:
+    for language, written in FREQUENT_WORDS.items():
+        for word in written.split() if frequent else stopwords(language):
             languages.setdefault(word, []).append(language)
     return languages
 
 
 def language_of(words: Sequence[str]) -> str:
     """The language of a text by its folded words: English unless more stopwords of another one tell otherwise."""
-    by_word = _languages_by_stopword()
+    by_word = _languages_by_word(frequent=False)
     found = [languages for word in words[:_COUNTED] if (languages := by_word.get(word.partition("'")[0] if "'" in word else word))]
     if len(found) < 2:
         return ENGLISH
@@ -131,7 +127,7 @@ def language_of(words: Sequence[str]) -> str:
 
 def is_stopword(word: str) -> bool:
     """Whether a folded word is a stopword of any language, or two ("qu'ai")."""
-    known = _languages_by_stopword()
+    known = _languages_by_word(frequent=False)
     return word in known or all(part in known for part in word.split("'"))
 
 
@@ -309,14 +305,9 @@ def content_stems(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> list[st
     return [stem(term, languages) for term in content_terms(text)]
 
 
-@cache
-def _languages_by_frequent_word() -> dict[str, list[str]]:
-    return languages_by_word({language: words.split() for language, words in FREQUENT_WORDS.items()})
-
-
 def detect_language(text: str) -> str | None:
     """The language with the most frequent words in `text`; None if it has too few of any."""
-    by_word = _languages_by_frequent_word()
+    by_word = _languages_by_word(frequent=True)
     counts = Counter(language for word in fold(text).split() if word in by_word for language in by_word[word])
     best = max(LANGUAGES, key=lambda language: counts[language])
     return best if counts[best] >= MIN_WORDS else None

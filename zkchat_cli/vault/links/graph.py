@@ -44,13 +44,11 @@ class LinkPath(NamedTuple):
 
 
 class LinkRelation(NamedTuple):
-    """A note related to another: linked from it, linking to it, or with `common` neighbours, the most specific first."""
+    """A note related to another, and the reasons as short phrases."""
 
     path: str
     score: float
-    linked_from: bool
-    links_here: bool
-    common: tuple[str, ...]
+    why: tuple[str, ...]
 
 
 def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | None:
@@ -84,13 +82,14 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRe
     for between, note in edges:
         if note != path and between in weights:
             common.setdefault(note, []).append(between)
-
-    def relation(note: str) -> LinkRelation:
-        shared = sorted(common[note], key=lambda between: (-weights[between], between))
-        score = (note in linked_from) + (note in links_here) + sum(weights[between] for between in shared)
-        return LinkRelation(note, score, note in linked_from, note in links_here, tuple(shared))
-
-    return sorted(map(relation, common), key=lambda k: (-k.score, k.path))[: max(limit, 0)]
+    found: list[LinkRelation] = []
+    for note, between_them in common.items():
+        shared = sorted(between_them, key=lambda between: (-weights[between], between))
+        why = ["it links here"] * (note in links_here) + ["linked from here"] * (note in linked_from)
+        score = len(why) + sum(weights[between] for between in shared)
+        why += [f"both linked with {', '.join(shared[:MOST_REASONS])}"] if shared else []
+        found.append(LinkRelation(note, score, tuple(why)))
+    return sorted(found, key=lambda relation: (-relation.score, relation.path))[: max(limit, 0)]
 
 
 def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Literal["out", "in", "both"]) -> set[tuple[str, str]]:
@@ -130,11 +129,7 @@ def related_notes(
     for ranking in (relations, chunks):
         scores.update({path: 1 / (RANK_CONSTANT + rank) for rank, path in enumerate(ranking, 1)})
     for path, _ in scores.most_common():
-        why: list[str] = []
-        if relation := relations.get(path):
-            why += ["it links here"] if relation.links_here else []
-            why += ["linked from here"] if relation.linked_from else []
-            why += [f"both linked with {', '.join(relation.common[:MOST_REASONS])}"] if relation.common else []
+        why = [*relations[path].why] if path in relations else []
         if best := chunks.get(path):
             present = set(words.terms(f"{best.title}\n{best.heading or ''}\n{best.text}"))
             if shared := [word for word in keywords if word in present]:
