@@ -22,11 +22,10 @@ from zkchat_cli.text import words
 from zkchat_cli.text.words import ENGLISH, fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
-from zkchat_cli.vault.index.database import FTS_TABLES, INDEXES, IndexDatabase, Progress
+from zkchat_cli.vault.index.database import FTS_TABLES, INDEXES, IndexDatabase, Progress, chunk_key
 from zkchat_cli.vault.links.name_suggestions import character_pairs
 from zkchat_cli.vault.links.wikilinks import LinkName, WrittenLink, bulk_resolver, fold_name, link_key, note_name
 from zkchat_cli.vault.note_parser import estimate_size
-from zkchat_cli.vault.search.vector_store import chunk_key
 
 MOST_ANCHORS = 40  # link aliases that count for one note, the most frequent first: a hub is not about every word that links to it
 CHUNK_BATCH = 2_000  # chunks written together: FTS5 is a quarter faster without other statements between its rows

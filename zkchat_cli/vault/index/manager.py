@@ -16,8 +16,7 @@ from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.models import IndexReport
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import VaultFiles
-from zkchat_cli.vault.index.database import IndexDatabase, Progress
-from zkchat_cli.vault.index.sqlite import damage_error, delete_database, is_intact, write_checksum
+from zkchat_cli.vault.index.database import IndexDatabase, Progress, damage_error, delete_database, is_intact, write_checksum
 
 T = TypeVar("T")
 

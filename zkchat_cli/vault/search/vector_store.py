@@ -15,13 +15,12 @@ import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError
 from zkchat_cli.markdown.plain_text import to_plain_text
-from zkchat_cli.vault.index.sqlite import connect, delete_database, sqlite_errors, transaction
+from zkchat_cli.vault.index.database import connect, delete_database, sqlite_errors, transaction
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -54,13 +53,6 @@ def windows_of_chunk(title: str, headings: str, text: str) -> list[str]:
     """What to embed for a chunk; `headings` has one per line."""
     context = " › ".join(dict.fromkeys(part for part in (title, headings.rpartition("\n")[2]) if part))
     return [f"{context}\n{window}" if context else window for window in split_windows(text)]
-
-
-def chunk_key(title: str, headings: str, text: str) -> int:
-    """The same for chunks that would be embedded as the same windows: a note that is moved keeps its vectors."""
-    last = headings.rpartition("\n")[2]
-    digest = blake2b(f"{title}\0{last}\0{text}".encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, signed=True)
 
 
 def split_windows(text: str) -> list[str]:
