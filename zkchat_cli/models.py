@@ -11,15 +11,13 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 Count = Annotated[int, Field(strict=True, ge=0, le=10**15)]
-"""A number of tokens, lines or the like. Imported files are untrusted: `"12"` and `true` are refused, and sums of counts fit a column of a
-database."""
+"""A number of tokens, lines or the like. Imported files are untrusted: `"12"` and `true` are refused, and sums fit a database's column."""
 Quantity = Annotated[float, Field(strict=True, ge=-(10**15), le=10**15)]
 """A score or milliseconds: a finite number."""
 
 
 _NO_FIELD_NAMES: set[str] = set()
-"""Replaces the names of the fields that were given, which are not needed: pydantic would store a set of them for each value, two fifths of
-the memory of a long conversation."""
+"""Replaces pydantic's set of the fields that were given, which would take two fifths of the memory of a long conversation."""
 
 
 class Value(BaseModel):
@@ -155,8 +153,7 @@ def group_by_number(citations: Iterable[Citation]) -> dict[int, list[Citation]]:
 
 
 class ToolRun(Value):
-    """The result of a tool call: `tokens` sent to the model; `outcome` in a few words for the user, empty if the number of excerpts says
-    it."""
+    """The result of a tool call: `tokens` sent to the model; `outcome` in a few words, empty if the number of excerpts says it."""
 
     name: str
     arguments: dict[str, Any]
@@ -321,8 +318,7 @@ class MessageBreakdown(Value):
 
 
 class PromptComponents(Value):
-    """All tokens of a prompt by purpose. `content` are instructions, memory, summary, documents, results and conversation; `overhead` is
-    the provider's cost for each message."""
+    """All tokens of a prompt by purpose. `content` is what is said in it; `overhead` is the provider's cost for each message."""
 
     content: Count = 0
     tools: Count = 0
@@ -339,10 +335,7 @@ class CompactionDue(Value):
 
 
 class ContextUsage(Value):
-    """Tokens of a prompt by component; `total = system + tool + message`, `message` is the sum of its breakdown.
-
-    At most `effective_limit` is sent: 90 % of `max_context`; the rest is for the answer.
-    """
+    """Tokens of a prompt by component: total = system + tool + message. At most `effective_limit` is sent; the rest is for the answer."""
 
     system_tokens: Count
     tool_tokens: Count
@@ -401,10 +394,7 @@ class Calibration(Value):
 
 
 class SentPrompt(Value):
-    """What one model call of a turn was sent; `call` counts from 1.
-
-    `prompt.dropped` has no messages; `context/prompt_history` derives them from the log.
-    """
+    """What one model call of a turn was sent; `call` counts from 1. `prompt.dropped` has no messages (see `context/prompt_history`)."""
 
     question_id: str
     call: Count

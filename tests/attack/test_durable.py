@@ -74,7 +74,7 @@ def texts(store: ChatSessionStore, vault: str) -> Iterator[Callable[[], dict[str
         yield lambda talk=talk: {message.id: message.content for message in store.history(talk)}  # type: ignore[misc]
         yield lambda talk=talk: {m.id: m.content for m in store.archive(talk, prompts=True).messages}  # type: ignore[misc]
         for turn in range(8):
-            id_ = f"{talk}a{turn}"
+            id_ = f"{talk}q{turn}"
             yield lambda id_=id_: {f"{id_} sent": m.content for p in store.prompts(id_) for m in p.prompt.messages}  # type: ignore[misc]
     yield lambda: {each.message.id: each.message.content for each in store.search(None, "roof slate")}
     yield lambda: {fact.key: fact.content for fact in store.facts(vault)}

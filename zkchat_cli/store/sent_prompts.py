@@ -16,8 +16,7 @@ from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessa
 from zkchat_cli.store import conversations, rows
 from zkchat_cli.text.words import replace_surrogates
 
-_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, seq FROM message WHERE id = ?"
-_CONTENT = rows.MESSAGE.index("content")
+_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE id = ? AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)"
 _MIN_QUOTED = 40
 """Characters: a shorter source is often found by chance."""
 
@@ -38,19 +37,12 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
     return writer.numbers_of(sent[-1].prompt)
 
 
-def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
-    """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
-    `prompt.dropped` does not list the messages that were left out. Raises ValueError if a message of the turn is damaged."""
-    id_, role, seq = message_id, None, None
-    while role != "user":  # the turn's question, from which the message came
-        row = connection.execute(_MESSAGE, (id_,)).fetchone()
-        if row is None:
-            return ()
-        if not rows.is_intact(row[:-1]):
-            raise ValueError(f"the message {id_} is damaged")
-        id_, role, seq = row[rows.MESSAGE.index("parent_id")], row[rows.MESSAGE.index("role")], row[-1]
-    row = connection.execute("SELECT conversation_seq FROM prompt WHERE question_seq = ?", (seq,)).fetchone()
-    found = row and _read(connection, _SourceTexts(connection, row[0]), row[0], seq)
+def read(connection: sqlite3.Connection, question_id: str) -> tuple[SentPrompt, ...]:
+    """What the model calls for a question were sent, in order; empty if none were stored, as for an imported conversation.
+    `prompt.dropped` does not list the messages that were left out."""
+    query = "SELECT conversation_seq, question_seq FROM prompt WHERE question_seq = (SELECT seq FROM message WHERE id = ?)"
+    row = connection.execute(query, (question_id,)).fetchone()
+    found = row and _read(connection, _SourceTexts(connection, row[0]), *row)
     if not found:
         return ()
     sent = []
@@ -108,18 +100,16 @@ def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts:
 
 
 class _SourceTexts(dict[str, str]):
-    """The texts of a conversation's messages and summaries by their ids, read when they are needed; empty for others: another conversation
-    could be deleted."""
+    """The texts of a conversation's messages and summaries by their ids, read when they are needed; empty for other ids."""
 
     def __init__(self, connection: sqlite3.Connection, conversation: int) -> None:
         super().__init__()
         self._db, self._conversation = connection, conversation
 
     def __missing__(self, id_: str) -> str:
-        query = f"{_MESSAGE} AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)"
-        row = self._db.execute(query, (id_, self._conversation)).fetchone()
+        row = self._db.execute(_MESSAGE, (id_, self._conversation)).fetchone()
         if row is not None:
-            self[id_] = str(row[_CONTENT]) if rows.is_intact(row[:-1]) else rows.DAMAGED_MESSAGE
+            self[id_] = rows.to_message(row).content
         else:
             compaction = conversations.compaction_with_summary(self._db, self._conversation, id_)
             self[id_] = (compaction and compaction.summary) or ""
