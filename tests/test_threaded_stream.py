@@ -8,7 +8,7 @@ from model_server import ModelServer, Reply
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import TextDelta
-from zkchat_cli.llm.base import Delta, Emit, HiddenPart, StreamFailed, StreamFinished
+from zkchat_cli.llm.base import Delta, Emit, StreamFailed, StreamFinished
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import Call, stream_in_thread
 from zkchat_cli.llm.stop_signal import STOP
@@ -22,7 +22,7 @@ def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
     return list(stream_in_thread(call, SERVER, first, between))
 
 
-def emits(*wanted: Delta | HiddenPart | float | Exception) -> Call:
+def emits(*wanted: Delta | int | float | Exception) -> Call:
     """A call that emits deltas, sleeps, and raises."""
 
     async def call(emit: Emit) -> None:
@@ -37,7 +37,7 @@ def emits(*wanted: Delta | HiddenPart | float | Exception) -> Call:
     return call
 
 
-def failure(*wanted: Delta | HiddenPart | float | Exception) -> ProviderError:
+def failure(*wanted: Delta | int | float | Exception) -> ProviderError:
     [*_, last] = deltas(emits(*wanted))
     assert isinstance(last, StreamFailed)
     return last.error
@@ -54,9 +54,9 @@ def test_other_exception_is_reported_without_the_key() -> None:
 
 
 def test_timeout_starts_again_with_each_hidden_part() -> None:
-    alive = [piece for _ in range(4) for piece in (HiddenPart(1), 0.1)]
+    alive = [piece for _ in range(4) for piece in (1, 0.1)]
     assert deltas(emits(*alive, END), first=0.3) == [END]
-    [last] = deltas(emits(HiddenPart(1), 1.0), first=0.2)
+    [last] = deltas(emits(1, 1.0), first=0.2)
     assert isinstance(last, StreamFailed)
     assert "sent nothing for 0.2 s" in last.error.message
 

@@ -64,12 +64,6 @@ class Request(NamedTuple):
     window: int | None = None
 
 
-class HiddenPart(NamedTuple):
-    """So many bytes of the answer that the engine does not get, such as a piece of a tool call: the timeout starts again."""
-
-    size: int
-
-
 class StreamFinished(NamedTuple):
     """The answer is complete; `notice` says if zkchat cut it or had to request it in another way. `usage` is None if the provider does not
     report it, `level` if it does not know how sure it is."""
@@ -89,7 +83,8 @@ class StreamFailed(NamedTuple):
 
 
 Delta = TextDelta | ReasoningDelta | Waiting | StreamFinished | StreamFailed
-Emit = Callable[[Delta | HiddenPart], None]
+Emit = Callable[[Delta | int], None]
+"""A number is so many bytes of the answer that the engine does not get, such as a piece of a tool call: the timeout starts again."""
 
 
 class Window(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zkchat_cli.events import ReasoningDelta, TextDelta
-from zkchat_cli.llm.base import Delta, HiddenPart, StreamFinished, parse_tool_call
+from zkchat_cli.llm.base import Delta, StreamFinished, parse_tool_call
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage
 from zkchat_cli.text.numbers import whole_number
@@ -90,7 +90,7 @@ class ChatReader(ABC):
         """What the server needs back with the calls of this answer."""
         return None
 
-    def read_line(self, line: bytes) -> Iterator[Delta | HiddenPart]:
+    def read_line(self, line: bytes) -> Iterator[Delta | int]:
         """The deltas of a line, which may be cut off. Raises ProviderError for an error in it, and if it cannot be read."""
         hidden = self.hidden_bytes
         try:
@@ -120,7 +120,7 @@ class ChatReader(ABC):
             ) from e
         self.started = self.started or bool(sent or reasoning or self.calls)
         if self.hidden_bytes > hidden:
-            yield HiddenPart(self.hidden_bytes - hidden)
+            yield self.hidden_bytes - hidden
         yield from _parts(text, thought + reasoning)
 
     def end(self) -> Iterator[Delta]:

@@ -16,7 +16,7 @@ from zkchat_cli.config.schema import KeyedSettings, ServerSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.llm import base
-from zkchat_cli.llm.base import Delta, Emit, HiddenPart, Model, ModelConfig, ModelInfo, Request, Window
+from zkchat_cli.llm.base import Delta, Emit, Model, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import ROLES_REFUSED, UNREADABLE, Endpoint
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
@@ -28,7 +28,7 @@ LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"  # the owner of their mo
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
 CLOSE_SECONDS = 0.1  # how long a leaving reader waits for the connection to close
-_LIMITED: dict[type, str] = {TextDelta: "the answer", ReasoningDelta: "the reasoning", HiddenPart: "the text of the tool calls"}
+_LIMITED: dict[type, str] = {TextDelta: "the answer", ReasoningDelta: "the reasoning", int: "the text of the tool calls"}
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 _log = logging.getLogger(__name__)
 
@@ -247,7 +247,7 @@ def stream_in_thread(
     """
     import asyncio  # 30 ms, which only a call of a server has to pay
 
-    deltas: queue.SimpleQueue[Delta | HiddenPart] = queue.SimpleQueue()
+    deltas: queue.SimpleQueue[Delta | int] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
     task = loop.create_task(call(deltas.put))
 
@@ -279,8 +279,8 @@ def stream_in_thread(
                     continue
                 delta = base.StreamFailed(endpoint.silent(seconds))
             match delta:
-                case HiddenPart(size):
-                    rooms[HiddenPart] -= size
+                case int():
+                    rooms[int] -= delta
                 case TextDelta(text) | ReasoningDelta(text):
                     encoded, room = text.encode("utf-8", "surrogatepass"), rooms[type(delta)]
                     rooms[type(delta)] = room - len(encoded)
@@ -293,7 +293,7 @@ def stream_in_thread(
                 notice = f"{too_long} became longer than {max_bytes:,} bytes and was cut there"
                 yield base.StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
                 return
-            seconds = seconds if isinstance(delta, HiddenPart) else stall_timeout
+            seconds = seconds if isinstance(delta, int) else stall_timeout
             deadline = time.monotonic() + seconds
     finally:
         with suppress(RuntimeError):  # the call has ended, and its loop is closed
