@@ -256,7 +256,8 @@ class Compactor:
         request, counter = self.request, self.runtime.counter
         quoted: list[Turn] = []
         if self._previous is not None and self._previous_summary and not request.instructions and request.target is None:
-            quoted = [turn for turn in self.state.turns(counter).turns if turn.id in self._previous.quoted]
+            ids = set(self._previous.quoted)
+            quoted = [turn for turn in self.state.turns(counter).turns if turn.id in ids]
         extracted = extract_summary(fold, self._summary_limit, counter, request.instructions, quoted)
         if extracted is not None:
             yield "extractive", extracted.text, extracted.quoted

@@ -147,11 +147,14 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
     turns = [(turn.ids, failure_reason(turn.messages) if turn.failed else "") for turn in inputs.history.in_order] if explain else []
     covered = inputs.compaction.last_id if inputs.compaction and layout.summary else None
+    dropped_tools = (DroppedItem(id=f"tool:{name}", reason=reason, kind="tool") for name, reason in layout.omitted_tools.items())
+    unsent = () if layout.contextual_memory else map(_memory_id, inputs.contextual_memory)
+    dropped_memory = (DroppedItem(id=id_, reason="no room", kind="memory") for id_ in unsent)
     return Prompt(
         messages=messages,
         tools=layout.tools,
         usage=measure_usage(messages, layout.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction),
-        dropped=(*dropped_messages(turns, messages, covered), *_dropped_tools_and_memory(inputs, layout)),
+        dropped=(*dropped_messages(turns, messages, covered), *dropped_tools, *dropped_memory),
         documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
@@ -302,15 +305,6 @@ def dropped_messages(
         dropped += [DroppedItem(id=id_, reason=f"{reason}{quotation if id_ in quoted else ''}") for id_ in ids if id_ not in sent]
         in_summary = in_summary and last_covered not in ids
     return dropped
-
-
-def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[DroppedItem]:
-    """Filtered tools, as `tool:NAME`, and contextual memory without room."""
-    sent = {id_ for message in layout.contextual_memory for id_ in message.source_ids}
-    return [
-        *(DroppedItem(id=f"tool:{name}", reason=reason, kind="tool") for name, reason in layout.omitted_tools.items()),
-        *(DroppedItem(id=id_, reason="no room", kind="memory") for id_ in map(_memory_id, inputs.contextual_memory) if id_ not in sent),
-    ]
 
 
 def advise_on_size(messages: Iterable[PromptMessage], tool_tokens: int, question_id: str) -> str:
