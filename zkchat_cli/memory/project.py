@@ -206,11 +206,8 @@ def truncate_to_budget(text: str, budget: int, counter: TokenCounter) -> tuple[s
 
 class MemoryPaths(NamedTuple):
     """Which files instruct later conversations: memory files (`names`), all they import, and the memory in `agents_folder`. A model's
-    change of one of them needs an approval of its own.
-
-    Files are compared by their real paths, so that no link hides one. A path that is imported but missing counts too: a note that is
-    created there would be read.
-    """
+    change of one of them needs an approval of its own. Files are compared by their real paths, so that no link hides one. A path that is
+    imported but missing counts too: a note that is created there would be read."""
 
     root: Path
     names: tuple[str, ...]

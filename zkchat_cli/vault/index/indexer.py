@@ -19,7 +19,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from zkchat_cli.text import words
-from zkchat_cli.text.words import ENGLISH, fold
+from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
 from zkchat_cli.vault.index.database import FTS_TABLES, INDEXES, IndexDatabase, Progress, chunk_key
@@ -73,17 +73,14 @@ class _IndexUpdate:
             sql += " WHERE path IN (SELECT value FROM listed)"
         rows = self.connection.execute(sql)
         self.known: dict[str, tuple[int, Stamp, bytes | None]] = {path: (id_, tuple(stamp), hash_) for path, id_, *stamp, hash_ in rows}
-        """The id, the stamp and the hash of each note of the index."""
         [[last]] = self.connection.execute("SELECT MAX(id) FROM chunks").fetchall()
         self.next_chunk = (last or 0) + 1
-        self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()
-        """A new index has no names and no SQL indexes yet."""
+        self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()  # it has no SQL indexes yet, either
         self.chunk_terms, self.name_terms = Counter[str](), Counter[str]()
         """The changes in the numbers of chunks and names with each word. Those of a new index are counted at the end."""
         self.languages: set[str | None] = set()  # of new notes; a new index samples its chunks
         self.changed_keys: set[str] = set()  # keys of names that were added or removed: links with these keys may have other targets now
-        self.changed_targets: set[str | None] = set()
-        """Notes with a link that is new, deleted or resolved again, so that they may be found by other words."""
+        self.changed_targets: set[str | None] = set()  # notes with a link that is new, deleted or resolved again
         self.pending_notes: set[int] = set()  # notes whose links must be resolved or whose names must be written to `note_words`
         self.chunk_rows: list[tuple[int, int, str | None, str, int, int, str, int]] = []
         self.growth = Counter[str]()  # the changes of the `SIZES`
@@ -324,8 +321,6 @@ def _indexed_terms(index_texts: Sequence[str]) -> set[str]:
 
 def _sample_languages(db: Connection) -> tuple[str, ...]:
     [[first, last]] = db.execute("SELECT MIN(id), MAX(id) FROM chunks").fetchall()
-    if first is None:
-        return (ENGLISH,)
     step = max(1, (last - first + 1) // SAMPLED_CHUNKS)
     wanted = ",".join(map(str, range(first, last + 1, step)))
     return words.detect_languages(text for (text,) in db.execute(f"SELECT substr(text, 1, 1000) FROM chunks WHERE id IN ({wanted})"))

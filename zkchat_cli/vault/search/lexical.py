@@ -57,8 +57,7 @@ LEAST_COSINE = 0.15  # of a chunk that has no word of the query: a question that
 
 
 def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:
-    """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks without one keep what words say.
-    `coverage` is the share of the query's words, by rarity, in the best of the first three hits."""
+    """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks without one keep what words say."""
     best = max(by_words.values(), default=0.0) or 1.0
     weight = LEAST_WEIGHT + MOST_WEIGHT * max(0.0, 1 - coverage) ** EXPONENT
     scores = {id_: by_words.get(id_, 0.0) / best + weight * by_meaning.get(id_, 0.0) / DEVIATIONS for id_ in {**by_words, **by_meaning}}
@@ -134,8 +133,7 @@ class _Search:
         frequency |= {c: self._count("words", fts_word(c), MOST_RANKED + 1) for c in self.query.characters}
         tokens, per_note = sizes["tokens"] / chunks, sizes["chunks"] / max(sizes["notes"], 1)
         self.corpus = Corpus(chunks, max(tokens, 1), per_note, frequency, self.known)
-        self.is_filtered = query.is_filtered
-        """Then the ids of the notes that the filters allow are in `temp.allowed`. A tag means tags nested in it, too."""
+        self.is_filtered = query.is_filtered  # then the ids of the notes that the filters allow are in `temp.allowed`
         self.excluded = " OR ".join(fts_phrase(phrase) for phrase in query.without)
         if not self.is_filtered:
             return

@@ -247,8 +247,8 @@ class EmbeddingJob(Protocol):
 
 
 class EmbeddingThread:
-    """Computes missing vectors while a chat is open: at the lowest priority, and not while the user types or an answer streams. Those of
-    messages come first, for a while: they are few and new. What it has computed stays if the program is killed."""
+    """Computes missing vectors while a chat is open: at the lowest priority, not while the user types or an answer streams, and those of
+    messages, which are few and new, first for a while."""
 
     def __init__(self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: EmbeddingJob | None) -> None:
         self._semantic, self._messages, self._is_busy = semantic, messages, is_busy

@@ -162,9 +162,7 @@ class VectorStore:
 
         with self._lock:
             signs = self._load()
-            if signs is None:
-                return []
-            if self._sample[0] is not signs:
+            if signs is not None and self._sample[0] is not signs:
                 self._sample = signs, self.windows(signs.spread_rows(SAMPLED_CHUNKS), "id")
             return list(best_cosines(vector, self._sample[1]).values())
 
@@ -176,8 +174,7 @@ class VectorStore:
     @contextmanager
     def claim(self, keys: Sequence[int]) -> Iterator[list[int] | None]:
         """Reserve the writing of vectors, so that two processes never compute the same. Gives those of the keys that have none; None while
-        another process writes. What is added is stored at the end. A killed process releases the claim. Raises VaultError, and IndexDamaged
-        for a damaged file."""
+        another process writes. What is added is stored at the end. Raises VaultError, and IndexDamaged for a damaged file."""
         connection = connect(self.file, PAGE_SIZE)
         try:
             with sqlite_errors(self.file):
@@ -203,8 +200,7 @@ class VectorStore:
             connection.close()  # rolls back what was not committed
 
     def add(self, key: int, vectors: "Sequence[Vector]") -> None:
-        """Store, during a claim, the vectors of a chunk's windows; none if the model does not know their language. Those of other
-        dimensions go."""
+        """Store, during a claim, the vectors of a chunk's windows; none if the model does not know their language."""
         from zkchat_cli.vault.search.vector_math import pack_integers, pack_signs  # imports numpy
 
         assert self._claimed
