@@ -14,8 +14,6 @@ from zkchat_cli.context.prompt_assembly import fence
 from zkchat_cli.context.turns import render_turn
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
-from zkchat_cli.views import prompts
-from zkchat_cli.views.text import plain_text
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 
@@ -48,13 +46,6 @@ def test_compaction_is_due_when_the_messages_need_more_than_their_budget(ratio: 
     assert compaction_due(usage, budget(10_000, message_budget_ratio=ratio), at - 2999) == CompactionDue(
         due=True, reason=reason, at=at, tokens=at + 1
     )
-
-
-def test_the_usage_warns_of_oversized_instructions_and_tools() -> None:
-    prompt = prompt_of(question="Why?", window=1000, instructions="word " * 200, tool_descriptors=DESCRIPTORS[:4])
-    shown = plain_text(prompts.usage_lines(prompt, 140))
-    assert f"instructions use {prompt.usage.system_tokens} of 100 tokens; " in shown
-    assert f"tools use {prompt.usage.tool_tokens} of 300 tokens; " in shown
 
 
 # turns
