@@ -20,10 +20,7 @@ _READING = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_
 
 
 def open_regular(file: Path | str) -> FileIO:
-    """A regular file, opened to read. Raises OSError for a pipe, a device, a socket or a folder, without waiting for it.
-
-    What is checked is the opened file itself, so nothing can be put in its place between the check and the first read.
-    """
+    """A regular file, opened to read. Raises OSError for a pipe, a device, a socket or a folder, which is not waited for."""
     opened = os.open(file, _READING)
     try:
         _check_regular(os.fstat(opened), file)
@@ -86,8 +83,7 @@ def can_lock(folder: Path) -> bool:
 
 
 def lock_timeout(file: Path, seconds: float) -> float:
-    """So many seconds to wait for SQLite's locks on a file; 0 if its file system has none: SQLite takes the refusal (ENOLCK) for a lock
-    that another program holds, and would wait in vain."""
+    """So many seconds to wait for SQLite's locks on a file; 0 if its file system has none, since SQLite would wait in vain."""
     return seconds if can_lock(file.parent) else 0.0
 
 

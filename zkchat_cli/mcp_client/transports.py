@@ -31,8 +31,7 @@ _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 @asynccontextmanager
 async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> AsyncGenerator[Any, None]:
-    """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error, or its last HTTP
-    error."""
+    """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error or HTTP error."""
     if server.url:
         headers = {**server.headers, "accept-encoding": "identity"}
         hooks: dict[str, list[Callable[..., Any]]] = {"response": [partial(_check_response, errors)]}

@@ -37,10 +37,7 @@ def _method(
 
 
 def _restore(connection: sqlite3.Connection, archives: Sequence[ConversationArchive]) -> list[int]:
-    """Store conversations; of one that is here already only what is new, as its ids say. Gives the number of new messages of each.
-
-    The head moves with them, unless the conversation was continued here. Raises StoreError for a conversation with other notes.
-    """
+    """Store conversations; of one that is here already only what is new, as its ids say. Gives the number of new messages of each."""
     with rows.paused_gc():
         return [_restore_one(connection, archive) for archive in archives]
 
@@ -64,6 +61,7 @@ def _restore_one(connection: sqlite3.Connection, archive: ConversationArchive) -
             conversations.insert_compaction(connection, id_, compaction)
     if archive.prompts is not None and not is_known:
         sent_prompts.write_archive(connection, id_, archive.prompts)
+    # the head moves with new messages, unless the conversation was continued here
     if new and known.head_id in (None, *(message.id for message in archive.messages)):
         conversations.update(connection, id_, "head_id = ?, updated_at = ?", conversation.head_id, conversation.updated_at)
     return len(new)

@@ -109,10 +109,7 @@ class StoreConnection:
 
 
 def connect(file: Path | None) -> sqlite3.Connection:
-    """A connection to the store at `file`, which is created if it is missing (None: in memory).
-
-    Raises StoreError for a file that is no store of this version, damaged, a folder, or not writable.
-    """
+    """A connection to the store at `file`, which is created if it is missing (None: in memory). Raises StoreError."""
     with translate_errors(file, "be opened"):
         if file is None:
             return _prepare(_connect(":memory:"), None)
@@ -124,10 +121,9 @@ def connect(file: Path | None) -> sqlite3.Connection:
 
 
 def connect_to_copy(file: Path) -> sqlite3.Connection:
-    """A connection to a copy in memory of a store that cannot be written: 30 MB per thousand turns, in 20 ms.
+    """A connection to a copy in memory of a store that cannot be written. Raises StoreError if it cannot be read either.
 
-    SQLite reads a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct if the log is empty. Raises
-    StoreError if the store cannot be read either.
+    SQLite reads a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct if the log is empty.
     """
     log = file.with_name(f"{file.name}-wal")
     with translate_errors(file, "be read"):

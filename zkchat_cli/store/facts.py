@@ -45,8 +45,7 @@ def without_vectors(connection: sqlite3.Connection, vault: str, embedder: str, l
 
 
 def add_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping[int, bytes]) -> None:
-    """Store the packed vectors of facts, by their rows, in place of another embedder's. A fact that was replaced or deleted since is passed
-    over."""
+    """Store the packed vectors of facts, by their rows, in place of another embedder's; of those that are still current."""
     sql = "INSERT OR REPLACE INTO fact_vector SELECT seq, ?, ? FROM fact WHERE seq = ? AND ended_at IS NULL"
     connection.executemany(sql, [(embedder, packed, seq) for seq, packed in vectors.items()])
 

@@ -64,10 +64,7 @@ def decode(document: str | bytes) -> Any:
 
 
 def compress(document: dict[str, Any]) -> bytes:
-    """zlib's format with its checksum; its first level takes two thirds of the time and 4 % more room.
-
-    A short document is not compressed: it would save little, and half of the time of an export is decompressing.
-    """
+    """zlib's format with its checksum; a short document is stored as it is: half of the time of an export is decompressing."""
     encoded = encode(document)
     return zlib.compress(encoded, 0 if len(encoded) < MIN_COMPRESSED else 1)
 
@@ -91,10 +88,7 @@ def checksum(blob: bytes | None, *texts: str | None) -> int:
 
 
 def from_message(message: ZkChatMessage) -> dict[str, Any]:
-    """Chunks and references are compressed into `packed`: they are long, and no query needs them.
-
-    A tool's result contains the text of its chunks as JSON, so a chunk's text is stored as (start, length) in the message's content.
-    """
+    """Chunks and references are compressed into `packed`. A tool's result has the text of its chunks as JSON, so only its place is stored."""
     rest = other_fields(message, _MESSAGE)
     packed: dict[str, Any] = {name: rest.pop(name) for name in ("chunks", "references") if name in rest}
     for chunk in packed.get("chunks", ()):

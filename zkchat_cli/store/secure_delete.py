@@ -40,8 +40,7 @@ def finish_interrupted(connection: StoreConnection) -> None:
 
 
 def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]) -> None:
-    """Questions and a title are in the input history too. This comes before the deletion, which removes the words to look for, and in its
-    transaction: a store that cannot be written keeps both."""
+    """Questions and titles are in the input history, too. In the transaction of the deletion: a store that cannot be written keeps both."""
     texts: defaultdict[Path, set[str]] = defaultdict(set)
     select = """
         SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
