@@ -88,7 +88,7 @@ def checksum(blob: bytes | None, *texts: str | None) -> int:
 
 
 def from_message(message: ZkChatMessage) -> dict[str, Any]:
-    """Chunks and references are compressed into `packed`. Of a chunk whose text a tool's result contains as JSON only the place is stored."""
+    """Chunks and references are compressed into `packed`. Of a chunk that a tool's result contains as JSON only the place is stored."""
     rest = other_fields(message, _MESSAGE)
     packed: dict[str, Any] = {name: rest.pop(name) for name in ("chunks", "references") if name in rest}
     for chunk in packed.get("chunks", ()):
