@@ -70,7 +70,7 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
 
 def _explanations(prompt: Prompt) -> Iterator[str]:
     """The window, what is above its budget and what to do about it, documents, and what is not sent: messages, memories, then tools."""
-    usage = prompt.usage
+    usage, status = prompt.usage, prompt.usage.budget_status
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
     if prompt.retrieval is not None:
@@ -81,6 +81,13 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
         yield "Counted with the model's own tokenizer."
     else:
         yield f"~ estimated, calibrated with the usage that the provider has reported so far (× {usage.calibration:.2f})"
+    for name, component, hint in (
+        ("instructions", status["system"], "Use a larger window, or raise context.system_budget_ratio."),
+        ("tools", status["tools"], "Offer fewer tools with an agent, or raise context.tool_budget_ratio."),
+    ):
+        if component.used > component.budget:
+            left = f"{status['messages'].budget:,} are left for messages"
+            yield f"{name} use {component.used:,} of {component.budget:,} tokens; {left}. {hint}"
     yield from _document_lines(prompt)
     for kind, many in (("message", "messages"), ("memory", "memories")):
         reasons = Counter(dropped.reason for dropped in prompt.dropped if dropped.kind == kind)
