@@ -18,10 +18,8 @@ from zkchat_cli.text.words import find_cjk
 
 
 class CitationMark(NamedTuple):
-    """A citation by `numbers`, or by the `name` or path of a note, perhaps with a `heading` or `line`.
-
-    `defines`: a definition such as `[1]: Filters.md`, which says what a number means and does not cite it.
-    """
+    """A citation by `numbers`, or by the `name` or path of a note, perhaps with a `heading` or `line`. `defines`: a definition such as
+    `[1]: Filters.md`, which says what a number means and does not cite it."""
 
     start: int
     end: int
@@ -286,11 +284,8 @@ def split_at_marks(text: str, marks: Iterable[CitationMark]) -> Iterator[tuple[s
 
 
 def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
-    """The marks of an answer that belong to its citations, in the answer's order, and the definitions of their numbers.
-
-    A mark by name also gets the number of its citation. Citations of imported messages have no spans: there every mark with a cited number
-    counts.
-    """
+    """The marks of an answer that belong to its citations, in the answer's order, and the definitions of their numbers. A mark by name also
+    gets the number of its citation. Citations of imported messages have no spans: there every mark with a cited number counts."""
     at: dict[tuple[int, int], list[int]] = {}
     for citation in citations:
         for span in citation.spans:

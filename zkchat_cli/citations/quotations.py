@@ -54,11 +54,9 @@ def is_long_enough(words: str) -> bool:
 
 
 def find_quotations(answer: str, text: str) -> list[Quotation]:
-    """The quotations long enough to be checked; of nested ones the outermost. `text` is the answer with spaces in place of its code.
-
-    A quotation may contain `code`, but quotation marks inside code do not count. A block quotation, unless it is a callout, counts as a
-    whole if not most of it is in quotation marks.
-    """
+    """The quotations long enough to be checked; of nested ones the outermost. `text` is the answer with spaces in place of its code. A
+    quotation may contain `code`, but quotation marks inside code do not count. A block quotation, unless it is a callout, counts as a whole
+    if not most of it is in quotation marks."""
     blank = [m.start() for m in _BLANK_LINE.finditer(text)]
     found: list[Quotation] = []
     end = 0
@@ -79,10 +77,8 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
 
 
 def _pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Pairs of double marks. Each closing mark closes the last open one of its kind; an unclosed mark is no quotation.
-
-    Marks that can open and close open before a word and close after one, in the same paragraph.
-    """
+    """Pairs of double marks. Each closing mark closes the last open one of its kind; an unclosed mark is no quotation. Marks that can open
+    and close open before a word and close after one, in the same paragraph."""
     marks = [(m.start(), m[0]) for m in _QUOTE_MARK.finditer(text)]
     for opening, closings in _DOUBLE.items():
         is_flat = opening in _FLAT
@@ -99,10 +95,8 @@ def _pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, 
 
 
 def _single_pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Pairs of single marks. The same character is an apostrophe: inside a word, after a plural ("the dogs' bowl"), before "tis".
-
-    So a closing mark after an s counts only if no other follows before the next quotation or the paragraph's end.
-    """
+    """Pairs of single marks. The same character is an apostrophe: inside a word, after a plural ("the dogs' bowl"), before "tis". So a
+    closing mark after an s counts only if no other follows before the next quotation or the paragraph's end."""
     marks = [(m.start(), m[0]) for m in _SINGLE_MARK.finditer(text)]
     for opening, closings in _SINGLE.items():
         opens = [at for at, mark in marks if mark == opening and not _is_letter(text[at - 1 : at]) and answer[at + 1 : at + 2].strip()]
@@ -142,8 +136,7 @@ def marks_outside_quotations(written: Iterable[CitationMark], quotations: Sequen
 def assign_quotes(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str, text: str) -> list[list[tuple[int, str]]]:
     """The quotations of each mark, as their indexes and words. A quotation with marks in it belongs to them, another one to the mark behind
     it in its paragraph, and to those adjacent to that, or else to the one that introduces it. `text` is the answer with spaces in place of
-    its code.
-    """
+    its code."""
     quotes: list[list[tuple[int, str]]] = [[] for _ in spans]
     starts = [start for start, _ in spans]
     borders = [found.start() for found in _BORDER.finditer(text)]

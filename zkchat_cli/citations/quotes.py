@@ -94,8 +94,7 @@ _MAX_SENTENCE = 1000
 MAX_WORDS = 300  # words of a part of a quotation; searching for more could take seconds, and nobody reads so long a mark
 OMISSION = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")  # an ellipsis in a quotation
 LEAST_SHARE = 0.5
-"""Share of a quotation's words, by weight, that a wording must have in the same order; else it has little to do with the quotation. Of
-quotations with one to three words changed 98 to 100 % have such a wording, of sentences about something else none in 400."""
+"""Share of a quotation's words, by weight, that a wording must have in the same order; else it has little to do with the quotation."""
 COMMON = 0.4  # weight of a word that says nothing by itself
 _MOST_TERMS = 24
 _MOST_BLOCKS = 3
@@ -155,10 +154,8 @@ class QuotableChunk:
         return FoundQuotation(verdict, self.chunk, heading or self.chunk.heading, first, last, sentence)
 
     def locate(self, quote: str) -> FoundQuotation | None:
-        """Where the note contains the quoted words, preferably not `cut`; None if the chunk does not contain them.
-
-        The words are a run of whole words. A quotation with omissions (`…`, `[...]`) must have all its parts in one section, in order.
-        """
+        """Where the note contains the quoted words, preferably not `cut`; None if the chunk does not contain them. The words are a run of
+        whole words. A quotation with omissions (`…`, `[...]`) must have all its parts in one section, in order."""
         cut: FoundQuotation | None = None
         for gaps in (False, True):
             for rendered in (False, True):
@@ -291,9 +288,7 @@ def fold_in_place(text: str) -> str:
 
 def find_nearest(quote: str, folded: str) -> tuple[float, int, int] | None:
     """The wording in a text from `fold_in_place` that is most like the quotation: the share of its words, and where it begins and ends.
-
-    None if the text has none of its telling words.
-    """
+    None if the text has none of its telling words."""
     wanted, terms = _read_quotation(quote)
     if 3 * sum(term in folded for term in terms) < len(terms):
         return None
@@ -348,10 +343,8 @@ def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def quote_ranges(text: str, quote: str) -> list[tuple[int, int]]:
-    """The character ranges of a quotation in `text`, one per part between ellipses; empty if the text does not contain it.
-
-    Only words are compared, in any case: emphasis, list markers and typography between them do not matter.
-    """
+    """The character ranges of a quotation in `text`, one per part between ellipses; empty if the text does not contain it. Only words are
+    compared, in any case: emphasis, list markers and typography between them do not matter."""
     found: list[tuple[int, int]] = []
     at = 0
     for part in OMISSION.split(quote):

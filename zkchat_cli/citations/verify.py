@@ -205,12 +205,9 @@ class CitedSentence(NamedTuple):
 
 
 def verify_citations(answer: str, sources: CitableSources) -> VerificationResult:
-    """Check every citation of `answer` against `sources`.
-
-    A citation is `verified` if its chunk was in the prompt and contains the words quoted with it, apart from white space, case, emphasis
-    and typography; its lines are then those of the quotation. A year in brackets cites nothing, nor does a number that only the answer
-    itself defines (`[^1]: …`), unless its definition names a note from the prompt.
-    """
+    """Check every citation of `answer` against `sources`. A citation is `verified` if its chunk was in the prompt and contains the words
+    quoted with it, apart from white space, case, emphasis and typography; its lines are then those of the quotation. A year in brackets
+    cites nothing, nor does a number that only the answer itself defines (`[^1]: …`), unless its definition names a note from the prompt."""
     reading = marks.read_marks(answer)
     text = marks.blank_spans(answer, reading.code)
     quotations = find_quotations(answer, text)

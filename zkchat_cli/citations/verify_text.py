@@ -64,11 +64,9 @@ class TextQuotation(NamedTuple):
 
 
 def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
-    """The quotations of a text in its order, each with its verdict. The vault's index should be up to date.
-
-    Three or more words in quotation marks are a quotation; fewer only if a source is named with them. The name of a note is none. A note
-    with the same text is no source: it is the text itself.
-    """
+    """The quotations of a text in its order, each with its verdict. The vault's index should be up to date. Three or more words in
+    quotation marks are a quotation; fewer only if a source is named with them. The name of a note is none. A note with the same text is no
+    source: it is the text itself."""
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     notes = _Notes(vault, text)
     verified = [_verify(quotation, notes) for quotation in _read_quotations(text, notes)]

@@ -126,10 +126,8 @@ def describe_documents(
     as_text: bool = False,
 ) -> str:
     """The part of the prompt about the documents of a message: paths, summaries, numbered excerpts, and a request to read the rest, if the
-    model can. Then the excerpts may also be passages of other notes. They are JSON, or text for a small model.
-
-    Empty without documents and excerpts. Without `chunks` (the window got smaller), all documents are to be read.
-    """
+    model can. Then the excerpts may also be passages of other notes. They are JSON, or text for a small model. Empty without documents and
+    excerpts. Without `chunks` (the window got smaller), all documents are to be read."""
     present = {chunk.number for chunk in chunks}
     lines = [_describe_document(reference, present) for reference in references]
     unread = any(r.relative_path and (r.delivery != "injected" or not present) for r in references)

@@ -3,9 +3,7 @@
 The model cites `[n]`, so n must mean the same chunk for the whole conversation. The same chunk keeps its number, and a chunk whose text
 changed gets a new one. The numbers are stored with the messages, so that resuming, compaction and undo keep them.
 
-A chunk's relevance is its rank within its own call, because scores of different searches cannot be compared. So chunks are taken round by
-round, the first of each call, then the second of each; those that another call ranks better come last. Each result contains its own text
-and never refers to another's, because results are stored, folded and sent one by one.
+A chunk's relevance is its rank within its own call, because scores of different searches cannot be compared.
 """
 
 import json
@@ -40,11 +38,9 @@ def format_tool_result(chunks: Sequence[ContentChunk], data: Mapping[str, object
 
 
 def format_as_text(chunks: Sequence[ContentChunk]) -> str:
-    """Excerpts as text below their numbers, as small models read them best.
-
-    With the same 20 questions SmolLM2-135M cited a passage in 13 answers instead of 4, and the prompts were shorter. Large models cite well
-    from JSON, in which no text of a note can look like the number of another excerpt; here such a line is indented.
-    """
+    """Excerpts as text below their numbers, as small models read them best. With the same 20 questions SmolLM2-135M cited a passage in 13
+    answers instead of 4, and the prompts were shorter. Large models cite well from JSON, in which no text of a note can look like the
+    number of another excerpt; here such a line is indented."""
     texts: list[str] = []
     for chunk in chunks:
         place = " › ".join(truncate(name, LONGEST_TITLE) for name in (chunk.title, chunk.heading) if name)
@@ -86,11 +82,9 @@ def chunk_tokens(chunk: ContentChunk, count: Count) -> int:
 
 
 def truncate_chunk(chunk: ContentChunk, room: int, count: Count) -> ContentChunk:
-    """The beginning of a chunk that fits `room` tokens, marked as cut; a few words even if they do not fit.
-
-    It gets its own id, because another text is another chunk with another number. Less room gives a prefix of what more room gives. At most
-    about twice the result is counted, however long the text is.
-    """
+    """The beginning of a chunk that fits `room` tokens, marked as cut; a few words even if they do not fit. It gets its own id, because
+    another text is another chunk with another number. Less room gives a prefix of what more room gives. At most about twice the result is
+    counted, however long the text is."""
     most = len(chunk.text) - 1
     fits = min(MIN_CHARACTERS, most)
     reach = fits
@@ -114,11 +108,9 @@ def _prefix(chunk: ContentChunk, length: int) -> ContentChunk:
 
 
 def reduce_to_fit(calls: Sequence[Sequence[ContentChunk]], room: int, count: Count) -> tuple[tuple[ContentChunk, ...], ...]:
-    """The chunks of each call, in its own order, that take at most `room` tokens together.
-
-    The least relevant are dropped first; less room always gives a subset. The best chunk of each call stays, truncated if need be. Only if
-    there is no room for a few words of each, the last calls get nothing.
-    """
+    """The chunks of each call, in its own order, that take at most `room` tokens together. The least relevant are dropped first; less room
+    always gives a subset. The best chunk of each call stays, truncated if need be. Only if there is no room for a few words of each, the
+    last calls get nothing."""
     found = [call for call, chunks in enumerate(calls) if chunks]
     room -= FRAME_TOKENS * len(found)
     best = {call: _chunk_cost(calls[call][0], room, count) for call in found}
@@ -154,10 +146,8 @@ def rank_chunks(calls: Sequence[Sequence[ContentChunk]]) -> list[tuple[int, int]
 
 
 def share_evenly(wanted: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
-    """Equal shares of `room`, but no share above its `wanted` or below its `least`; the sum of `least` must fit.
-
-    With more room no share gets smaller.
-    """
+    """Equal shares of `room`, but no share above its `wanted` or below its `least`; the sum of `least` must fit. With more room no share
+    gets smaller."""
 
     def shares(level: int) -> list[int]:
         return [min(want, max(low, level)) for want, low in zip(wanted, least, strict=True)]

@@ -173,13 +173,10 @@ def list_files(base: Path) -> Iterator[str]:
 def find_mentions(
     text: str, roots: ImportRoots, summary: Summary, typed: str | None = None, *, with_links: bool = True, compare: bool = True
 ) -> tuple[tuple[MentionedDocument, ...], tuple[str, ...]]:
-    """The documents, or their sections, that `text` names, and each `@name` that is no file: it may be a person's.
-
-    Files are imported only from the part that the user `typed` (default: all).
-
-    A mention that does not resolve is a reference with status `broken` and the nearest names, and a warning, never an error. Without
-    `compare` the nearest names of files are not looked for, which takes 50 ms for 5,000 files.
-    """
+    """The documents, or their sections, that `text` names, and each `@name` that is no file: it may be a person's. Files are imported only
+    from the part that the user `typed` (default: all). A mention that does not resolve is a reference with status `broken` and the nearest
+    names, and a warning, never an error. Without `compare` the nearest names of files are not looked for, which takes 50 ms for 5,000
+    files."""
     offset = 0 if typed is None else max(0, text.rfind(typed))
     written: list[tuple[int, LinkResolution | FileImport]] = [
         (each.start + offset + 1, each) for each in find_imports(text if typed is None else typed)

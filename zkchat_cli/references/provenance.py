@@ -114,10 +114,8 @@ def find_citations(number: int, messages: Iterable[ZkChatMessage]) -> tuple[Cite
 
 
 def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
-    """The keys of the documents that `text` may mean: a path, a name, a title or a link, in any case.
-
-    A path takes precedence over a name, so that every document can be selected.
-    """
+    """The keys of the documents that `text` may mean: a path, a name, a title or a link, in any case. A path takes precedence over a name,
+    so that every document can be selected."""
     bare = text.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
     wanted = {fold(text.strip()), fold(bare), fold(bare.partition("|")[0].partition("#")[0].strip())}
     names_of: dict[str, dict[str, None]] = {}

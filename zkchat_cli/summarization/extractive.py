@@ -4,9 +4,8 @@ Deterministic; in the order of the conversation, with dates and speakers. It is 
 summarizing summaries. In a growing conversation they are those of the turns that the last summary quotes and of the new turns, so that a
 summary takes as long after 10,000 turns as after 100.
 
-The first ones together cover most of it: greedy maximum coverage, by Lin & Bilmes, *A Class of Submodular Functions for Document
-Summarization* (2011). The gain of a sentence is the weight of its rare words that no chosen sentence has yet, for its length. A sentence
-that means nothing alone brings, and pays for, the sentences it needs.
+Greedy maximum coverage, by Lin & Bilmes, *A Class of Submodular Functions for Document Summarization* (2011): the gain of a sentence is the
+weight of its rare words that no chosen sentence has yet, for its length.
 """
 
 import heapq
@@ -80,10 +79,8 @@ class ExtractiveSummary(NamedTuple):
 def extract_summary(
     fold: FoldPlan, target: int, counter: TokenCounter, instructions: str | None = None, quoted: Sequence[Turn] = ()
 ) -> ExtractiveSummary | None:
-    """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold.
-
-    Of the turns that the last summary covers it reads those that this one `quoted`, or all if there are none.
-    """
+    """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold. Of the turns that the last
+    summary covers it reads those that this one `quoted`, or all if there are none."""
     replaced = 0
     for turn in reversed(fold.turns):
         replaced += turn.foldable_tokens
@@ -200,11 +197,8 @@ def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[Speake
 
 
 def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[SummaryCandidate]]:
-    """The candidates, best first, each with the sentences it needs that did not come before.
-
-    The heap is lazy: gains fall as others are chosen, so only the top is computed again. Where a gain rises, because a neighbour was
-    chosen, a second entry is pushed.
-    """
+    """The candidates, best first, each with the sentences it needs that did not come before. The heap is lazy: gains fall as others are
+    chosen, so only the top is computed again. Where a gain rises, because a neighbour was chosen, a second entry is pushed."""
     frequency = Counter(chain.from_iterable(candidate.sentence.words for candidate in candidates))
     value_of = {n: math.log(1 + len(candidates) / n) for n in set(frequency.values())}
     values = {word: value_of[n] for word, n in frequency.items()}

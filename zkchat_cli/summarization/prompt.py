@@ -129,11 +129,9 @@ def _shorten_items(items: Sequence[str], budget: int, counter: TokenCounter) -> 
 
 
 def parse_summary(answer: str) -> str | None:
-    """The summary in a model's answer; None if there is none.
-
-    It may be fenced, follow thoughts or lack its closing tag; if there are several, the longest counts. Text without the tag is not a
-    summary: it may be a refusal, or an answer to a question in the conversation.
-    """
+    """The summary in a model's answer; None if there is none. It may be fenced, follow thoughts or lack its closing tag; if there are
+    several, the longest counts. Text without the tag is not a summary: it may be a refusal, or an answer to a question in the
+    conversation."""
     longest = ""
     for part in _OPENING_TAG.split(answer.rpartition("</think>")[2])[1:]:
         text = _CLOSING_TAG.split(part, maxsplit=1)[0].strip()

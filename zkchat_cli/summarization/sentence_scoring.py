@@ -73,11 +73,8 @@ _QUOTATION = lazy_pattern(r"[\"“„«「].*[\"”“»」]")
 
 
 class ScoredSentence(NamedTuple):
-    """A sentence, word for word except for white space, and its `size` in bytes.
-
-    `words` are its stems, sorted, so that sums over them are the same in every process. `refers_back`: "She moved there in May.";
-    `is_lead_in`: "From your notes:".
-    """
+    """A sentence, word for word except for white space, and its `size` in bytes. `words` are its stems, sorted, so that sums over them are
+    the same in every process. `refers_back`: "She moved there in May."; `is_lead_in`: "From your notes:"."""
 
     text: str
     size: int

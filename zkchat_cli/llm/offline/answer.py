@@ -40,10 +40,8 @@ Answer = tuple[str, AnswerLevel | None]
 
 
 def answer_request(request: Request, similarities: Similarities | None = None) -> Generator[Delta, None, None]:
-    """The deltas of one model call: tool calls, or an answer word by word, as from a model.
-
-    A request for a summary of the message itself and small talk are answered without notes.
-    """
+    """The deltas of one model call: tool calls, or an answer word by word, as from a model. A request for a summary of the message itself
+    and small talk are answered without notes."""
     messages = request.messages
     asked = [i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"]
     position = max(asked, default=-1)
@@ -132,11 +130,8 @@ def quote_answer(
     earlier_answers: str = "",
     similarities: Similarities | None = None,
 ) -> Answer:
-    """The answer in quotations; if none is sure enough, the likeliest sections with their openings.
-
-    `named`: the excerpts of documents that the user named; what answers in them comes first. What `earlier_answers` quote is quoted again
-    only if there is nothing else.
-    """
+    """The answer in quotations; if none is sure enough, the likeliest sections with their openings. `named`: the excerpts of documents that
+    the user named; what answers in them comes first. What `earlier_answers` quote is quoted again only if there is nothing else."""
     whole = named if question.about_document else excerpts if question.about_period else ()
     if whole:
         paths = list(dict.fromkeys(excerpt.path for excerpt in whole))[:MAX_QUOTES]

@@ -91,10 +91,8 @@ def ends_as_sentence(text: str) -> bool:
 
 
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
-    """The passage as a reader of the note sees it: without tags, list marks and the targets of links; code stays in its backticks.
-
-    As it is written, if the rendered words could not be verified as a quotation of the excerpt; None if neither could.
-    """
+    """The passage as a reader of the note sees it: without tags, list marks and the targets of links; code stays in its backticks. As it is
+    written, if the rendered words could not be verified as a quotation of the excerpt; None if neither could."""
 
     def link_text(found: re.Match[str]) -> str:  # of a link with code in it; code that contains a link stays as it is
         return found["code"] or found["text"] or found["target"].rpartition("|")[2].replace("#", " › ").strip()

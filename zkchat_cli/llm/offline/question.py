@@ -111,9 +111,7 @@ _LONGEST_QUESTION = 200
 
 def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[str]) -> str | None:
     """The reply to thanks, a greeting or a question about the conversation; None for a message with any other word, which needs a search.
-
-    "thanks!" is small talk, "thanks, and how do I undo it?" is not. `questions` and `answers` are the earlier ones, in order.
-    """
+    "thanks!" is small talk, "thanks, and how do I undo it?" is not. `questions` and `answers` are the earlier ones, in order."""
     words = terms(text)
     if not words or len(words) > MAX_SMALL_TALK:
         return None
@@ -142,11 +140,9 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
 
 
 class AnalyzedQuestion(NamedTuple):
-    """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first.
-
-    `weights` has the words that an answer should contain, in any form; those in `subject` are the question's own, without the fillers.
-    `about_document`: it asks for a document as a whole; `about_period`: for the notes of a time ("what did I do last week?").
-    """
+    """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first. `weights` has the words that an
+    answer should contain, in any form; those in `subject` are the question's own, without the fillers. `about_document`: it asks for a
+    document as a whole; `about_period`: for the notes of a time ("what did I do last week?")."""
 
     text: str
     searches: tuple[str, ...]

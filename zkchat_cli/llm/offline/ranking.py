@@ -109,10 +109,8 @@ class RankedQuote(NamedTuple):
 
 
 class RankedPassages(NamedTuple):
-    """All passages, and those that are about the question, best first.
-
-    `confidence` is 1 where an answer begins; `matches` says whether anything in them is about the question at all, by words or meaning.
-    """
+    """All passages, and those that are about the question, best first. `confidence` is 1 where an answer begins; `matches` says whether
+    anything in them is about the question at all, by words or meaning."""
 
     all: tuple[RankedQuote, ...] = ()
     on_topic: tuple[RankedQuote, ...] = ()
@@ -259,10 +257,8 @@ def _fit(quotes: Sequence[RankedQuote]) -> bool:
 
 
 def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[RankedQuote]:
-    """A summary in the notes' own words: the passages that cover most of the text, in its order.
-
-    Greedy: a passage is worth the frequent words in it that none before contains, and more at the beginning of a note or section.
-    """
+    """A summary in the notes' own words: the passages that cover most of the text, in its order. Greedy: a passage is worth the frequent
+    words in it that none before contains, and more at the beginning of a note or section."""
     languages = detect_languages(excerpt.text for excerpt in excerpts)
     candidates = [c for c in _candidates(excerpts, languages, max_group=0) if c.passage.kind in ("prose", "item")]
     frequency = Counter(word for c in candidates for word in c.words)
