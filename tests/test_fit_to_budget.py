@@ -17,8 +17,8 @@ from zkchat_cli.references.manager import (
     ReferenceManager,
     chunk_tokens,
     format_tool_result,
-    min_chunk_tokens,
     reduce_to_fit,
+    truncate_chunk,
 )
 from zkchat_cli.tools.base import ToolOutput
 
@@ -112,7 +112,11 @@ def test_each_call_keeps_its_best_chunk_if_a_few_words_of_each_fit(calls: Calls,
     served = [bool(k) for chunks, k in zip(calls, kept, strict=True) if chunks]
     assert served == sorted(served, reverse=True)
     assert all(original_id(k[0]) == chunks[0].id for chunks, k in zip(calls, kept, strict=True) if k)
-    words = [min(chunk_tokens(chunks[0], COUNT), min_chunk_tokens(chunks[0], COUNT)) + FRAME_TOKENS for chunks in calls if chunks]
+    words = [
+        min(chunk_tokens(chunks[0], COUNT), chunk_tokens(truncate_chunk(chunks[0], 0, COUNT), COUNT)) + FRAME_TOKENS
+        for chunks in calls
+        if chunks
+    ]
     assert all(served) or sum(words) > room
 
 

@@ -162,15 +162,6 @@ def test_two_notes_are_compared(app: AppFixture) -> None:
     assert text.index("[[Compost]]:\n\n") < text.index("[[Filters]]:\n\n")
 
 
-def test_text_in_the_message_is_summarized(app: AppFixture) -> None:
-    text = "Beans grow fast. Beans need poles. The soil must be warm. Snails eat the young plants. Frost kills them."
-    report = report_of(app.session().send(f"{text}\n\nSummarise this"))
-    assert not report.tools
-    assert report.answer.startswith("- Beans grow fast.\n- ")
-    assert all(line[2:] in text for line in report.answer.splitlines())
-    assert report_of(app.session().send("Summarise this: Beans grow.")).tools
-
-
 def test_follow_up_after_a_compaction_has_its_topic(app: AppFixture) -> None:
     session = app.session()
     report_of(session.send("What does a compost heap need?"))

@@ -70,20 +70,20 @@ def test_a_hostile_note_is_compared_in_linear_time() -> None:
     ],
 )
 def test_quoted_words_are_found_as_they_stand(text: str, quote: str, words: str) -> None:
-    [found] = quote_ranges(text, quote)
+    [found] = quote_ranges(text, [quote])
     assert text[slice(*found)] == words
 
 
 @pytest.mark.parametrize("gap", ["…", " ... ", " [...] ", "(…)"])
 def test_words_left_out_of_a_quotation_are_not_marked(gap: str) -> None:
     text = "It is ready, they say, after nine months. Now it is ready."
-    assert [text[slice(*found)] for found in quote_ranges(text, f"it is ready{gap}after nine")] == ["It is ready", "after nine"]
-    assert quote_ranges(text, f"after nine{gap}they say") == []
+    assert [text[slice(*found)] for found in quote_ranges(text, [f"it is ready{gap}after nine"])] == ["It is ready", "after nine"]
+    assert quote_ranges(text, [f"after nine{gap}they say"]) == []
 
 
 @pytest.mark.parametrize("quote", ["other words", "", " … ", "**"])
 def test_words_that_are_missing_are_not_found(quote: str) -> None:
-    assert quote_ranges("It is ready.", quote) == []
+    assert quote_ranges("It is ready.", [quote]) == []
 
 
 @given(st.text(st.sampled_from("ab >*\n.“é"), max_size=60), st.text(st.sampled_from("ab >*\n.“é"), min_size=1, max_size=9))

@@ -331,20 +331,19 @@ def _words(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     return (_CHARACTER_WORD if has_cjk else _WORD).finditer(text, start, end)
 
 
-def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges in their order, with those that overlap or touch as one."""
+def quote_ranges(text: str, quotes: Iterable[str]) -> list[tuple[int, int]]:
+    """The character ranges of the quotations that `text` contains, one per part between ellipses; those that overlap or touch are one. Only
+    words are compared, in any case: emphasis, list markers and typography between them do not matter."""
     merged: list[tuple[int, int]] = []
-    for begin, end in sorted(ranges):
+    for begin, end in sorted(found for quote in quotes for found in _find_parts(text, quote)):
         if merged and begin <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((begin, end))
+            begin, end = merged[-1][0], max(end, merged.pop()[1])
+        merged.append((begin, end))
     return merged
 
 
-def quote_ranges(text: str, quote: str) -> list[tuple[int, int]]:
-    """The character ranges of a quotation in `text`, one per part between ellipses; empty if the text does not contain it. Only words are
-    compared, in any case: emphasis, list markers and typography between them do not matter."""
+def _find_parts(text: str, quote: str) -> list[tuple[int, int]]:
+    """Where the parts of a quotation are, in order; nowhere if one is missing."""
     found: list[tuple[int, int]] = []
     at = 0
     for part in OMISSION.split(quote):

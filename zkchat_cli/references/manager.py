@@ -94,11 +94,6 @@ def truncate_chunk(chunk: ContentChunk, room: int, count: Count) -> ContentChunk
     return _prefix(chunk, fits + bisect_right(longer, room, key=lambda length: chunk_tokens(_prefix(chunk, length), count)))
 
 
-def min_chunk_tokens(chunk: ContentChunk, count: Count) -> int:
-    """The tokens of a few words of a chunk."""
-    return chunk_tokens(_prefix(chunk, min(MIN_CHARACTERS, len(chunk.text) - 1)), count)
-
-
 def _prefix(chunk: ContentChunk, length: int) -> ContentChunk:
     """The first `length` characters of a chunk or fewer, cut after a word if possible."""
     border = max(chunk.text.rfind(white, max(0, length - _LONGEST_WORD), length) for white in " \n")
@@ -116,9 +111,9 @@ def reduce_to_fit(calls: Sequence[Sequence[ContentChunk]], room: int, count: Cou
     best = {call: _chunk_cost(calls[call][0], room, count) for call in found}
     kept: list[list[int]] = [[] for _ in calls]
     if sum(best.values()) > room:
-        shares = {call: min(cost, min_chunk_tokens(calls[call][0], count)) for call, cost in best.items()}
-        if sum(shares.values()) <= room:
-            shares = dict(zip(best, share_evenly([*best.values()], room, [*shares.values()]), strict=True))
+        least = {call: min(cost, chunk_tokens(_prefix(calls[call][0], MIN_CHARACTERS), count)) for call, cost in best.items()}
+        fits = sum(least.values()) <= room
+        shares = dict(zip(best, share_evenly([*best.values()], room, [*least.values()]), strict=True)) if fits else least
         while shares and sum(shares.values()) > room:
             shares.popitem()
         first = {call: calls[call][0] for call in shares}

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from zkchat_cli.citations.quotes import merge_ranges, quote_ranges
+from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
 from zkchat_cli.models import (
     Citation,
@@ -212,7 +212,7 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
     own = words.split("\n")
     begins = list(accumulate((len(line) + 1 for line in own), initial=0))
     quotes = [citation.quote for citation in citations if citation.quote and citation.verdict in ("verified", "cut")]
-    marked = merge_ranges(place for quote in quotes for place in quote_ranges(words, quote))
+    marked = quote_ranges(words, quotes)
     around = note.split("\n") if note is not None else []
     before = around[max(0, first - 1 - CONTEXT) : first - 1]
     after = around[first - 1 + len(own) :][:CONTEXT]

@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from zkchat_cli import __version__
 from zkchat_cli.citations.marks import CitationMark, cited_marks, split_at_marks
-from zkchat_cli.citations.quotes import merge_ranges, quote_ranges
+from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.exporters import base
 from zkchat_cli.models import (
     Citation,
@@ -189,7 +189,7 @@ def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = N
 def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     """An excerpt with the quoted words that it contains highlighted."""
     parts, at = "", 0
-    for start, end in merge_ranges(each for quotation in quotes for each in quote_ranges(excerpt, quotation)):
+    for start, end in quote_ranges(excerpt, quotes):
         parts += f"{escape(excerpt[at:start])}<mark>{escape(excerpt[start:end])}</mark>"
         at = end
     return Markup(f"{parts}{escape(excerpt[at:])}")

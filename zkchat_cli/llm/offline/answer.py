@@ -15,19 +15,16 @@ from zkchat_cli.llm.offline.question import (
     QUOTE_MARKS,
     AnalyzedQuestion,
     analyze_question,
-    asks_for_summary,
     reply_to_small_talk,
     user_messages,
 )
 from zkchat_cli.llm.offline.ranking import MAX_QUOTES, QuoteSource, RankedQuote, rank_passages, summarize_excerpts
-from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
 from zkchat_cli.references.manager import NO_ROOM, parse_tool_result
 
 MAX_DOCUMENTS = 3
 EXCERPTS = 10  # results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of 100 questions
 MAX_SUMMARY, MAX_PER_DOCUMENT, MAX_FACTS = 6, 2, 2  # quotes in a summary of a document, and in one of several documents; remembered facts
-MIN_SENTENCES, MAX_DIGEST = 4, 12  # sentences of a text worth summarizing, and of its summary
 NOTHING_FOUND = "Nothing in your notes is about this.\n"
 NOTHING_IN_PERIOD = "None of your notes is from that time.\n"
 NO_SENTENCE = "I found no sentence that answers this. Most likely: "
@@ -40,15 +37,14 @@ Answer = tuple[str, AnswerLevel | None]
 
 
 def answer_request(request: Request, similarities: Similarities | None = None) -> Generator[Delta, None, None]:
-    """The deltas of one model call: tool calls, or an answer word by word, as from a model. A request for a summary of the message itself
-    and small talk are answered without notes."""
+    """The deltas of one model call: tool calls, or an answer word by word, as from a model. Small talk is answered without notes."""
     messages = request.messages
     asked = [i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"]
     position = max(asked, default=-1)
     before, turn = messages[: max(position, 0)], messages[position + 1 :]
     documents = [m for m in before[-1:] if m.kind == "documents"]
-    text, level = summarize_message(messages[position].content if asked else ""), None
-    if asked and not text and not documents:
+    text, level = "", None
+    if asked and not documents:
         answers = [m.content for m in before if m.role == "assistant" and not m.tool_calls and m.content]
         text = reply_to_small_talk(messages[position].content, user_messages(before), answers) or ""
     if not text:
@@ -110,17 +106,6 @@ def _tool_error(result: PromptMessage) -> str | None:
     except (ValueError, RecursionError):
         return None
     return str(document["error"]) if isinstance(document, dict) and "error" in document else None
-
-
-def summarize_message(content: str) -> str:
-    """The most important sentences of the text in a message that asks for a summary of it; empty for any other message."""
-    lines = [line for line in content.split("\n") if line.strip()]
-    request = next((line for line in (*lines[:1], *lines[-1:]) if asks_for_summary(line)), None)
-    text = content.replace(request, "", 1) if request and len(lines) > 1 else content
-    if not request or (sentences := len(split_sentences(text))) < MIN_SENTENCES:
-        return ""
-    limit = max(3, min(MAX_DIGEST, sentences // 4))
-    return "".join(f"- {quote.text}\n" for quote in summarize_excerpts([QuoteSource(0, "", "", None, text)], limit))
 
 
 def quote_answer(
