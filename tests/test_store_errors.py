@@ -15,8 +15,7 @@ from factories import NOON, message, store_conversation
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import StoreConnection, connect
-from zkchat_cli.store.schema import VERSION
+from zkchat_cli.store.database import VERSION, StoreConnection, connect
 
 KILLER = Path(__file__).with_name("writer_killer.py")
 

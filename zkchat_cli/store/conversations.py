@@ -1,6 +1,6 @@
 """The tables `conversation`, `message` with the notes that it uses (`mention`), and `compaction`.
 
-Triggers keep the figures of its messages in a conversation (see schema). Compactions that were taken back stay, because past prompts
+Triggers keep the figures of its messages in a conversation (see `database`). Compactions that were taken back stay, because past prompts
 contained them; and so does the last preview of each conversation, which no prompt ever had.
 """
 
