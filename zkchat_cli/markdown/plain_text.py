@@ -68,10 +68,8 @@ def remove_tags(text: str) -> str:
 
 
 def pair_code_marks(runs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The indexes of the runs of backticks that open and close a code span; the others are text.
-
-    The next run of the same length closes a run. `runs`: each run's length if it opens a span, and if it closes one.
-    """
+    """The indexes of the runs of backticks that open and close a code span: the next run of the same length closes one. `runs`: each run's
+    length if it opens a span, and if it closes one."""
     closed_by: list[int | None] = []
     next_of_length: dict[int, int] = {}
     for i in range(len(runs) - 1, -1, -1):

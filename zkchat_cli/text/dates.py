@@ -78,10 +78,8 @@ class Period(NamedTuple):
 
 
 def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
-    """The period that a question names, as seen on `today`, the words of it, and the text without them; None if it names none.
-
-    "Due today" is about a subject: a date of the present counts only if hardly a word is left, a figure only in a short question.
-    """
+    """The period that a question names, the words of it, and the text without them; None if it names none. "Due today" is about a subject:
+    a date of the present counts only if hardly a word is left, a figure only in a short question."""
     found: list[tuple[Period, re.Match[str]]] = []
     subject = _DATE.sub(" ", text[:MAX_TEXT])
     has_subject = not is_all_stopwords(subject)

@@ -1,6 +1,4 @@
-"""The interface of a tool: a function of its scope (the notes or memory) and the model's arguments, described by its signature. For wrong
-arguments it raises ToolArgumentError, which goes back to the model as a short error.
-"""
+"""The interface of a tool: a function of its scope (the notes or memory) and the model's arguments, described by its signature."""
 
 import inspect
 import sys

@@ -59,8 +59,7 @@ def _unreadable_folder(folder: Path, error: Exception) -> VaultError:
 
 
 def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
-    """Every note and attachment below `root`, with one `scandir` per folder and one `stat` per note. Raises VaultError when `root` cannot
-    be read: it may be on a disk that is not mounted."""
+    """Every note and attachment below `root`. Raises VaultError when `root` cannot be read: its disk may not be mounted."""
     files = VaultFiles()
     ignored = _ignore_pattern(ignore)
     folders = [("", str(root))]

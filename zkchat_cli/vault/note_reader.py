@@ -1,7 +1,6 @@
 """The notes as their files are now, whatever the index knows: texts, chunks, the lines of links, and of what a link means after `#`.
 
-Names of headings are compared as Obsidian does, without case and punctuation. Hyphens count as spaces, because other programs write
-`#how-to-begin`.
+Names of headings are compared without case and punctuation. Hyphens count as spaces, because other programs write `#how-to-begin`.
 """
 
 import difflib

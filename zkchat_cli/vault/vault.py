@@ -87,8 +87,7 @@ class Vault:
 
     @classmethod
     def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> "Vault":
-        """The vault in `folder`, with its index below `cache_dir`; with an `embedder` it is searched by meaning, too. Raises VaultError
-        when there is no such folder or it cannot be read."""
+        """The vault in `folder`, with its index below `cache_dir`. Raises VaultError for a folder that is missing or cannot be read."""
         root = filesystem.resolve_root(folder)
         return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
 
@@ -272,8 +271,7 @@ class Vault:
         return self._ask(lambda index: [spelled for spelled, _ in name_suggestions.suggest_names(index, name, MOST_SUGGESTIONS)])
 
     def complete(self, typed: str, limit: int = 30) -> list[Completion]:
-        """The notes whose names contain the letters typed, best first; for nothing typed, those changed last. Does not wait for a running
-        refresh, but answers from the names known before."""
+        """The notes whose names contain the letters typed, best first; without any, those changed last. Never waits for a refresh."""
 
         def update(index: IndexDatabase) -> tuple[tuple[object, ...], NoteCompleter]:
             stamp = index.stamp()
@@ -312,8 +310,7 @@ class Vault:
         return found
 
     def locate(self, text: str) -> tuple[str, str | None]:
-        """The file that a path, a name, a title or a link certainly means, and the heading of the link. Raises VaultError for a path that
-        leads out of the vault, for what means nothing, and for what may mean several notes, which the hint lists."""
+        """The file that a path, name, title or link certainly means, and the heading of the link. Raises VaultError if there is none."""
         text = replace_surrogates(text.strip())
         if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None

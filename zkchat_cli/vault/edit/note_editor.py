@@ -57,8 +57,7 @@ class NoteEditor:
     journal: Path  # where a change is recorded while it is made
 
     def apply(self, change: Change) -> IndexReport | None:
-        """Make a change, all of it or nothing; what the index took in of it, None if it could not yet. Raises VaultError, or after Ctrl-C
-        KeyboardInterrupt, and then nothing has changed."""
+        """Make a change, all of it or nothing if it raises; what the index took in of it, None if it could not yet."""
         apply_files(self.root, change.files, self.journal)
         try:
             return self.refresh(only=change.paths)
@@ -258,8 +257,7 @@ class LinkRewriter:
         self._after = bulk_resolver(names_after)
 
     def rewrite(self, source: str, note: ParsedNote) -> tuple[str, int]:
-        """The new text of the note at `source` (its path before the move), in which each link keeps its target, and how many were changed.
-        Raises VaultError if that cannot be."""
+        """The new text of the note at `source`, its path before the move, and how many links were changed to keep their targets."""
         edits: list[Edit] = []
         place = self._move.apply(source)
         for link in note.markup.links:

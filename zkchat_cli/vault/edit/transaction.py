@@ -61,8 +61,7 @@ class FileChange(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A proposed change of notes: a one-line summary, the changed files, and a `note` for whoever approves it. `memory_file` is the changed
-    file that instructs later conversations, if any, with the reason."""
+    """A proposed change of notes, with a `note` for whoever approves it, and the `memory_file` among the changed files, with the reason."""
 
     summary: str
     files: tuple[FileChange, ...]
@@ -151,8 +150,7 @@ def _remove_folder(folder: Path) -> None:
 
 @contextmanager
 def _record_steps(journal: Path, files: Sequence[FileChange], paths: Sequence[tuple[Path | None, Path]]) -> Iterator[None]:
-    """Keep the change in the journal until it is made or undone. Raises VaultError while another process makes one. Where no journal can be
-    written there is none."""
+    """Keep the change in the journal, if one can be written, until it is made or undone. Raises VaultError while another is made."""
     try:
         opened = open(journal, "x+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115 - closed below
     except FileExistsError as e:

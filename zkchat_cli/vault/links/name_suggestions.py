@@ -73,8 +73,8 @@ def suggest_names(index: IndexDatabase, name: str, limit: int, least: float = LE
 
 
 def certain_target(text: str, candidates: Sequence[str]) -> str | None:
-    """The candidate that a broken target certainly means, if any. Its name is the same except for case, accents, punctuation and folders,
-    or very similar and far more so than the next one. Its digits are the same: the notes of two days differ only in them."""
+    """The candidate that a broken target certainly means, if any: its name is very similar, far more so than the next one, and its digits
+    are the same, because the notes of two days differ only in them."""
     wanted = _letters_and_digits(text)
     if not wanted or is_attachment(text):
         return None
@@ -134,19 +134,15 @@ class NoteCompleter:
 
 
 class FuzzyMatcher:
-    """Case, diacritics and the characters between words do not count. The texts are searched as the lines of one string: to search them one
-    by one takes ten times as long."""
+    """Case, diacritics and the characters between words do not count. Texts are the lines of one string, which is ten times as fast."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         lines = ["\n " + _normalize(text) for text in texts]
         self._text, self._starts = "".join(lines), list(accumulate(map(len, lines), initial=0))
 
     def find(self, typed: str, limit: int) -> list[int]:
-        """The numbers (from 0) of the texts that contain the typed letters in order, best first.
-
-        First those that begin with what is typed, then those with a word that does, those that contain it, and those with its letters
-        anywhere; within each kind the shorter first. Nothing typed matches all, in their order.
-        """
+        """The numbers (from 0) of the texts that contain the typed letters in order: first those that begin with what is typed, then those
+        with a word that does, those that contain it, and others; the shorter first. Nothing typed matches all, in their order."""
         wanted = _normalize(typed).strip(" ")
         if not wanted:
             return list(range(min(len(self._starts) - 1, max(limit, 0))))

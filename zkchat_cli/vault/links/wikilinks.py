@@ -123,8 +123,8 @@ def possible_names(path: str) -> Iterator[str]:
 
 
 def write_link(path: str, name: str = "", heading: str | None = None) -> str:
-    """A wikilink to the file at `path` under this `name` (default: its path), and to a heading. A Markdown link if wikilinks cannot have
-    the name's characters; only the file's name for a file outside the vault (`../`)."""
+    """A wikilink to the file at `path` under this `name` (default: its path), and to a heading; a Markdown link if wikilinks cannot have
+    the name's characters; only the name of a file outside the vault."""
     if path.startswith("../"):
         return path.rpartition("/")[2]
     target = name or strip_suffix(path)
@@ -147,8 +147,7 @@ Lookup = Callable[[str], Sequence[LinkName]]
 
 
 class ResolvedTarget(NamedTuple):
-    """`status` is None for a Markdown link that means no note, such as `[manual](manual.html)`. `reason` says why the target of an
-    ambiguous link was preferred to the best of the other `candidates`."""
+    """`status` is None for a Markdown link that means no note. `reason`: why the target is better than the other `candidates`."""
 
     target: str | None
     status: "ReferenceStatus | None"
