@@ -1,8 +1,7 @@
 """Whether a note says what a sentence that cites it says, as far as words, numbers, names and negations show. No model is asked.
 
-A ✓ says that the quoted words are there; this is the other question. In doubt the answer is "unclear". "does_not_support" is given only for
-reasons that are seldom wrong: a number that the note does not have, a name or negation exchanged in an otherwise equal sentence, or hardly
-a word in common. On sentences of two vaults, with numbers, names and negations exchanged, it is right in 98 of 100 cases.
+A ✓ says that the quoted words are there; this is the other question. In doubt the answer is "unclear"; "does_not_support" has reasons that
+are seldom wrong, and is right in 98 of 100 cases on sentences of two vaults with numbers, names and negations exchanged.
 """
 
 import re
@@ -26,8 +25,7 @@ SAME = 0.6  # share of a sentence's words from which on a sentence of the note i
 EQUAL = 0.5  # share of the words of both from which on they differ in a negation only
 HARDLY = 0.3  # share of a sentence's words in the whole note up to which it has hardly a word in common
 MOSTLY = 0.75  # share from which on a note without contrary signs supports a sentence
-DISTANT = 0.3
-"""Cosine with every part of a note below which a sentence is about something else: right in 94 of 100 cases."""
+DISTANT = 0.3  # cosine with every part of a note below which a sentence is about something else: right in 94 of 100 cases
 _FEW_WORDS = 4
 _MOST_SIMILAR = 10
 _SHORTEST = 12

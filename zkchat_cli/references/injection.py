@@ -1,8 +1,7 @@
 """How a document that the user names reaches the model: its text in the prompt, or only its name and summary, to be read on demand.
 
-A text is injected if it takes at most a share (`context.injection_ratio`) of what is left of the message budget. Of a longer text, whole
-sections that are relevant to the message are injected as far as they fit. Pure: the decision and its reason are stored with the message,
-so that a prompt built from the log later is the same.
+A text is injected if it takes at most a share (`context.injection_ratio`) of what is left of the message budget; of a longer text, whole
+sections that are relevant to the message. Pure: decision and reason are stored with the message, so that a later prompt is the same.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,6 @@
 """The documents that a message mentions: `[[wikilinks]]` and `@paths` become DocumentReferences, each once, in order.
 
-`@path` imports a text file, from the vault or below the current folder and from nowhere else. The `@` must begin a word, so that an e-mail
-address, a decorator in code or `user@host` imports nothing.
+`@path` imports a text file, from the vault or below the current folder and from nowhere else. The `@` must begin a word.
 """
 
 import difflib

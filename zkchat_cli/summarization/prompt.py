@@ -3,9 +3,8 @@
 The summary rolls: each request has the earlier summary and the conversation after it, so that each word is sent about once. Of turns that
 do not fit into the model's window the newest are sent, after an extractive summary of the others.
 
-Numbers, dates, names and sources of the summary must occur in the turns, and those that the user stated in a decision must be in the
-summary. The model is asked once to correct what is wrong. Then sentences with invented facts are left out, and decisions are added word for
-word. Small whole numbers may count things, and German writes every noun like a name.
+Numbers, dates, names and sources of the summary must occur in the turns, and those of the user's decisions in the summary. The model is
+asked once to correct that. Then sentences with invented facts are left out, and decisions are added word for word.
 """
 
 import json
