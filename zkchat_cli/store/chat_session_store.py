@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import Calibration, ConversationArchive, SentPrompt, ZkChatMessage, branch_to
-from zkchat_cli.store import conversations, facts, message_search, rows, secure_delete, sent_prompts
+from zkchat_cli.store import conversations, facts, rows, secure_delete, sent_prompts
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, transaction
 from zkchat_cli.text.words import replace_surrogates
 
@@ -227,10 +227,10 @@ class ChatSessionStore:
     facts_without_vectors = _method("look for facts without vectors", facts.without_vectors)
     remember = _method("remember", facts.remember, writes=True)
     forget = _method("forget", facts.forget, writes=True)
-    search = _method("search messages", message_search.search)
-    vectors = _method("read the vectors of messages", message_search.vectors)
-    without_vectors = _method("look for messages without vectors", message_search.without_vectors)
-    add_vectors = _method("store the vectors of messages", message_search.add_vectors, writes=True)
+    search = _method("search messages", conversations.search)
+    vectors = _method("read the vectors of messages", conversations.vectors)
+    without_vectors = _method("look for messages without vectors", conversations.without_vectors)
+    add_vectors = _method("store the vectors of messages", conversations.add_vectors, writes=True)
     prompts = _method("read a prompt", sent_prompts.read)
     preview = _method("read the preview of a summary", conversations.read_preview)
     compact = _method("store a summary", conversations.insert_compaction, writes=True)

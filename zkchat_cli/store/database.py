@@ -146,7 +146,7 @@ SCHEMA = f"""
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX mention_path ON mention (relative_path);
 
-    -- full-text search; see message_search. `unindexed` messages wait for the next search, so that storing a turn stays cheap. The indexed
+    -- full-text search, see `conversations`. `unindexed` messages wait for the next search, so that storing a turn stays cheap. The indexed
     -- words are stored only if they differ from the content (`index_words`)
     CREATE TABLE index_words (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE, words TEXT NOT NULL) STRICT;
     CREATE VIEW indexed_message (seq, words) AS SELECT message.seq, coalesce(index_words.words, message.content)
@@ -178,7 +178,7 @@ SCHEMA = f"""
     CREATE INDEX prompt_conversation ON prompt (conversation_seq);
     CREATE INDEX prompt_question ON prompt (question_seq);
 
-    -- vectors of messages, for recall by meaning; see message_vectors
+    -- vectors of messages, for recall by meaning, see `conversations`
     CREATE TABLE message_vector (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
