@@ -4,6 +4,7 @@ Every path from outside (a user, a model, a link) goes through `resolve_inside`.
 the ignore globs match, and links out of the vault. Files it cannot index are problems that `vault status` lists.
 """
 
+import errno
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 LARGEST_NOTE = 10_000_000  # bytes; a larger note would take a minute to index
+LONGEST_NAME = 255  # bytes of the name of a file or folder
 HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."  # the hint of an error about a missing note
 
 Stamp = tuple[int, int, int]
@@ -139,6 +141,8 @@ def resolve_inside(root: Path, relative_path: str) -> Path:
     if path.anchor or ".." in path.parts or path.parts[:1] == ("~",):
         raise VaultError(f"{name} leads out of the vault", hint)
     try:
+        if any(len(os.fsencode(part)) > LONGEST_NAME for part in path.parts):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         has_links = os.name != "posix" or any(map(os.path.islink, accumulate(path.parts, "{}/{}".format, initial=str(root))))
         real = (root / path).resolve() if has_links else root / path  # resolving takes 0.1 ms, and memory asks for each cited note
     except (OSError, RuntimeError, ValueError) as e:  # no file can have this name
