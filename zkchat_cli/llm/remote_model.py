@@ -166,11 +166,14 @@ class RemoteModel(Model):
             return None
         body = {name: value for name, value in self.body(request).items() if name in COUNTED}
         try:
-            answer = self.server.fetch(self.path + self.count_path, body, seconds=COUNT_SECONDS)
-            return whole_number(answer["input_tokens"], least=1)
+            return self.ask_count(body)
         except (ProviderError, *UNREADABLE) as e:
             self.count_path = self.count_path if isinstance(e, ProviderError) and e.kind == "timeout" else ""
             return None
+
+    def ask_count(self, body: dict[str, Any]) -> int | None:
+        answer = self.server.fetch(self.path + self.count_path, body, seconds=COUNT_SECONDS)
+        return whole_number(answer["input_tokens"], least=1)
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         """The call is made again without what the model refuses but can do without, and after faults that may pass."""

@@ -333,6 +333,18 @@ class OpenAIModel(RemoteModel):
         self.count_path = "" if self.official else "/input_tokens"  # llama.cpp has it
         self.exact = self.official and self.model.startswith(_O200K_MODELS)
 
+    def ask_count(self, body: dict[str, Any]) -> int | None:
+        """Asks llama.cpp with `/input_tokens`. Versions without it fill in their template, and count the tokens of that text."""
+        try:
+            return super().ask_count(body)
+        except ProviderError as e:
+            if e.kind == "timeout":
+                raise
+            parts = {name: body[name] for name in ("messages", "tools") if name in body}
+            filled = self.server.fetch("/apply-template", parts, outside_v1=True)["prompt"]
+            text = {"content": filled, "add_special": True, "parse_special": True}
+            return len(self.server.fetch("/tokenize", text, max_bytes=20_000_000, outside_v1=True)["tokens"])
+
     def find_window(self) -> Window | None:
         found = None if self.official else self.find_listed(self.list_models())
         known = [prefix for prefix in INPUT_TOKENS if self.official and self.model.startswith(prefix)]
