@@ -94,6 +94,14 @@ def test_a_session_of_claude_code_becomes_a_conversation() -> None:
     assert archive.conversation.head_id == archive.messages[-1].id
 
 
+def test_records_that_are_no_message_are_kept() -> None:
+    messages = read_claude(CLAUDE).messages
+    assert [record["type"] for record in messages[0].other_records] == ["file-history-snapshot"]
+    assert [record["uuid"] for record in messages[3].other_records] == ["u6"]
+    [event] = read_codex(lines(CODEX), "r.jsonl", vault="/notes", now=NOW).messages[-1].other_records
+    assert event["payload"] == {"type": "moon_phase", "value": 0.4}
+
+
 def test_calls_at_once_and_subagents_keep_their_order() -> None:
     calls = [
         claude("u2", "u1", "assistant", [{"type": "tool_use", "id": "t1", "name": "Read", "input": {}}], message=ANSWER),

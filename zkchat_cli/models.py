@@ -232,7 +232,7 @@ class ZkChatMessage(Value):
     task: dict[str, Count] | None = None  # of the turn that ends with this answer, if it called tools: calls and tokens
     updated_at: str | None = None  # when its fields last changed after it was stored (a status, a pin); its words never do
     addressed: str | None = None  # the `@name` in `content` that mentions the agent, for this message only
-    other_records: Any = Field((), exclude=True)  # of version 0.1; read and ignored
+    other_records: tuple[dict[str, Any], ...] = ()
 
     @property
     def display_text(self) -> str:

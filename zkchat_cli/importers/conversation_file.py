@@ -202,6 +202,8 @@ def read_claude_code(data: bytes, name: str, *, vault: str, now: str) -> Convers
                 last = session.add(f"{uuid} {call_id}", "tool", text, time, last, tool_call_id=call_id)
             if text := _content_text(content, "text"):
                 last = session.add(f"{uuid}", "user", text, time, last)
+        elif type_ != "summary":
+            session.other_records.append(record)
         last_of[str(uuid)] = last
         if last is not None and not record.get("isSidechain"):
             session.head_id = last
@@ -232,6 +234,7 @@ def read_codex(data: bytes, name: str, *, vault: str, now: str) -> ConversationA
         if record.get("type") == "turn_context" and isinstance(item.get("model"), str):
             model = item["model"]
         if record.get("type") != "response_item":
+            session.other_records.append(record)
             continue
         text = _content_text(item.get("content"), *_CODEX_TEXT) if kind == "message" else ""
         is_call = kind in ("function_call", "custom_tool_call", "local_shell_call")
@@ -250,6 +253,8 @@ def read_codex(data: bytes, name: str, *, vault: str, now: str) -> ConversationA
             result = result if isinstance(result, str) else str(output)
             session.head_id = session.add(f"{number}", "tool", result, time, session.head_id, tool_call_id=call_id)
             answer_id = None
+        else:
+            session.other_records.append(record)
     return session.archive()
 
 
@@ -279,6 +284,7 @@ class _SessionBuilder:
     def __init__(self, program: str, session_id: str, vault: str, now: str) -> None:
         self._program, self._session_id, self._vault, self._time = program, session_id, vault, now
         self.messages: dict[str, Record] = {}  # the fields that each message has so far, by its id
+        self.other_records: list[Record] = []  # those that are no message, kept with the message before them
         self.title = ""
         self.head_id: str | None = None
 
@@ -291,7 +297,8 @@ class _SessionBuilder:
             with suppress(ValueError):  # without a time with a zone it is that of the message before
                 self._time = time if isinstance(time, str) and datetime.fromisoformat(time).tzinfo else self._time
             values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": self._time}
-            self.messages[id_] = {**values, **fields}
+            self.other_records = [] if self.messages else self.other_records
+            self.messages[id_] = {**values, **fields, "other_records": self.other_records}
         return id_
 
     def archive(self) -> ConversationArchive:
