@@ -340,7 +340,7 @@ class OpenAIModel(RemoteModel):
         except ProviderError as e:
             if e.kind == "timeout":
                 raise
-            parts = {name: body[name] for name in ("messages", "tools") if name in body}
+            parts = {name: value for name, value in body.items() if name in ("messages", "tools")}
             filled = self.server.fetch("/apply-template", parts, outside_v1=True)["prompt"]
             text = {"content": filled, "add_special": True, "parse_special": True}
             return len(self.server.fetch("/tokenize", text, max_bytes=20_000_000, outside_v1=True)["tokens"])
