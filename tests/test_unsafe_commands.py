@@ -51,7 +51,7 @@ def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) 
     with Chat(zkchat, "--unsafe", "--model", script(CREATE, SAID, append, SAID), columns=50) as chat:
         chat.say("write it")
         chat.wait_for("+# New")
-        chat.wait_for("create New.md? [y/N, a: all of this turn, or the\n    reason why not]")
+        chat.wait_for("create New.md? [y/N, a: all of this turn, or the\n    reason why not]\n›")  # Ctrl-C is read at the prompt
         chat.type(CTRL_C)
         chat.wait_for("declined by the user")
         chat.wait_for("I did what you allowed.")
