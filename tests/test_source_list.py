@@ -43,7 +43,7 @@ def saved(zkchat: Program) -> list[Path]:
 def asked(chat: Chat) -> None:
     chat.ask("when is compost ready?", "Sources")
     chat.say("/save")
-    chat.wait_for("Save the last answer as When is compost ready.md? [y/N]")
+    chat.wait_for("Save the last answer as When is compost ready.md? [y/N]\n›")
 
 
 @pytest.mark.parametrize("yes", ["y", " YES "])
