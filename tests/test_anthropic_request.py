@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from factories import prompt_message
 
-from zkchat_cli.llm.base import Options, Request, with_wire_names
-from zkchat_cli.llm.providers.anthropic import CACHE_MARKER, citation_marks, request_body
+from zkchat_cli.llm.base import ModelConfig, Options, Request
+from zkchat_cli.llm.providers.anthropic import CACHE_MARKER, PROVIDER, citation_marks
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 
 SYSTEM = prompt_message("system", "Be brief.", "system")
@@ -37,7 +37,7 @@ def result(content: str, id_: str = "toolu_1") -> PromptMessage:
 def body_of(
     *messages: PromptMessage, tools: tuple[PromptTool, ...] = (), model: str = "claude-sonnet-4-5", **options: Any
 ) -> dict[str, Any]:
-    return request_body(model, with_wire_names(Request(messages, tools, Options(**options))), None)
+    return PROVIDER.open(ModelConfig(model)).body(Request(messages, tools, Options(**options)))
 
 
 def text(words: str) -> dict[str, Any]:
@@ -220,8 +220,7 @@ def test_options_by_model(model: str, options: dict[str, Any], expected: dict[st
 
 @pytest.mark.parametrize(("used", "longest"), [(1000, 64_000), (180_000, 20_000), (199_000, 4096)])
 def test_answer_limit_fits_the_window(used: int, longest: int) -> None:
-    request = Request((prompt_message("user", "Hi", tokens=used),))
-    assert request_body(OLD_ONE, request, 200_000)["max_tokens"] == longest
+    assert body_of(prompt_message("user", "Hi", tokens=used), model=OLD_ONE)["max_tokens"] == longest
 
 
 # citations

@@ -6,9 +6,10 @@ import pytest
 from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, call_model, open_model
 from model_server import ModelServer, Reply, closed_port, openai_text
 
+from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options, Request, Window, with_wire_names
-from zkchat_cli.llm.providers.openai import PROVIDER, chat_body
+from zkchat_cli.llm.base import ModelConfig, Options, Request, Window
+from zkchat_cli.llm.providers.openai import PROVIDER
 from zkchat_cli.models import PromptMessage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
@@ -24,7 +25,8 @@ BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol
 )
 def test_options_by_server_and_model(model: str, official: bool, expected: dict[str, Any]) -> None:
     options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")
-    body = chat_body(model, REQUEST._replace(options=options), official=official)
+    settings = OpenAISettings(api="chat", base_url="" if official else "http://127.0.0.1:8080/v1")
+    body = PROVIDER.open(ModelConfig(model, settings)).body(REQUEST._replace(options=options))
     assert {
         name: value for name, value in body.items() if name not in ("model", "messages", "stream", "stream_options", "tools")
     } == expected
@@ -113,7 +115,7 @@ def test_calls_of_another_provider_are_made_valid() -> None:
     call = ToolCall(id=50 * "i", name="notes.find it!")
     asked = PromptMessage(role="assistant", content="", tool_calls=(call,), tokens=9, kind="conversation")
     result = PromptMessage(role="tool", content="{}", tool_call_id=call.id, tokens=9, kind="tool_results")
-    request = with_wire_names(Request((*REQUEST.messages, asked, result)))
-    _, asking, answered = chat_body("gpt-5", request, official=True)["messages"]
+    request = Request((*REQUEST.messages, asked, result))
+    _, asking, answered = PROVIDER.open(ModelConfig("gpt-5", OpenAISettings(api="chat"))).body(request)["messages"]
     assert asking["tool_calls"][0]["function"]["name"] == "notes__find_it_"
     assert (asking["tool_calls"][0]["id"], answered["tool_call_id"]) == (40 * "i", 40 * "i")

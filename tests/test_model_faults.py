@@ -20,7 +20,7 @@ from model_server import (
 
 from zkchat_cli.events import Waiting
 from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.llm.http_client import parse_context_limit, parse_refused_tokens
+from zkchat_cli.llm.http_client import parse_length_refusal
 from zkchat_cli.llm.remote_model import MAX_WINDOW
 from zkchat_cli.models import PromptMessage
 
@@ -226,7 +226,7 @@ def test_prompt_too_long_is_recognized_in_each_servers_words(
 ) -> None:
     answer = protocol.ask(server, Reply([json.dumps({"error": said}).encode()], status))
     assert (answer.error.kind, len(server.asked)) == ("context_length", 1)
-    assert (parse_context_limit(answer.error.message), parse_refused_tokens(answer.error.message)) == (limit, counted)
+    assert parse_length_refusal(answer.error.message) == (limit, counted)
     assert "/compact" in answer.error.hint
 
 

@@ -28,11 +28,12 @@ from model_server import (
 )
 from pydantic import TypeAdapter
 
+from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options, Request, with_wire_names
+from zkchat_cli.llm.base import ModelConfig, Options, Request
 from zkchat_cli.llm.providers import openai
 from zkchat_cli.llm.providers.openai import RESPONSES as API
-from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel, responses_body
+from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
 
 THOUGHT = {"type": "reasoning", "id": "rs_0", "summary": [{"type": "summary_text", "text": "Look."}], "encrypted_content": "c2VjcmV0"}
@@ -54,8 +55,9 @@ def read_events(server: ModelServer, *events: dict[str, Any]) -> Answer:
 
 
 def body_of(*messages: PromptMessage, model: str = "gpt-5.2", official: bool = True, **options: Any) -> dict[str, Any]:
-    request = with_wire_names(Request((*REQUEST.messages, *messages), REQUEST.tools, Options(**options)))
-    body = {**responses_body(model, request, official=official)}
+    settings = OpenAISettings(api="responses", base_url="" if official else "http://127.0.0.1:8080/v1")
+    request = Request((*REQUEST.messages, *messages), REQUEST.tools, Options(**options))
+    body = openai.PROVIDER.open(ModelConfig(model, settings)).body(request)
     of_the_sdk("request").validate_python(json.loads(json.dumps(body)))
     return body
 
@@ -125,7 +127,7 @@ def test_prompts_with_the_same_beginning_have_one_cache_key() -> None:
     answer = PromptMessage(role="assistant", content="It selects.", tokens=9, kind="conversation")
     assert body_of()["prompt_cache_key"] == body_of(answer, QUESTION)["prompt_cache_key"]
     other = Request((QUESTION.model_copy(update={"content": "Another?"}),))
-    assert responses_body("m", other, official=True)["prompt_cache_key"] != body_of()["prompt_cache_key"]
+    assert openai.PROVIDER.open(ModelConfig("m")).body(other)["prompt_cache_key"] != body_of()["prompt_cache_key"]
 
 
 def asked_with(thinking: ThinkingBlocks | None, text: str = "") -> tuple[PromptMessage, ...]:
@@ -156,7 +158,7 @@ def test_reasoning_goes_back_in_its_place() -> None:
 
 def test_reasoning_of_another_api_is_not_sent() -> None:
     thinking = ThinkingBlocks(provider="anthropic", blocks=({"reasoning_details": [{"data": "c2VjcmV0"}]},))
-    chat = openai.chat_body("m", Request(asked_with(thinking)), official=False)
+    chat = openai.PROVIDER.open(ModelConfig("m", OpenAISettings(api="chat"))).body(Request(asked_with(thinking)))
     assert "c2VjcmV0" not in json.dumps([body_of(*asked_with(thinking)), chat])
 
 

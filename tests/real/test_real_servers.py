@@ -15,7 +15,7 @@ from model_calls import REQUEST, Answer, call_model
 from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished, Window
-from zkchat_cli.llm.http_client import parse_context_limit
+from zkchat_cli.llm.http_client import parse_length_refusal
 from zkchat_cli.models import PromptMessage
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(1800)]
@@ -126,7 +126,7 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_limit(server: RealServer)
         pytest.skip("it would cost too much")
     error = call_model(model, question("Compost needs air. " * window)._replace(window=window)).error
     assert error.kind == "context_length"
-    assert model.window is None or parse_context_limit(error.message) in (window, None)
+    assert model.window is None or parse_length_refusal(error.message)[0] in (window, None)
 
 
 def test_a_message_that_is_too_long_is_not_sent(server: RealServer, app: AppFixture) -> None:

@@ -236,7 +236,7 @@ class TurnRunner:
     def _answer_refusal(self, refused: ProviderError) -> Iterator[events.Event]:
         """Search the notes for a model that takes no tools. For one with a smaller window, assume the window that the server tells, or one
         smaller than the refused prompt, and compact without asking the model, which has just refused to read so much."""
-        from zkchat_cli.llm.http_client import parse_context_limit, parse_refused_tokens  # the server's answer has loaded it
+        from zkchat_cli.llm.http_client import parse_length_refusal  # the server's answer has loaded it
 
         turn = self.turn
         turn.sent.pop()
@@ -247,7 +247,7 @@ class TurnRunner:
             return
         assert turn.prompt is not None
         used, usage = turn.runtime.window.tokens, turn.prompt.usage
-        limit, counted = parse_context_limit(refused.message), parse_refused_tokens(refused.message)
+        limit, counted = parse_length_refusal(refused.message)
         if counted is not None:
             learn_count(turn, turn.prompt, counted)
         if limit is None or limit > used or (limit == used and counted is None):

@@ -213,17 +213,15 @@ class Endpoint:
         seconds: float = 10,
         max_bytes: int = MAX_BODY,
         retry: float = 0,
-        outside_v1: bool = False,
     ) -> Any:
         """The parsed answer to a GET or, with a body, a POST, after at most so many `seconds`. `retry` is the time before a second call
-        after status 429 or 5xx (0: none); `outside_v1` is where llama.cpp and LM Studio have what OpenAI's API lacks.
+        after status 429 or 5xx (0: none).
 
         Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it.
         """
         if error := self.config_error():
             raise error
-        address = self.address.rstrip("/")
-        url = (address.removesuffix("/v1") if outside_v1 else address) + path
+        url = self.address.rstrip("/") + path
         answered: Future[bytes] = Future()
 
         def run() -> None:
@@ -335,18 +333,13 @@ def _message(error: object) -> str:
     return str(error or "")
 
 
-def parse_context_limit(message: str) -> int | None:
-    """The context window that a server names when it rejects a prompt for its length; None if it names none."""
+def parse_length_refusal(message: str) -> tuple[int | None, int | None]:
+    """What a server says when it rejects a prompt for its length: its context window, and the prompt's tokens by its own count."""
     found = _CONTEXT_LIMIT.search(message)
-    return int(found[1] or found[2]) if found else None
-
-
-def parse_refused_tokens(message: str) -> int | None:
-    """How many tokens a refused prompt has by the server's own count; None if it does not say."""
-    limit = parse_context_limit(message)
+    limit = int(found[1] or found[2]) if found else None
     counts = [(bool(row[0]), int("".join(row))) for row in _PROMPT_TOKENS.findall(message)]
     above = [(is_exact, count) for is_exact, count in counts if is_exact or (limit is not None and limit < count <= MAX_COUNT)]
-    return max(above)[1] if above else None
+    return limit, max(above)[1] if above else None
 
 
 def mask_address(address: str) -> str:

@@ -259,12 +259,12 @@ def stream_in_thread(
             loop.run_until_complete(task)
         except asyncio.CancelledError:
             pass
-        except Exception as e:  # also of a defect in a library or in zkchat: it must not end the conversation  # noqa: BLE001
-            error = e if isinstance(e, ProviderError) else None
-            if error is None:
-                _log.exception("the call failed")
-                error = endpoint.error("server", f"could not be called: {type(e).__name__}: {e}", "Run it again with --verbose.")
-            deltas.put(base.StreamFailed(error))
+        except ProviderError as e:
+            deltas.put(base.StreamFailed(e))
+        except Exception as e:  # a defect in a library or in zkchat, which must not end the conversation  # noqa: BLE001
+            _log.exception("the call failed")
+            problem = f"could not be called: {type(e).__name__}: {e}"
+            deltas.put(base.StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
         finally:
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()

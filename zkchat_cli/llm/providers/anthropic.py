@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from zkchat_cli.config.schema import AnthropicSettings
-from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, Options, Provider, Request, Window
+from zkchat_cli.llm.base import NOT_IN_NAMES, ModelConfig, Options, Provider, Request, Window, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, bearer
@@ -127,50 +127,43 @@ class AnthropicModel(RemoteModel):
     settings: AnthropicSettings
 
     def full_body(self, request: Request) -> dict[str, Any]:
-        window = self.window.tokens if self.window else None
-        return request_body(self.model, request, window, cites=SEARCH_RESULTS_REFUSAL not in self.refused)
+        """The same beginning of a conversation gives the same bytes, with markers at the same positions.
+
+        A Claude gets excerpts as search results, unless it has refused them, and returns citations of them. If the user sets no limit, the
+        longest answer that fits into the window is requested: older models reject a call that asks for more.
+        """
+        is_claude, found, options = "claude-" in self.model, _VERSION.search(self.model), request.options
+        version = (99, 0) if is_claude else (4, 0)  # without one a Claude counts as new, any other name as an imitation of an older one
+        if found:
+            version = int(found[1]), int(found[2] or 0)
+        max_tokens = options.max_output_tokens or 0
+        if not max_tokens:
+            max_tokens = MAX_ANSWER if version >= (4, 5) else MAX_ANSWER_OF_OLDER
+            if self.window is not None:
+                used = sum(message.tokens for message in request.messages) + sum(tool.tokens for tool in request.tools)
+                max_tokens = min(max_tokens, max(self.window.tokens - used, MIN_ANSWER))
+        rest = list(request.messages)
+        system: list[Block] = []
+        while rest and rest[0].role == "system":
+            system += text_blocks(rest.pop(0).content)
+        messages, cache_ends = _convert(rest, cites=is_claude and SEARCH_RESULTS_REFUSAL not in self.refused)
+        tools: list[Block] = []
+        for function in (tool.descriptor["function"] for tool in request.tools):
+            schema = function.get("parameters") or {"type": "object", "properties": {}}  # an imported conversation's tool may have none
+            tools.append({"name": function["name"], "description": function.get("description", ""), "input_schema": schema})
+        called = sorted({call.name for message in rest for call in message.tool_calls})
+        tool_choice = None
+        if not tools and called:  # the API rejects calls in a conversation without tools: declare them, but forbid their use
+            tools = [{"name": name, "input_schema": {"type": "object"}} for name in called]
+            tool_choice = {"type": "none"}
+        for block in (*tools[-1:], *system[-1:], *cache_ends):
+            block["cache_control"] = CACHE_MARKER
+        body = {"model": self.model, "max_tokens": max_tokens, "messages": messages, "stream": True}
+        body |= without_none(system=system or None, tools=tools or None, tool_choice=tool_choice)
+        return body | _thinking_options(options, max_tokens, version)
 
     def read_window(self, row: Mapping[str, Any]) -> object:
         return row.get("max_input_tokens")
-
-
-def request_body(model: str, request: Request, window: int | None, *, cites: bool = True) -> dict[str, Any]:
-    """The request's JSON. The same beginning of a conversation gives the same bytes, with markers at the same positions.
-
-    If it `cites`, a Claude gets excerpts as search results, and returns citations of them. If the user sets no limit, the longest answer
-    that fits into the window is requested: older models reject a call that asks for more.
-    """
-    is_claude, found, options = "claude-" in model, _VERSION.search(model), request.options
-    version = (99, 0) if is_claude else (4, 0)  # without one a Claude counts as new, any other name as an imitation of an older one
-    if found:
-        version = int(found[1]), int(found[2] or 0)
-    max_tokens = options.max_output_tokens or 0
-    if not max_tokens:
-        max_tokens = MAX_ANSWER if version >= (4, 5) else MAX_ANSWER_OF_OLDER
-        if window is not None:
-            used = sum(message.tokens for message in request.messages) + sum(tool.tokens for tool in request.tools)
-            max_tokens = min(max_tokens, max(window - used, MIN_ANSWER))
-    rest = list(request.messages)
-    system: list[Block] = []
-    while rest and rest[0].role == "system":
-        system += text_blocks(rest.pop(0).content)
-    messages, cache_ends = _convert(rest, cites=cites and is_claude)
-    body: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": messages, "stream": True}
-    if system:
-        body["system"] = system
-    tools: list[Block] = []
-    for function in (tool.descriptor["function"] for tool in request.tools):
-        schema = function.get("parameters") or {"type": "object", "properties": {}}  # an imported conversation's tool may have none
-        tools.append({"name": function["name"], "description": function.get("description", ""), "input_schema": schema})
-    called = sorted({call.name for message in rest for call in message.tool_calls})
-    if not tools and called:  # the API rejects calls in a conversation without tools: declare them, but forbid their use
-        tools = [{"name": name, "input_schema": {"type": "object"}} for name in called]
-        body["tool_choice"] = {"type": "none"}
-    if tools:
-        body["tools"] = tools
-    for block in (*tools[-1:], *system[-1:], *cache_ends):
-        block["cache_control"] = CACHE_MARKER
-    return body | _thinking_options(options, max_tokens, version)
 
 
 def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int]) -> dict[str, Any]:
@@ -191,8 +184,8 @@ def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int
 def _convert(messages: Sequence[PromptMessage], *, cites: bool) -> tuple[list[dict[str, Any]], list[Block]]:
     """A conversation in the API's form, and the last blocks of the parts that stay the same: the summary, and all before the current turn,
     which begins with its question or with the documents and recalled turns that precede it."""
-    questions = [i for i, message in enumerate(messages) if message.role == "user" and message.kind == "conversation"]
-    turn = questions[-1] if questions else len(messages)
+    questions = (i for i, message in enumerate(messages) if message.role == "user" and message.kind == "conversation")
+    turn = max(questions, default=len(messages))
     while turn and messages[turn - 1].role == "user" and messages[turn - 1].kind != "summary":
         turn -= 1
     converted: list[dict[str, Any]] = []

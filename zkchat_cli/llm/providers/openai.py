@@ -10,7 +10,7 @@ encrypted, and goes back with the call's result; after the turn it is of no use,
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b, sha256
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -18,16 +18,7 @@ from urllib.parse import quote
 from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import remote_model
-from zkchat_cli.llm.base import (
-    MAX_CALL_ID,
-    ModelConfig,
-    ModelInfo,
-    Provider,
-    Request,
-    Window,
-    openai_message,
-    without_none,
-)
+from zkchat_cli.llm.base import MAX_CALL_ID, ModelConfig, ModelInfo, Provider, Request, Window, openai_message, without_none
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, leave_out
@@ -41,18 +32,11 @@ _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_c
 # what servers do not say about models (November 2026); a model works without an entry
 
 INPUT_TOKENS = {
-    "gpt-4": 8_192,
-    "gpt-4-turbo": 128_000,
-    "gpt-4o": 128_000,
-    "gpt-4.1": 1_047_576,
-    "gpt-5": 272_000,
-    "gpt-5.4": 922_000,
-    "gpt-5.5": 922_000,
-    "o1": 200_000,
-    "o3": 200_000,
-    "o4": 200_000,
+    **{"gpt-4-turbo": 128_000, "gpt-4o": 128_000, "gpt-4.1": 1_047_576, "gpt-4": 8_192},
+    **{"gpt-5.4": 922_000, "gpt-5.5": 922_000, "gpt-5": 272_000},
+    **dict.fromkeys(("o1", "o3", "o4"), 200_000),
 }
-"""The largest prompt of OpenAI's models in tokens, by the beginning of their names; the longest that fits counts. OpenAI lists none."""
+"""The largest prompt of OpenAI's models in tokens, by the beginning of their names; the first that fits counts. OpenAI lists none."""
 _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
 """Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
 _REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")  # prefixes of OpenAI's models that take no temperature
@@ -138,44 +122,6 @@ def _join_texts(parts: Iterable[Mapping[str, Any]]) -> str:
     return "".join(text_of(part.get("text")) for part in parts)
 
 
-def add_reasoning(body: dict[str, Any]) -> None:
-    """DeepSeek wants reasoning with each of its answers: of earlier turns, which are sent without, it takes an empty one."""
-    for message in body["messages"]:
-        if message["role"] == "assistant":
-            message.setdefault("reasoning_content", "")
-
-
-def shorten_call_ids(body: dict[str, Any]) -> None:
-    """Mistral wants calls' ids of nine letters and digits."""
-    for message in body["messages"]:
-        for named, key in ((message, "tool_call_id"), *((call, "id") for call in message.get("tool_calls", ()))):
-            if key in named:
-                named[key] = sha256(named[key].encode("utf-8", "replace")).hexdigest()[:9]
-
-
-def chat_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
-    """The request's JSON. `official`: the server is OpenAI, which is stricter than compatible servers."""
-    options = request.options
-    messages = list(map(openai_message, request.messages))
-    for message, source in zip(messages, request.messages, strict=True):
-        for block in source.thinking_for(CHAT):
-            for call, extra in zip(message.get("tool_calls", ()), block.get("tool_calls", ()), strict=False):
-                call |= extra
-            message |= {name: value for name, value in block.items() if name != "tool_calls"}
-    return without_none(
-        model=model,
-        messages=messages,
-        stream=True,
-        stream_options={"include_usage": True},
-        max_completion_tokens=options.max_output_tokens if official else None,
-        max_tokens=None if official else options.max_output_tokens,
-        temperature=None if official and model.startswith(_REASONING_MODELS) else options.temperature,
-        reasoning_effort=options.reasoning_effort,
-        verbosity=verbosity or None,
-        tools=[tool.descriptor for tool in request.tools] or None,
-    )
-
-
 class ResponsesReader(ChatReader):
     """The events of one response, or the whole response from a server that does not stream."""
 
@@ -242,28 +188,19 @@ class ResponsesReader(ChatReader):
         return ThinkingBlocks(provider=RESPONSES, blocks=blocks, stored=False) if reasons else None
 
 
-def responses_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
-    """The request's JSON. `official`: the server is OpenAI, which has more to offer than compatible servers."""
-    options, may_reason = request.options, not model.startswith(_NEVER_REASONING)
-    summary = "auto" if may_reason and official and options.reasoning_effort != "none" else None
-    first = request.messages[0].content if request.messages else ""
-    # not strict: that would make every parameter of a tool required
-    fixed, no_parameters = {"type": "function", "strict": False}, {"type": "object", "properties": {}}
-    tools = [{"description": "", "parameters": no_parameters, **tool.descriptor["function"], **fixed} for tool in request.tools]
-    return without_none(
-        model=model,
-        input=[item for message in request.messages for item in _input_items(message)],
-        stream=True,
-        store=False,
-        # equal for prompts with the same beginning, so that OpenAI sends them to the server that has it in its cache
-        prompt_cache_key=f"zkchat-{blake2b(first.encode('utf-8', 'replace'), digest_size=8).hexdigest()}",
-        include=["reasoning.encrypted_content"] if may_reason else None,
-        reasoning=without_none(effort=options.reasoning_effort, summary=summary) or None,
-        text={"verbosity": verbosity} if verbosity else None,
-        max_output_tokens=max(options.max_output_tokens, _MIN_ANSWER) if options.max_output_tokens is not None else None,
-        temperature=None if official and model.startswith(_REASONING_MODELS) else options.temperature,
-        tools=tools or None,
-    )
+def add_reasoning(body: dict[str, Any]) -> None:
+    """DeepSeek wants reasoning with each of its answers: of earlier turns, which are sent without, it takes an empty one."""
+    for message in body["messages"]:
+        if message["role"] == "assistant":
+            message.setdefault("reasoning_content", "")
+
+
+def shorten_call_ids(body: dict[str, Any]) -> None:
+    """Mistral wants calls' ids of nine letters and digits."""
+    for message in body["messages"]:
+        for named, key in ((message, "tool_call_id"), *((call, "id") for call in message.get("tool_calls", ()))):
+            if key in named:
+                named[key] = sha256(named[key].encode("utf-8", "replace")).hexdigest()[:9]
 
 
 def _input_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
@@ -296,42 +233,63 @@ OPENAI = KeyedProvider(
     path="/chat/completions",
     check="; OpenAI-compatible ones mostly end in /v1",
 )
-ENCRYPTED_REASONING_REFUSAL = Refusal(re.compile(r"(?i)encrypted content is not supported"), leave_out("include", "reasoning"))
-SUMMARY_REFUSAL = Refusal(
-    re.compile(r"(?i)generate reasoning summaries|reasoning\.summary"),
-    lambda body: body.get("reasoning", {}).pop("summary", None),
-    "shows no summary of its reasoning",
-    "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
-)
 TEMPERATURE_REFUSAL = Refusal(
     re.compile(r"(?i)temperature.*(not support|only|deprecated)"),
     leave_out("temperature"),
     "takes no temperature, so it was left out",
     "An agent's `temperature` or llm.temperature sets it.",
 )
-STREAM_OPTIONS_REFUSAL = Refusal(re.compile("stream_options"), leave_out("stream_options"))
-"""Mistral takes none; its tokens are counted by zkchat then, unless it reports them all the same."""
-MISSING_REASONING_REFUSAL = Refusal(re.compile("(?i)missing .?reasoning_content|passed back"), add_reasoning)
-CALL_ID_REFUSAL = Refusal(re.compile("(?i)tool call id was"), shorten_call_ids)
 
 
 @dataclass
 class OpenAIModel(RemoteModel):
+    """A model called by chat completions. `official`: the server is OpenAI, which is stricter than compatible servers."""
+
     provider = "openai"
     path, list_path = "/chat/completions", "/models"
     reader: ClassVar[type[ChatReader]] = OpenAIReader
-    make_body = staticmethod(chat_body)
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        *(TEMPERATURE_REFUSAL, STREAM_OPTIONS_REFUSAL, MISSING_REASONING_REFUSAL, CALL_ID_REFUSAL),
-        *(remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL),
+        TEMPERATURE_REFUSAL,
+        # of Mistral, which may report the tokens all the same
+        Refusal(re.compile("stream_options"), leave_out("stream_options")),
+        Refusal(re.compile("(?i)missing .?reasoning_content|passed back"), add_reasoning),
+        Refusal(re.compile("(?i)tool call id was"), shorten_call_ids),
+        remote_model.ONE_SYSTEM_MESSAGE,
+        remote_model.ROLES_REFUSAL,
     )
     settings: OpenAISettings
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.official = self.server.address == OPENAI.address
+        # where llama.cpp and LM Studio have what OpenAI's API lacks
+        self.root = replace(self.server, address=self.server.address.rstrip("/").removesuffix("/v1"))
         self.count_path = "" if self.official else "/input_tokens"  # llama.cpp has it
         self.exact = self.official and self.model.startswith(_O200K_MODELS)
+
+    def full_body(self, request: Request) -> dict[str, Any]:
+        options = request.options
+        messages = list(map(openai_message, request.messages))
+        for message, source in zip(messages, request.messages, strict=True):
+            for block in source.thinking_for(CHAT):
+                for call, extra in zip(message.get("tool_calls", ()), block.get("tool_calls", ()), strict=False):
+                    call |= extra
+                message |= {name: value for name, value in block.items() if name != "tool_calls"}
+        return without_none(
+            model=self.model,
+            messages=messages,
+            stream=True,
+            stream_options={"include_usage": True},
+            max_completion_tokens=options.max_output_tokens if self.official else None,
+            max_tokens=None if self.official else options.max_output_tokens,
+            temperature=self.temperature(request),
+            reasoning_effort=options.reasoning_effort,
+            verbosity=self.settings.verbosity or None,
+            tools=[tool.descriptor for tool in request.tools] or None,
+        )
+
+    def temperature(self, request: Request) -> float | None:
+        return None if self.official and self.model.startswith(_REASONING_MODELS) else request.options.temperature
 
     def ask_count(self, body: dict[str, Any]) -> int | None:
         """Asks llama.cpp with `/input_tokens`. Versions without it fill in their template, and count the tokens of that text."""
@@ -341,17 +299,19 @@ class OpenAIModel(RemoteModel):
             if e.kind == "timeout":
                 raise
             parts = {name: value for name, value in body.items() if name in ("messages", "tools")}
-            filled = self.server.fetch("/apply-template", parts, outside_v1=True)["prompt"]
+            filled = self.root.fetch("/apply-template", parts)["prompt"]
             text = {"content": filled, "add_special": True, "parse_special": True}
-            return len(self.server.fetch("/tokenize", text, max_bytes=20_000_000, outside_v1=True)["tokens"])
+            return len(self.root.fetch("/tokenize", text, max_bytes=20_000_000)["tokens"])
 
     def find_window(self) -> Window | None:
         found = None if self.official else self.find_listed(self.list_models())
-        known = [prefix for prefix in INPUT_TOKENS if self.official and self.model.startswith(prefix)]
-        size, source = INPUT_TOKENS.get(max(known, key=len, default="")), "zkchat's table of OpenAI's models"
-        if found is not None:
+        size, source = None, "the server's list of models"
+        if self.official:
+            known = (tokens for prefix, tokens in INPUT_TOKENS.items() if self.model.startswith(prefix))
+            size, source = next(known, None), "zkchat's table of OpenAI's models"
+        elif found is not None:
             self.calls_tools = found.calls_tools
-            size, source = self._read_loaded_window(found) or found.window, "the server's list of models"
+            size = self._read_loaded_window(found) or found.window
         file = (found.name if found else self.model).replace("\\", "/").rpartition("/")[2]  # llama.cpp may name a model by its path
         if self.calls_tools is None and file.lower().startswith(_WITHOUT_TOOLS):
             self.calls_tools, self.known_from = False, "zkchat's table of models"
@@ -361,10 +321,10 @@ class OpenAIModel(RemoteModel):
         """The window with which LM Studio or llama.cpp has loaded a model; llama.cpp also says whether its template takes tools."""
         try:
             if found.server == remote_model.LM_STUDIO:
-                rows = self.server.fetch("/api/v0/models", outside_v1=True)["data"]
+                rows = self.root.fetch("/api/v0/models")["data"]
                 return whole_number({row["id"]: row.get("loaded_context_length") for row in rows}.get(found.name), least=1)
             if found.server == remote_model.LLAMA_CPP:
-                properties = self.server.fetch(f"/props?model={quote(self.model, safe='')}", outside_v1=True)
+                properties = self.root.fetch(f"/props?model={quote(self.model, safe='')}")
                 template = properties.get("chat_template")
                 default = "tools" in template if isinstance(template, str) else None
                 self.calls_tools = (properties.get("chat_template_caps") or {}).get("supports_tools", default)
@@ -372,9 +332,6 @@ class OpenAIModel(RemoteModel):
         except (ProviderError, *UNREADABLE):
             pass
         return None
-
-    def full_body(self, request: Request) -> dict[str, Any]:
-        return self.make_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
 
     def read_window(self, row: Mapping[str, Any]) -> object:
         sizes = [row[name] for name in _WINDOW_FIELDS if row.get(name)]
@@ -385,8 +342,38 @@ class OpenAIModel(RemoteModel):
 class OpenAIResponsesModel(OpenAIModel):
     path = "/responses"
     reader = ResponsesReader
-    make_body = staticmethod(responses_body)
-    refusals = (ENCRYPTED_REASONING_REFUSAL, SUMMARY_REFUSAL, TEMPERATURE_REFUSAL)
+    refusals = (
+        Refusal(re.compile(r"(?i)encrypted content is not supported"), leave_out("include", "reasoning")),
+        Refusal(
+            re.compile(r"(?i)generate reasoning summaries|reasoning\.summary"),
+            lambda body: body.get("reasoning", {}).pop("summary", None),
+            "shows no summary of its reasoning",
+            "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
+        ),
+        TEMPERATURE_REFUSAL,
+    )
+
+    def full_body(self, request: Request) -> dict[str, Any]:
+        options, may_reason = request.options, not self.model.startswith(_NEVER_REASONING)
+        summary = "auto" if may_reason and self.official and options.reasoning_effort != "none" else None
+        first = request.messages[0].content if request.messages else ""
+        # not strict: that would make every parameter of a tool required
+        fixed, no_parameters = {"type": "function", "strict": False}, {"type": "object", "properties": {}}
+        tools = [{"description": "", "parameters": no_parameters, **tool.descriptor["function"], **fixed} for tool in request.tools]
+        return without_none(
+            model=self.model,
+            input=[item for message in request.messages for item in _input_items(message)],
+            stream=True,
+            store=False,
+            # equal for prompts with the same beginning, so that OpenAI sends them to the server that has it in its cache
+            prompt_cache_key=f"zkchat-{blake2b(first.encode('utf-8', 'replace'), digest_size=8).hexdigest()}",
+            include=["reasoning.encrypted_content"] if may_reason else None,
+            reasoning=without_none(effort=options.reasoning_effort, summary=summary) or None,
+            text={"verbosity": self.settings.verbosity} if self.settings.verbosity else None,
+            max_output_tokens=max(options.max_output_tokens, _MIN_ANSWER) if options.max_output_tokens is not None else None,
+            temperature=self.temperature(request),
+            tools=tools or None,
+        )
 
 
 def _open(config: ModelConfig) -> OpenAIModel:
