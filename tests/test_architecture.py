@@ -142,7 +142,7 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
     ("package", "constant"),
     [
         (commands, "COMMAND"),
-        (tools, "TOOL"),
+        (tools, "TOOLS"),
         (strategies, "STRATEGY"),
         (providers, "PROVIDER"),
         (embedders, "EMBEDDER"),

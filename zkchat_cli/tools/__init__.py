@@ -1,4 +1,4 @@
-"""Registry: what the model may call. Each file declares `TOOL`, see `base`."""
+"""Registry: what the model may call. Each file has the tools of a topic and declares `TOOLS`, see `base`."""
 
 import sys
 
@@ -9,5 +9,5 @@ from zkchat_cli.tools.base import Tool
 def load_tools(*, unsafe: bool = False) -> list[Tool]:
     """The tools of a conversation by name; with `unsafe` those that write notes too."""
     package = sys.modules[__name__]
-    tools: list[Tool] = [registry.load(package, name, "TOOL") for name in registry.names(package)]
-    return [tool for tool in tools if unsafe or not tool.writes]
+    tools: list[Tool] = [tool for name in registry.names(package) for tool in registry.load(package, name, "TOOLS")]
+    return sorted((tool for tool in tools if unsafe or not tool.writes), key=lambda tool: tool.name)

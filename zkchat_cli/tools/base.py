@@ -1,7 +1,6 @@
 """The interface of a tool: a function of its scope (the notes or memory) and the model's arguments, described by its signature."""
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
@@ -18,7 +17,6 @@ Scope = Literal["notes", "memory", "conversation", "server"]
 MAX_SHOWN = 200  # characters of a link or a title in a result
 JSON_TYPES = {str: "string", int: "integer"}
 Note = Annotated[str, "path or wikilink"]
-WordsToSearch = Annotated[str, "words to search for"]
 
 
 class ToolArgumentError(Exception):
@@ -75,11 +73,12 @@ class Tool(NamedTuple):
 
 
 def declare_tool(run: Callable[..., ToolOutput], *, scope: Scope = "notes", writes: bool = False) -> Tool:
-    """The tool that a module describes by its docstring, and a function by its parameters after the first, each with a type and a text."""
-    description, properties, required = sys.modules[run.__module__].__doc__ or "", {}, []
+    """The tool that a function describes by its docstring and its parameters after the first, each with a type and a text."""
+    properties, required = {}, []
     for parameter in list(inspect.signature(run).parameters.values())[1:]:
         kind, meaning = get_args(parameter.annotation)
         properties[parameter.name] = {"type": JSON_TYPES[(get_args(kind) or (kind,))[0]], "description": meaning}
         if parameter.default is parameter.empty:
             required.append(parameter.name)
-    return Tool(run.__name__, description, {"type": "object", "properties": properties, "required": required}, run, scope, writes)
+    schema = {"type": "object", "properties": properties, "required": required}
+    return Tool(run.__name__, run.__doc__ or "", schema, run, scope, writes)
