@@ -26,19 +26,19 @@ def open_note_command(
     Obsidian for a vault of Obsidian; None if there is none. Without a terminal, an editor in $VISUAL or $EDITOR that needs one is not used.
     Raises ConfigError if `configured` is not a command."""
     words = split_command(configured or env.get("VISUAL") or env.get("EDITOR") or "")
-    if words and not configured and not in_terminal and Path(words[0]).name in _IN_TERMINAL:
-        words = []
-    if configured and not words:
-        raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
-    if not words:
-        has_desktop = env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
-        opens_addresses = "open" if sys.platform == "darwin" else "xdg-open" if has_desktop else ""
-        opener = shutil.which(opens_addresses, path=env.get("PATH")) if opens_addresses and (vault / ".obsidian").is_dir() else None
-        return [opener, f"obsidian://open?path={quote(str(path), safe='')}"] if opener else None
-    if not configured:
-        words += _ARGUMENTS.get(Path(words[0]).name.removesuffix(".exe"), ("{path}",))
-    elif not any("{path}" in word for word in words):
-        words.append("{path}")
+    program = Path(words[0]).name.removesuffix(".exe") if words else ""
+    if configured:
+        if not words:
+            raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
+        words += () if any("{path}" in word for word in words) else ("{path}",)
+    elif words and (in_terminal or program not in _IN_TERMINAL):
+        words += _ARGUMENTS.get(program, ("{path}",))
+    else:
+        is_mac = sys.platform == "darwin"
+        has_desktop = is_mac or env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
+        opener = shutil.which("open" if is_mac else "xdg-open", path=env.get("PATH"))
+        uses_obsidian = has_desktop and (vault / ".obsidian").is_dir()
+        return [opener, f"obsidian://open?path={quote(str(path), safe='')}"] if opener and uses_obsidian else None
     return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
 
 

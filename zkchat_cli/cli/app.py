@@ -115,12 +115,12 @@ def run() -> None:
             app(prog_name="zkchat", standalone_mode=False)
         sys.exit(0)
     arguments = sys.argv[1:]
-    end = _end_of_options(arguments)
+    end = arguments.index("--") if "--" in arguments else len(arguments)  # after it, every word is an argument
     global_options = [a for a in arguments[:end] if a in GLOBAL_OPTIONS]
     if "--no-color" in global_options:
         os.environ["NO_COLOR"] = "1"
-    rest = [a for i, a in enumerate(arguments) if i >= end or a not in GLOBAL_OPTIONS]
-    code = run_command(global_options + _with_command(rest))
+    others = [a for a in arguments[:end] if a not in GLOBAL_OPTIONS]
+    code = run_command([*global_options, *_with_command(others), *arguments[end:]])
     gc.freeze()  # skips the search for cycles at exit: 0.5 s with a provider's library loaded
     sys.exit(code)
 
@@ -128,27 +128,17 @@ def run() -> None:
 def _with_command(arguments: list[str]) -> list[str]:
     """The command line with its command in front: options of a command may come before it (`zkchat -m MODEL ask …`); without one they are
     the chat's. Options of the root and the names of commands stay in front. `--resume` without an id becomes `--continue`."""
-    end = _end_of_options(arguments)
     # Typer has no options with an optional value
-    before_end = ["--continue" if a == "--resume" and b.startswith("-") else a for a, b in pairwise([*arguments[:end], "-"])]
-    arguments = [*before_end, *arguments[end:]]
+    arguments = ["--continue" if a == "--resume" and b.startswith("-") else a for a, b in pairwise([*arguments, "-"])]
     if arguments and (not arguments[0].startswith("-") or arguments[0] in ROOT_OPTIONS):
         return arguments
     chat: Any = typer.main.get_command(registry.load(commands, "chat", "COMMAND"))
     with_value = {name for option in chat.params if not getattr(option, "is_flag", False) for name in option.opts}
     position = 0
-    while position < len(arguments) and arguments[position].startswith("-") and arguments[position] != "--":
+    while position < len(arguments) and arguments[position].startswith("-"):
         position += 2 if arguments[position] in with_value else 1
     leading, rest = arguments[:position], arguments[position:]
-    if not rest or rest[0] not in COMMAND_ORDER:
-        return ["chat", *arguments]
-    end = _end_of_options(rest)
-    return [*rest[:end], *leading, *rest[end:]]
-
-
-def _end_of_options(arguments: list[str]) -> int:
-    """The position of the `--` after which every word is an argument."""
-    return arguments.index("--") if "--" in arguments else len(arguments)
+    return [*rest, *leading] if rest and rest[0] in COMMAND_ORDER else ["chat", *arguments]
 
 
 def run_command(arguments: list[str]) -> int:

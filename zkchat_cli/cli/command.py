@@ -183,13 +183,10 @@ def command(
         def run(**given: Any) -> None:
             body(CommandContext(**{option: given.pop(option, None) for option in shared}), **given)
 
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        _, *own = inspect.signature(body).parameters.values()
-        added = [
-            inspect.Parameter(option, keyword, default=False if option == "as_json" else None, annotation=options.SHARED[option])
-            for option in shared
-        ]
-        parameters = [parameter.replace(kind=keyword) for parameter in own] + added
+        _, *parameters = inspect.signature(body).parameters.values()
+        for option in shared:
+            unset = False if option == "as_json" else None
+            parameters.append(inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=unset, annotation=options.SHARED[option]))
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads the options from it
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         if default:
@@ -221,8 +218,9 @@ def examples(*calls: str) -> str:
     return "\b\n" + "\n".join(calls)
 
 
-def refuse_oversized(text: str) -> str:
-    """`text`, a message from a pipe. Raises UsageError if no model could take it: counting its tokens alone would take minutes."""
+def read_piped(read: Callable[[int], str]) -> str:
+    """A message from a pipe. Raises UsageError if no model could take it: counting its tokens alone would take minutes."""
+    text = read(MAX_PIPED + 1)
     if len(text) > MAX_PIPED:
         hint = "Pipe in less of it, or make it a note: notes are searched."
         raise UsageError(f"standard input has a message of more than {MAX_PIPED:,} characters, too long for any model", hint)

@@ -28,7 +28,7 @@ from zkchat_cli.gui.widgets import BudgetLabel, InputBox, Panel, ReferencePanel,
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
 from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall, ZkChatMessage, split_into_exchanges
-from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, NoteToOpen
+from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
@@ -329,10 +329,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         def read(session: ZkChatSession) -> list[ConversationOverview]:
             vault = str(session.vault.root)
             with closing(session.store.reopen()) as store:
-                known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
+                known = store.conversations(vault, stored_items.MAX_LISTED)
                 if not words.strip():
                     return known
-                found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED_CONVERSATIONS)}
+                found = {each.conversation_id for each in store.search(vault, words, limit=stored_items.MAX_LISTED)}
             by_title = stored_items.filter_by_title(known, words)
             return [each for each in known if each in by_title or each.id in found]
 

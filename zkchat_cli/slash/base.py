@@ -16,7 +16,6 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine
 
 Lines = Iterable[StyledLine]
-MAX_LISTED_CONVERSATIONS = 200
 MAX_OPENING = 60
 
 

@@ -16,17 +16,7 @@ from zkchat_cli.exporters import md
 from zkchat_cli.fileio import make_private_folder, write_new_file
 from zkchat_cli.markdown.blocks import code_blocks
 from zkchat_cli.models import ConversationOverview, ZkChatMessage
-from zkchat_cli.slash.base import (
-    MAX_LISTED_CONVERSATIONS,
-    CommandResult,
-    Lines,
-    YesNoQuestion,
-    complete_questions,
-    find_question,
-    last_answer,
-    opening,
-    slash_command,
-)
+from zkchat_cli.slash.base import CommandResult, YesNoQuestion, complete_questions, find_question, last_answer, opening, slash_command
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.numbers import parse_number, plural
 from zkchat_cli.text.truncate import truncate
@@ -111,7 +101,7 @@ def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
 
 
 @slash_command("[N]", _branch_numbers)
-def branches(session: ZkChatSession, argument: str) -> str | Lines:
+def branches(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
     """Show all branches of this conversation; N switches to one.
 
     A branch begins where you retried or edited a question, or asked another one after /undo. The arrow marks where you are.
@@ -122,7 +112,7 @@ def branches(session: ZkChatSession, argument: str) -> str | Lines:
         question = opening(branch.first_question)
         return f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{question}”"
     lines: list[StyledLine] = []
-    turns = sum(message.role == "user" for message in session.history)
+    turns = len(_questions(session.history))
     for segment in numbered_turns.branch_segments(state.log(), state.head):
         first, last = segment.turns
         which = f"turn {first}" if first == last else f"turns {first}-{last}"
@@ -237,14 +227,10 @@ def export(session: ZkChatSession, argument: str) -> str:
     file = Path(name) if name else folder / f"zkchat-{session.conversation.id}{exporter.suffix}"
     if exporter.of == "call":
         text = exporter.export(session.request())
+    elif (archive := session.archive(prompts=exporter.prompts)).messages:
+        text = exporter.export(archive)
     else:
-        archive = session.archive(prompts=exporter.prompts)
-        if not archive.messages:
-            raise UsageError("there is nothing to export yet", "Ask something first.")
-        text, messages = exporter.export(archive), list(archive.messages)
-        del archive
-        while messages:  # freed one by one: Python frees 40,000 at once without a pause, and `zkchat gui` stands still for 0.1 s
-            messages.pop()
+        raise UsageError("there is nothing to export yet", "Ask something first.")
     try:
         file = file.expanduser()
         if not name and file.is_absolute():
@@ -267,13 +253,13 @@ def new(session: ZkChatSession, _: str) -> CommandResult:
 
 
 @slash_command("[words]")
-def sessions(session: ZkChatSession, argument: str) -> str | Lines:
+def sessions(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
     """List conversations; words filter them.
 
     Words are searched in titles and messages. /resume switches to another conversation.
     """
     store, vault = session.store, str(session.vault.root)
-    known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
+    known = store.conversations(vault, stored_items.MAX_LISTED)
     if not argument:
         return stored_items.conversation_lines(known, session.conversation.id) or stored_items.NO_CONVERSATIONS
     by_title = stored_items.filter_by_title(known, argument)
@@ -283,7 +269,7 @@ def sessions(session: ZkChatSession, argument: str) -> str | Lines:
 
 
 def _others(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationOverview]:
-    known = store.conversations(str(session.vault.root), MAX_LISTED_CONVERSATIONS)
+    known = store.conversations(str(session.vault.root), stored_items.MAX_LISTED)
     return [each for each in known if each.id != session.conversation.id]
 
 
@@ -293,7 +279,7 @@ def _titles_by_id(session: ZkChatSession) -> dict[str, str]:
 
 
 @slash_command("[N | ID]", _titles_by_id)
-def resume(session: ZkChatSession, argument: str) -> CommandResult | str | Lines:
+def resume(session: ZkChatSession, argument: str) -> CommandResult | str | list[StyledLine]:
     """Resume another conversation; without N or ID, list them."""
     others = _others(session, session.store)
     if not argument:

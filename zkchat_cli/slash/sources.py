@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from itertools import groupby
 
 from zkchat_cli.chat.model_call import judge_by_model, judge_unclear
@@ -18,16 +19,7 @@ from zkchat_cli.slash.base import CommandResult, Lines, NoteToOpen, find_questio
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.prompts import prompt_status, sent_source_numbers
-from zkchat_cli.views.sources import (
-    VERDICT_MARKS,
-    SourceLocation,
-    chunk_lines,
-    excerpt_lines,
-    locate_chunk,
-    number_ranges,
-    source_lines,
-    source_name,
-)
+from zkchat_cli.views.sources import VERDICT_MARKS, chunk_lines, excerpt_lines, locate_chunk, number_ranges, source_lines, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line, usage_text
 
 MAX_RANGES = 8  # source numbers of one document, or ranges of them, that are listed
@@ -46,12 +38,11 @@ def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None
     return session.references.chunk(int(number[1])) if number else None
 
 
-def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> SourceLocation:
-    try:
-        note = session.vault.read(chunk.relative_path)
-    except VaultError:
-        note = None
-    return locate_chunk(chunk, note)
+def note_text(session: ZkChatSession, path: str) -> str | None:
+    """The text of a note; None if it is deleted or cannot be read."""
+    with suppress(VaultError):
+        return session.vault.read(path)
+    return None
 
 
 @slash_command()
@@ -110,9 +101,8 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
     if chunk is None or chunk.number is None:
         valid = ", ".join(number_ranges(session.references.numbers))
         raise UsageError(f"unknown source {truncate(argument, 40)}", f"Valid numbers: {valid}" if valid else "Nothing has been found yet.")
-    cited = provenance.find_citations(chunk.number, session.history)
-    location = locate_in_note(session, chunk)
-    path = chunk.relative_path
+    cited, path = provenance.find_citations(chunk.number, session.history), chunk.relative_path
+    location = locate_chunk(chunk, note_text(session, path))
     name = StyledSpan(f"[{chunk.number}] {source_name(path, session.vault.link_name(path), chunk.heading)}", "bold")
     yield StyledLine((name,), (StyledSpan(f"{path}:{line_range(location.first, location.last)}", "cyan", path),))
     if location.change:
@@ -276,7 +266,9 @@ def open_(session: ZkChatSession, argument: str) -> CommandResult:
         raise UsageError("which note?", "/open [[note]], a path or the number of a source.")
     if (chunk := numbered_chunk(session, argument)) is not None:
         cited = next((each.start_line for each in citations if each.number == chunk.number and each.quote and each.start_line), None)
-        path, line = chunk.relative_path, locate_in_note(session, chunk).first - chunk.start_line + (cited or chunk.start_line)
+        path = chunk.relative_path
+        moved_by = locate_chunk(chunk, note_text(session, path)).first - chunk.start_line
+        line = moved_by + (cited or chunk.start_line)
     else:
         with_line = _WITH_LINE.fullmatch(argument)
         try:

@@ -14,6 +14,7 @@ from zkchat_cli.text.words import content_terms, fold
 from zkchat_cli.vault.search.query import snippet
 from zkchat_cli.views.text import IN_SHELL, PROMPT, StyledLine, StyledSpan, styled_line
 
+MAX_LISTED = 200  # conversations in a list
 MAX_TITLE = 80
 MAX_SNIPPET = 160
 NO_CONVERSATIONS = "There are no conversations with these notes yet."

@@ -24,13 +24,13 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's na
 def list_(ctx: CommandContext) -> None:
     """All agents, and the problems in their files."""
     from zkchat_cli.agents import loader
-    from zkchat_cli.app.settings import check_agent
+    from zkchat_cli.app.settings import open_agent
 
     folder = ctx.paths.agents_folder
     rows, lines = [], []
     for name in loader.list_names(folder):
         try:
-            agent, problem = check_agent(loader.load_agent(folder, name)), None
+            agent, problem = open_agent(name, ctx.paths), None
             model = f" · {agent.values['model']}" if agent.values.get("model") else ""
             line = f"{'yours   ' if agent.file else 'built in'}{model}  {truncate(agent.description or agent.prompt, 100)}"
         except ConfigError as e:

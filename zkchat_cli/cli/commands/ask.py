@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_piped
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
 from zkchat_cli.terminal.screen import Screen, note_opener
 from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, summarize_problems
@@ -96,7 +96,7 @@ def ask(
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
     """The whole message, and the part that was typed: piped text is data and must not import files."""
-    piped = "" if sys.stdin.isatty() else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
+    piped = "" if sys.stdin.isatty() else read_piped(sys.stdin.read)
     typed = " ".join(arguments).strip("\n")
     text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
     if not text and needed:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_piped
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.job_control import InterruptHandler, terminal_mode
 from zkchat_cli.terminal.screen import Screen, note_opener
@@ -114,7 +114,7 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     print_remark = remark_printer(screen, lambda: session.runtime.settings.chat.show_details)
     errors: list[ZkchatError] = []
     current: ZkChatSession | None = session
-    while current is not None and (line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1))):
+    while current is not None and (line := read_piped(sys.stdin.readline)):
         session = current
         try:
             current = run_piped(line.strip(), session, screen, print_remark, max_sources) if line.strip() else session

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from getpass import getpass
 from typing import Annotated
 
 import typer
@@ -17,8 +18,6 @@ ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthr
 @command(COMMAND, name="set", epilog=examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))
 def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Store a key. Prompts for it without showing it, or reads it from standard input."""
-    from getpass import getpass
-
     from zkchat_cli.llm.http_client import mask_address
 
     variable, address = _server(ctx, provider)

@@ -1,16 +1,18 @@
 """Serve the notes to other programs over the Model Context Protocol."""
 
+import difflib
 import json
 import os
 import re
 import secrets
 import signal
 import sys
-from collections.abc import Mapping
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
+import platformdirs
 import typer
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
@@ -26,16 +28,6 @@ MAX_BYTES = 50_000_000  # largest file that is read: Claude Code keeps the histo
 _UNCHANGED = "Nothing was changed. --print shows what to add."
 _COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
 """Strings, comments, and commas after the last member: Zed's and VS Code's files may have them."""
-
-
-class McpClient(NamedTuple):
-    """A program: its name, its configuration file, the table of servers there, further fields of an entry, and the file for a skill."""
-
-    title: str
-    file: Path
-    table: str
-    entry_fields: Mapping[str, object]
-    skill_file: Path
 
 
 @command(COMMAND, "vault", "config_file", default=True, epilog=examples("zkchat mcp", "zkchat mcp install claude-code"))
@@ -59,12 +51,11 @@ def serve(
     log_to_stderr()
     with optional_package("the MCP server", "mcp"):
         from zkchat_cli.mcp import server  # import the SDK: more than a second that no other command needs
-    from zkchat_cli.mcp.server import NoteTools
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     with ctx.open_vault() as vault:
         store_file = ctx.config.paths.store_file
-        notes = server.NoteServer(NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file))))
+        notes = server.NoteServer(server.NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file))))
         if unsafe:
             from zkchat_cli.memory.project import MemoryPaths, memory_file_names
 
@@ -76,9 +67,9 @@ def serve(
                 ctx.screen.remark("Waiting for a program on standard input. `zkchat mcp install` lets one start it. Ctrl-C ends it.")
             notes.run()
             return
-        token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
-        shown = f"the token of {TOKEN_VARIABLE}" if os.environ.get(TOKEN_VARIABLE) else f"the token {token}"
-        server.serve_http(notes, http, token, lambda address: ctx.screen.remark(f"{address} with {shown}"))
+        given, token = os.environ.get(TOKEN_VARIABLE), secrets.token_urlsafe(24)
+        shown = f"the token of {TOKEN_VARIABLE}" if given else f"the token {token}"
+        server.serve_http(notes, http, given or token, lambda address: ctx.screen.remark(f"{address} with {shown}"))
 
 
 @command(COMMAND, "vault", "config_file", epilog=examples("zkchat mcp install codex --vault ~/notes", "zkchat mcp install zed --print"))
@@ -91,55 +82,48 @@ def install(
     skill: Annotated[bool, typer.Option("--skill", help="Write a skill, too, that tells agents when to search, cite and verify.")] = False,
 ) -> None:
     """Add the server to the configuration of a program, with a backup."""
-    import difflib
-
-    from zkchat_cli.app import factory
-
     if client not in CLIENTS:
         raise UsageError(f"there is no client {client}", f"The clients are {', '.join(CLIENTS)}.")
-    target = _known_client(client, os.environ, Path.home())
+    title, config_file, table, more, skill_file = _known_client(client)
     with ctx.open_vault() as vault:  # raises VaultError for a folder that the server could not open
-        root = str(vault.root)
-    program = [sys.executable, "-P", "-m", "zkchat_cli", "mcp", "--vault", root]  # -P: no modules from the folder that the client works in
+        arguments = ["-P", "-m", "zkchat_cli", "mcp", "--vault", str(vault.root)]  # -P: no modules from the folder the client works in
     if ctx.shared["config_file"]:
-        program += ["--config", str(ctx.shared["config_file"].resolve())]
-    old = "" if print_only else _read_text(target.file)
-    files = {target.file: _text_with_server(target, program, old)}
+        arguments += ["--config", str(ctx.shared["config_file"].resolve())]
+    entry: dict[str, object] = {**more, "command": sys.executable, "args": arguments}
+    files = {config_file: _text_with_server(config_file, table, entry, "" if print_only else _read_text(config_file))}
     if skill:
-        files[target.skill_file] = SKILL_FILE.read_text()
+        files[skill_file] = SKILL_FILE.read_text()
     for file, text in files.items():
         if print_only:
             ctx.screen.print(text.rstrip())
-            ctx.screen.remark(f"{target.title} reads it from {file}")
+            ctx.screen.remark(f"{title} reads it from {file}")
         elif (before := _read_text(file)) == text:
             ctx.screen.remark(f"{file} has it already: nothing was changed.")
         else:
-            backup = _write_with_backup(file, text, factory.now())
+            backup = _write_with_backup(file, text)
             diff = difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm="")
             ctx.screen.print("\n".join(diff))
             ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
     if not print_only:
-        ctx.screen.remark(f"Restart {target.title} to use it.")
+        ctx.screen.remark(f"Restart {title} to use it.")
 
 
-def _known_client(name: str, env: Mapping[str, str], home: Path) -> McpClient:
-    import platformdirs
-
-    skill = Path("skills", NAME, "SKILL.md")
+def _known_client(name: str) -> tuple[str, Path, str, dict[str, str], Path]:
+    """The program's name, its configuration file, the table of servers there, further fields of an entry, and the file for a skill."""
+    env, home, skill = os.environ, Path.home(), Path("skills", NAME, "SKILL.md")
     shared_skill = home / ".agents" / skill
     zed = Path(env["APPDATA"]) / "Zed" if os.name == "nt" else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
     code = platformdirs.user_config_path("Code", appauthor=False, roaming=True)
     claude_home = Path(env.get("CLAUDE_CONFIG_DIR") or home)
     claude_skill = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / skill
     codex_home = Path(env.get("CODEX_HOME") or home / ".codex")
-    clients = {
-        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skill),
-        "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skill),
-        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill),
-        "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}, shared_skill),
-        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill),
-    }
-    return clients[name]
+    return {
+        "claude-code": ("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skill),
+        "codex": ("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skill),
+        "cursor": ("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill),
+        "zed": ("Zed", zed / "settings.json", "context_servers", {}, shared_skill),
+        "vscode": ("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill),
+    }[name]
 
 
 def _read_text(file: Path) -> str:
@@ -150,12 +134,11 @@ def _read_text(file: Path) -> str:
         raise ConfigError(f"{file} cannot be changed: {reason(e)}", _UNCHANGED) from e
 
 
-def _text_with_server(client: McpClient, command: list[str], text: str = "") -> str:
+def _text_with_server(file: Path, table: str, entry: dict[str, object], text: str) -> str:
     """The text of a client's configuration with the server added; comments stay. Raises ConfigError for a text that is not understood."""
     import tomlkit
 
-    table, entry = client.table, {**client.entry_fields, "command": command[0], "args": command[1:]}
-    is_toml = client.file.suffix == ".toml"
+    is_toml = file.suffix == ".toml"
     data = text if is_toml else _COMMENTS.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
     try:
         document: Any = tomlkit.parse(text) if is_toml else json.loads(data) if data.strip() else {}
@@ -172,13 +155,13 @@ def _text_with_server(client: McpClient, command: list[str], text: str = "") -> 
         begin = data.index("{") + 1
         return f'{text[:begin]}\n  "{table}": {json.dumps({NAME: entry}, ensure_ascii=False)},{text[begin:]}'
     except (TypeError, ValueError) as e:
-        raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", _UNCHANGED) from e
+        raise ConfigError(f"{file} cannot be changed: {reason(e)}", _UNCHANGED) from e
 
 
-def _write_with_backup(file: Path, text: str, now: str) -> Path | None:
+def _write_with_backup(file: Path, text: str) -> Path | None:
     """Replace a file in one step; returns the copy of the old one, named by the time, if there was one. Raises ConfigError."""
     try:
-        backup = file.with_name(f"{file.name}.{now[:19].replace(':', '')}.bak") if file.exists() else None
+        backup = file.with_name(f"{file.name}.{datetime.now():%Y-%m-%dT%H%M%S}.bak") if file.exists() else None
         if backup:
             atomic_write(backup, read_file(file, MAX_BYTES), private=True)
         file.parent.mkdir(parents=True, exist_ok=True)

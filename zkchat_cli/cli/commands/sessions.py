@@ -9,6 +9,7 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.text.words import replace_surrogates
 
 COMMAND = command_group("Stored conversations.")
 
@@ -95,8 +96,6 @@ def rename(
     ctx: CommandContext, id_: options.IdArgument, title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")]
 ) -> None:
     """Change a conversation's title."""
-    from zkchat_cli.text.words import replace_surrogates
-
     title = " ".join(replace_surrogates(title).split())
     if not title:
         raise UsageError("the title is empty", 'For example: zkchat sessions rename ID "A title"')

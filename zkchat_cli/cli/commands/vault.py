@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, confirm, examples, refuse_oversized
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples, read_piped
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
 
@@ -84,7 +84,7 @@ def _input_lines(argument: str) -> Iterator[str]:
     if argument != "-":
         yield argument
         return
-    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
+    while line := read_piped(sys.stdin.readline):
         yield line.rstrip("\r\n")
 
 
