@@ -4,10 +4,11 @@ from io import StringIO
 
 import pytest
 
-from zkchat_cli.terminal.approval import DECLINED_ALL, STOPPED, ApprovalPrompt, show_diff
+from zkchat_cli.terminal.approval import DECLINED_ALL, STOPPED, ApprovalPrompt
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, Change, FileChange
+from zkchat_cli.views import turn_steps
 
 
 def change(text: str, before: str = "") -> Change:
@@ -16,7 +17,7 @@ def change(text: str, before: str = "") -> Change:
 
 def diff_lines(diff: str, *, color: bool = False) -> list[str]:
     screen = Screen(StringIO(), StringIO(), color=color, err_is_terminal=False)
-    show_diff(diff, screen)
+    screen.show(turn_steps.diff_lines(diff))
     return screen.out.getvalue().splitlines()  # type: ignore[attr-defined]
 
 

@@ -34,17 +34,9 @@ _AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
 _UNLINKABLE = re.compile(r"[#|^\[\]]")  # a name with one of these characters cannot be linked
 
 
-def _what_is_typed(before: str) -> re.Match[str] | None:
-    return _TYPED.search(before) if before.startswith("/") else _TYPED.search(before.rpartition("\n")[2][-1000:])
-
-
-def can_complete(before: str) -> bool:
-    return _what_is_typed(before) is not None
-
-
-def is_command_name(before: str) -> bool:
-    typed = _what_is_typed(before)
-    return typed is not None and typed.lastgroup == "command"
+def match_typed(before: str) -> re.Match[str] | None:
+    """What is being typed before the cursor, if it can be completed; the name of its group says what it is."""
+    return _TYPED.search(before if before.startswith("/") else before.rpartition("\n")[2][-1000:])
 
 
 class Suggestion(NamedTuple):
@@ -68,7 +60,7 @@ class InputCompleter:
 
     def suggest(self, before: str, after: str = "") -> Iterator[Suggestion]:
         """What could be typed between the text before and the text after the cursor, best first."""
-        if (typed := _what_is_typed(before)) is not None and (session := self._session()) is not None:
+        if (typed := match_typed(before)) is not None and (session := self._session()) is not None:
             with suppress(ZkchatError):  # a message will report the problem
                 yield from self._suggest(typed, before, "" if after.startswith("]]") else "]]", session)
 

@@ -11,7 +11,7 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal
 from PySide6.QtGui import QFont, QFontDatabase, QKeyEvent, QTextCursor
 
-from zkchat_cli.completion import Suggestion, can_complete
+from zkchat_cli.completion import Suggestion, match_typed
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.exporters import html
 from zkchat_cli.models import ContextUsage
@@ -248,7 +248,7 @@ class InputBox(QtWidgets.QPlainTextEdit):
         return cursor.selectedText().replace("\u2029", "\n")
 
     def _ask_for_completions(self) -> None:
-        if can_complete(before := self._before):
+        if match_typed(before := self._before) is not None:
             self.completion_wanted.emit(before, self.toPlainText()[len(before) :])
         else:
             self._popup.hide()

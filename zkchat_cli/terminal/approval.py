@@ -102,8 +102,4 @@ def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Scr
     screen.print(f"  {event.summary}", "bold")
     if event.note:
         screen.print(f"  {event.note}", "yellow")
-    show_diff(event.diff, screen)
-
-
-def show_diff(diff: str, screen: Screen) -> None:
-    screen.show(diff_lines(diff))
+    screen.show(diff_lines(event.diff))

@@ -1,27 +1,29 @@
-"""Carry out what slash commands want (see slash/base.py): print, page, ask, copy, open. A piped chat cannot ask: it raises an error that
-says how to do without, and prints what would be copied or opened.
+"""Carry out a line of the chat: show the turn of a message, and do what slash commands want (see slash/base.py): print, page, ask, copy,
+open. A piped chat cannot ask: it raises an error that says how to do without, and prints what would be copied or opened.
 """
 
 import base64
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, closing, suppress
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from zkchat_cli import slash
 from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError, reason
-from zkchat_cli.events import TurnFailed
+from zkchat_cli.errors import UsageError, ZkchatError, reason
+from zkchat_cli.events import Event, TurnFailed
+from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult
+from zkchat_cli.terminal.approval import ApprovalPrompt
 from zkchat_cli.terminal.job_control import page, paged, run_in_foreground
-from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import DisplayOptions, RemarkPrinter, show_turn
+from zkchat_cli.terminal.screen import LinkTargets, Screen, count_columns, note_opener, terminal_columns
+from zkchat_cli.terminal.turn_renderer import DisplayOptions, RemarkPrinter, show_error, show_turn
 from zkchat_cli.text.numbers import plural
-from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.text.sanitize import sanitize, sanitize_name
 
 if TYPE_CHECKING:
     from zkchat_cli.terminal.repl import Repl
@@ -38,6 +40,25 @@ CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 SCREENS = 2  # screens of text up to which a result is printed without a pager: the user wants to type the next command at once
 
 
+def handle_line(line: str, chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
+    """Run a command or send a message, and show an error or an interruption; False when it ends the chat."""
+    before = chat.session.history[-1:]
+    try:
+        if not carry_out(lambda: slash.run_line(line, chat.session), chat, stoppable):
+            return False
+    except KeyboardInterrupt:
+        last, hint = chat.session.history[-1:], ""
+        if last and last[0].role == "assistant" and last[0].status == "unfinished" and last[0].content.strip() and last != before:
+            hint = "; the partial answer is kept: /continue or /retry"
+        elif last != before:
+            hint = " before the answer began; /retry asks again"
+        chat.screen.print(f"  stopped{hint}", "yellow")
+    except ZkchatError as e:
+        show_error(e, chat.screen.print)
+    chat.screen.print()
+    return True
+
+
 def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
     """Carry out the result of a command, and of the one that it asks about if the user says yes; False when it ends the chat.
 
@@ -51,7 +72,7 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
         if result.session is not None:
             chat.session = result.session
         if result.turn is not None:
-            chat.take_turn(result.turn)
+            _take_turn(result.turn, chat)
     if result.quit:
         return False
     if result.clipboard is not None:
@@ -77,6 +98,49 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
             return carry_out(result.question.run, chat, stoppable)
         screen.print("  canceled")
     return True
+
+
+def _take_turn(events: Generator[Event, None, None], chat: "Repl") -> None:
+    screen, settings, vault = chat.screen, chat.session.runtime.settings, chat.session.vault
+    if isinstance(chat.approve_change, ApprovalPrompt):
+        chat.approve_change.begin_turn()
+    address = note_opener(vault.root)
+
+    @lru_cache(maxsize=1000)  # an open block is drawn many times
+    def note_address(name: str) -> str | None:
+        try:
+            path = vault.resolve(name).target
+        except ZkchatError:
+            return None
+        return address(path) if path else None
+
+    def source_address(number: int) -> str | None:
+        chunk = chat.session.references.chunk(number)
+        return address(chunk.relative_path) if chunk else None
+
+    display = DisplayOptions(
+        settings.references.max_displayed,
+        reasoning=settings.chat.show_reasoning or settings.chat.show_details,
+        detail=settings.chat.show_details,
+        costs=settings.context.show_token_count,
+        links=LinkTargets(note_address, source_address),
+    )
+    screen.print()
+    chat.turn_is_running = True
+    try:
+        with closing(events) as turn:
+            last = show_turn(turn, screen, screen.print, display)
+    finally:
+        chat.turn_is_running = False
+    if isinstance(last, TurnFailed):
+        show_error(last.error, screen.print, last.partial)
+        screen.print("  /retry asks again", "dim")
+    elif settings.chat.show_related and last is not None and last.report.level in (None, "answer"):
+        exchange = provenance.last_exchange(chat.session.history)
+        links = [vault.link_to(path) for path in provenance.offer_related(vault, exchange)] if exchange else []
+        lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]
+        if line := next((line for line in lines if count_columns(line) <= terminal_columns()), None):  # as many as one line holds
+            screen.print(line, "dim")
 
 
 def print_result(result: CommandResult, screen: Screen) -> None:

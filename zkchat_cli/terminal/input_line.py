@@ -6,14 +6,13 @@ It is drawn before the session exists; `update` and `call_soon` pass in what bec
 import asyncio
 import re
 import threading
-import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application, get_app, get_app_session
+from prompt_toolkit.application import Application, get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -27,7 +26,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.completion import InputCompleter, can_complete, is_command_name
+from zkchat_cli.completion import InputCompleter, match_typed
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import append_line, read_lines
 from zkchat_cli.text.sanitize import sanitize_name
@@ -47,7 +46,7 @@ STYLE = {
     "bottom-toolbar.text": "",
     "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",  # prompt_toolkit's has a contrast of 3.5
 }
-QUIT_WITHIN = 2.0  # seconds between two Ctrl-C on an empty line that quit
+QUIT_WITHIN = 2.0  # seconds for which the hint is shown: Ctrl-C quits meanwhile
 QUIT_HINT = "press Ctrl-C again to quit"
 POLL_INTERVAL = 0.05  # seconds between two checks whether the history's file is known: a blocked thread would delay leaving the chat
 MAX_LINES = 8  # lines from which a paste is folded
@@ -150,7 +149,6 @@ class InputLine:
         on_line_changed: Callable[[str], None],
         on_drawn: Callable[[], None] = lambda: None,
     ) -> None:
-        self._app_session = get_app_session()
         self._pastes = pastes
         self._hint = ""
         self.toolbar = Toolbar(state="loading")
@@ -166,11 +164,11 @@ class InputLine:
             history=history,
             multiline=True,
             prompt_continuation=lambda width, _line, wrapped: " " * width if wrapped else "… ".rjust(width),
-            key_bindings=_key_bindings(pastes, self._show_hint),
+            key_bindings=self._key_bindings(),
             completer=completer,
             complete_in_thread=True,
             # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
-            complete_while_typing=Condition(lambda: can_complete(self._session.default_buffer.document.text_before_cursor)),
+            complete_while_typing=Condition(lambda: match_typed(self._session.default_buffer.document.text_before_cursor) is not None),
             reserve_space_for_menu=MENU_LINES,
             bottom_toolbar=self._draw_toolbar,
             enable_suspend=True,
@@ -186,6 +184,7 @@ class InputLine:
 
     def ask(self, default: str = "") -> str:
         """The next line, pastes in full. Raises EOFError at the end of the input or after `end_input`, KeyboardInterrupt on SIGINT."""
+        self._hint = ""
         self._on_line_changed(default)
         line = self._session.prompt(default=default)
         self._session.placeholder = None
@@ -202,15 +201,14 @@ class InputLine:
 
     def call_soon(self, action: Callable[[], None]) -> None:
         """Run `action` in the thread that waits for keys, if one does."""
-        app = self._app_session.app
-        if app is not None and (loop := app.loop) is not None:
+        if (loop := self._session.app.loop) is not None:
             with suppress(RuntimeError):  # it has just ended
                 loop.call_soon_threadsafe(action)
 
     def end_input(self, *, erase: bool = False) -> None:
         """End the prompt, as at the end of the input; `erase` removes it from the screen."""
         self._session.app.erase_when_done = erase
-        self.call_soon(lambda: _exit(self._app_session.app, EOFError))
+        self.call_soon(lambda: _exit(self._session.app, EOFError))
 
     def update(self, **changes: Any) -> None:
         """Change fields of the toolbar; it is redrawn only if one differs."""
@@ -264,98 +262,95 @@ class InputLine:
             app.after_render -= self._on_render
             self._on_drawn()
 
+    def _key_bindings(self) -> KeyBindings:
+        """The keys beyond prompt_toolkit's own for Emacs and vi."""
+        keys, pastes = KeyBindings(), self._pastes
+        after_link = Condition(lambda: get_app().current_buffer.document.text_before_cursor.endswith("]]"))
+        after_paste = Condition(lambda: bool(pastes.label_at_end(get_app().current_buffer.document.text_before_cursor)))
+        at_prompt = has_focus(DEFAULT_BUFFER)  # in a search (Ctrl+R) Enter and Ctrl+C belong to the search
 
-def _exit(app: "Application[Any] | None", exception: type[BaseException]) -> None:
+        @keys.add("enter", filter=at_prompt)
+        def _(event: KeyPressEvent) -> None:
+            """Send the line; with a completion selected, accept it first. A selected command runs at once."""
+            buffer = event.current_buffer
+            typed = match_typed(buffer.document.text_before_cursor)
+            is_command = typed is not None and typed.lastgroup == "command"
+            if buffer.complete_state is not None and buffer.complete_state.current_completion is not None and not is_command:
+                buffer.complete_state = None
+            else:
+                buffer.validate_and_handle()
+
+        @keys.add("escape", "enter", filter=at_prompt & emacs_mode)  # vi would wait after each Escape whether Enter follows
+        @keys.add("c-j", filter=at_prompt)
+        def _(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text("\n")
+
+        @keys.add(Keys.BracketedPaste, filter=at_prompt)
+        def _(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text(pastes.fold(event.data))
+
+        @keys.add("tab", filter=at_prompt)
+        def _(event: KeyPressEvent) -> None:
+            buffer = event.current_buffer
+            line = buffer.text
+
+            def select(_: Buffer) -> None:
+                state = buffer.complete_state
+                computed = state is not None and state.completions
+                if computed or buffer.text != line:
+                    buffer.on_completions_changed -= select
+                if state is not None and computed and buffer.text == line and state.complete_index is None:
+                    buffer.go_to_completion(0)
+
+            if buffer.complete_state is not None and buffer.complete_state.completions:
+                buffer.complete_next()
+            else:
+                buffer.on_completions_changed += select  # prompt_toolkit ignores a Tab while completions are being computed
+                buffer.start_completion(select_first=True)
+
+        @keys.add("#", filter=at_prompt & after_link)
+        def _(event: KeyPressEvent) -> None:
+            """Right after a link: continue inside it with a heading."""
+            event.current_buffer.delete_before_cursor(2)
+            event.current_buffer.insert_text(event.data)
+
+        @keys.add("backspace", filter=at_prompt & after_paste)
+        def _(event: KeyPressEvent) -> None:
+            buffer = event.current_buffer
+            buffer.delete_before_cursor(len(pastes.label_at_end(buffer.document.text_before_cursor)))
+
+        @keys.add("c-x", "c-e", filter=at_prompt & ~has_selection & (emacs_mode | vi_insert_mode))
+        @keys.add("v", filter=at_prompt & vi_navigation_mode & ~has_selection)
+        def _(event: KeyPressEvent) -> None:
+            """Edit the line in the editor, with pastes in full. It is not sent before Enter, so that nothing is sent unseen."""
+            buffer = event.current_buffer
+            if (text := pastes.unfold(buffer.text)) != buffer.text:
+                buffer.document = Document(text)
+            buffer.open_in_editor()
+
+        @keys.add("c-c", filter=at_prompt)
+        def _(event: KeyPressEvent) -> None:
+            if event.current_buffer.text:
+                event.current_buffer.reset()
+                event.current_buffer.on_text_changed.fire()  # a reset does not fire it
+            elif self._hint:
+                event.app.exit(exception=EOFError)
+            else:
+                self._show_hint(QUIT_HINT)
+                assert event.app.loop is not None  # a key was pressed, so the prompt runs
+                event.app.loop.call_later(QUIT_WITHIN, self._show_hint, "")
+
+        @keys.add(Keys.SIGINT)
+        def _(event: KeyPressEvent) -> None:
+            _exit(event.app, KeyboardInterrupt)
+
+        return keys
+
+
+def _exit(app: Application[Any], exception: type[BaseException]) -> None:
     """End a prompt that has not ended yet: prompt_toolkit would print an error for one that has."""
-    if app is not None and app.future is not None and not app.future.done():
+    if app.future is not None and not app.future.done():
         app.exit(exception=exception)
-
-
-def _key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBindings:
-    """The keys beyond prompt_toolkit's own for Emacs and vi."""
-    keys = KeyBindings()
-    after_link = Condition(lambda: get_app().current_buffer.document.text_before_cursor.endswith("]]"))
-    after_paste = Condition(lambda: bool(pastes.label_at_end(get_app().current_buffer.document.text_before_cursor)))
-    at_prompt = has_focus(DEFAULT_BUFFER)  # in a search (Ctrl+R) Enter and Ctrl+C belong to the search
-    last_interrupt = float("-inf")
-
-    @keys.add("enter", filter=at_prompt)
-    def _(event: KeyPressEvent) -> None:
-        """Send the line; with a completion selected, accept it first. A selected command runs at once."""
-        buffer = event.current_buffer
-        choosing = buffer.complete_state is not None and buffer.complete_state.current_completion is not None
-        if choosing and not is_command_name(buffer.document.text_before_cursor):
-            buffer.complete_state = None
-        else:
-            buffer.validate_and_handle()
-
-    @keys.add("escape", "enter", filter=at_prompt & emacs_mode)  # vi would wait after each Escape whether Enter follows
-    @keys.add("c-j", filter=at_prompt)
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text("\n")
-
-    @keys.add(Keys.BracketedPaste, filter=at_prompt)
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text(pastes.fold(event.data))
-
-    @keys.add("tab", filter=at_prompt)
-    def _(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        line = buffer.text
-
-        def select(_: Buffer) -> None:
-            state = buffer.complete_state
-            computed = state is not None and state.completions
-            if computed or buffer.text != line:
-                buffer.on_completions_changed -= select
-            if state is not None and computed and buffer.text == line and state.complete_index is None:
-                buffer.go_to_completion(0)
-
-        if buffer.complete_state is not None and buffer.complete_state.completions:
-            buffer.complete_next()
-        else:
-            buffer.on_completions_changed += select  # prompt_toolkit ignores a Tab while completions are being computed
-            buffer.start_completion(select_first=True)
-
-    @keys.add("#", filter=at_prompt & after_link)
-    def _(event: KeyPressEvent) -> None:
-        """Right after a link: continue inside it with a heading."""
-        event.current_buffer.delete_before_cursor(2)
-        event.current_buffer.insert_text(event.data)
-
-    @keys.add("backspace", filter=at_prompt & after_paste)
-    def _(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        buffer.delete_before_cursor(len(pastes.label_at_end(buffer.document.text_before_cursor)))
-
-    @keys.add("c-x", "c-e", filter=at_prompt & ~has_selection & (emacs_mode | vi_insert_mode))
-    @keys.add("v", filter=at_prompt & vi_navigation_mode & ~has_selection)
-    def _(event: KeyPressEvent) -> None:
-        """Edit the line in the editor, with pastes in full. It is not sent before Enter, so that nothing is sent unseen."""
-        buffer = event.current_buffer
-        if (text := pastes.unfold(buffer.text)) != buffer.text:
-            buffer.document = Document(text)
-        buffer.open_in_editor()
-
-    @keys.add("c-c", filter=at_prompt)
-    def _(event: KeyPressEvent) -> None:
-        nonlocal last_interrupt
-        if event.current_buffer.text:
-            event.current_buffer.reset()
-            event.current_buffer.on_text_changed.fire()  # a reset does not fire it
-        elif time.monotonic() - last_interrupt < QUIT_WITHIN:
-            event.app.exit(exception=EOFError)
-        else:
-            last_interrupt = time.monotonic()
-            show_hint(QUIT_HINT)
-            assert event.app.loop is not None  # a key was pressed, so the prompt runs
-            event.app.loop.call_later(QUIT_WITHIN, show_hint, "")
-
-    @keys.add(Keys.SIGINT)
-    def _(event: KeyPressEvent) -> None:
-        _exit(event.app, KeyboardInterrupt)
-
-    return keys
 
 
 class ChatCompleter(Completer):
@@ -379,12 +374,10 @@ class VaultHistory(History):
 
     def set_file(self, file: Path | None) -> None:
         """Only the first call counts. None means that no history is stored."""
-        if self._file_known:
-            return
-        self._file = file
-        self._file_known = True
-        for string in reversed(self._loaded_strings):  # those sent before
-            self.store_string(string)
+        if not self._file_known:
+            self._file, self._file_known = file, True
+            for string in reversed(self._loaded_strings):  # those sent before
+                self.store_string(string)
 
     async def load(self) -> AsyncGenerator[str, None]:
         while not self._file_known:

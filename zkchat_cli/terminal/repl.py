@@ -4,27 +4,22 @@ startup.py opens it in the background after the prompt is drawn; a line that is 
 """
 
 import time
-from collections.abc import Generator
-from contextlib import closing
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
+from prompt_toolkit.utils import is_dumb_terminal
 
 from zkchat_cli.completion import InputCompleter
-from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import history_file
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory, measure_prompt
 from zkchat_cli.terminal.job_control import InterruptHandler
-from zkchat_cli.terminal.screen import LinkTargets, Screen, note_opener, terminal_columns
+from zkchat_cli.terminal.screen import Screen, note_opener, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
-from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.text import PROMPT
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.events import Event
     from zkchat_cli.terminal.approval import Confirmation
     from zkchat_cli.terminal.plain_input import PlainInputLine
     from zkchat_cli.vault.edit.transaction import Approve
@@ -42,7 +37,7 @@ class Repl:
     ) -> None:
         """Raises UsageError for contradictory flags."""
         self._keep_history = keep_history
-        self._has_session = self._turn_is_running = False
+        self._has_session = self.turn_is_running = False
         self._typed_at = float("-inf")
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
@@ -85,7 +80,6 @@ class Repl:
             try:
                 if self._only_adds_lines:
                     self._wait_until_ready("")
-                    self._apply_background_results()
                 self._loop()
             except OSError:
                 if self._interrupts.termination_signal is None:
@@ -119,76 +113,10 @@ class Repl:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
             self._apply_background_results()
-            running = self._handle_line(line)
+            from zkchat_cli.terminal import command_runner  # the session has loaded what it imports
+
+            running = command_runner.handle_line(line, self, self._interrupts.stoppable)
             self._prompt.update(**measure_prompt(self.session))
-
-    def _handle_line(self, line: str) -> bool:
-        from zkchat_cli import slash  # the session has loaded it
-        from zkchat_cli.terminal import command_runner
-        from zkchat_cli.terminal.turn_renderer import show_error
-
-        before = self.session.history[-1:]
-        try:
-            if not command_runner.carry_out(lambda: slash.run_line(line, self.session), self, self._interrupts.stoppable):
-                return False
-        except KeyboardInterrupt:
-            last, hint = self.session.history[-1:], ""
-            if last and last[0].role == "assistant" and last[0].status == "unfinished" and last[0].content.strip() and last != before:
-                hint = "; the partial answer is kept: /continue or /retry"
-            elif last != before:
-                hint = " before the answer began; /retry asks again"
-            self.screen.print(f"  stopped{hint}", "yellow")
-        except ZkchatError as e:
-            show_error(e, self.screen.print)
-        self.screen.print()
-        return True
-
-    def take_turn(self, events: "Generator[Event, None, None]") -> None:
-        from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.references import provenance
-        from zkchat_cli.terminal.approval import ApprovalPrompt
-        from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
-
-        if isinstance(self.approve_change, ApprovalPrompt):
-            self.approve_change.begin_turn()
-        self.screen.print()
-        settings, vault = self.session.runtime.settings, self.session.vault
-        address = note_opener(vault.root)
-
-        @lru_cache(maxsize=1000)  # an open block is drawn many times
-        def note_address(name: str) -> str | None:
-            try:
-                path = vault.resolve(name).target
-            except ZkchatError:
-                return None
-            return address(path) if path else None
-
-        def source_address(number: int) -> str | None:
-            chunk = self.session.references.chunk(number)
-            return address(chunk.relative_path) if chunk else None
-
-        display = DisplayOptions(
-            settings.references.max_displayed,
-            reasoning=settings.chat.show_reasoning or settings.chat.show_details,
-            detail=settings.chat.show_details,
-            costs=settings.context.show_token_count,
-            links=LinkTargets(note_address, source_address),
-        )
-        self._turn_is_running = True
-        try:
-            with closing(events) as turn:
-                last = show_turn(turn, self.screen, self.screen.print, display)
-        finally:
-            self._turn_is_running = False
-        if isinstance(last, TurnFailed):
-            show_error(last.error, self.screen.print, last.partial)
-            self.screen.print("  /retry asks again", "dim")
-        elif settings.chat.show_related and last is not None and last.report.level in (None, "answer"):
-            exchange = provenance.last_exchange(self.session.history)
-            links = [vault.link_to(path) for path in provenance.offer_related(vault, exchange)] if exchange else []
-            lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]
-            if line := next((line for line in lines if get_cwidth(line) <= terminal_columns()), None):  # as many as one line holds
-                self.screen.print(line, "dim")
 
     # the background, and its results
 
@@ -213,13 +141,13 @@ class Repl:
             self._count_typed(session, self._prompt.text)
 
     def is_busy(self) -> bool:
-        return self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS
+        return self.turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS
 
     def typing_session(self) -> "ZkChatSession | None":
         """The session that a message is being typed for, if one is."""
         typed = self._prompt.text.strip()
         is_message = typed and not typed.startswith("/") and time.monotonic() - self._typed_at < TYPING_SECONDS
-        return self.current() if is_message and not self._turn_is_running else None
+        return self.current() if is_message and not self.turn_is_running else None
 
     def current(self) -> "ZkChatSession | None":
         """The session in use, or the one that was just opened."""
@@ -230,7 +158,7 @@ class Repl:
     def _wait_until_ready(self, line: str) -> bool:
         """Wait for what the line needs: the session, and for a message also the first index. False when Ctrl-C ended the waiting."""
         self._background.start()
-        needed = (self._background.ready, *(() if line.startswith("/") else (self._background.indexed,)))
+        needed = [self._background.ready] if line.startswith("/") else [self._background.ready, self._background.indexed]
         try:
             with self._interrupts.stoppable(), self.screen.transient_line(self.screen.out) as show:
                 pause = SHOW_WAIT_AFTER

@@ -97,15 +97,15 @@ class Screen:
     palette: Palette | None = None
 
     @classmethod
-    def of(cls, env: Mapping[str, str] = os.environ, *, accessible: bool = False, background: str = "auto") -> "Screen":
-        plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
+    def of(cls, *, accessible: bool = False, background: str = "auto") -> "Screen":
+        plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         return cls(
             sys.stdout,
             sys.stderr,
             color=sys.stdout.isatty() and not plain and not accessible,
             err_is_terminal=sys.stderr.isatty(),
             accessible=accessible,
-            palette=choose_palette(background, env),
+            palette=choose_palette(background, os.environ),
         )
 
     def with_width(self) -> "Screen":
@@ -266,24 +266,23 @@ def lay_out(lines: Iterable[StyledLine], width: int | None, quoted: str = "{}") 
     need.
     """
     safe = [StyledLine(_sanitize_spans(each.left, quoted), _sanitize_spans(each.right, quoted), each.indent) for each in lines]
-    sizes = [(_count_columns(_joined_text(each.left)), _count_columns(_joined_text(each.right))) for each in safe]
-    beside = [bool(each.right) and (width is None or sum(size) + len(GAP) <= width) for each, size in zip(safe, sizes, strict=True)]
-    fitting = [size for size, fits in zip(sizes, beside, strict=True) if fits]
+    sizes = [(count_columns(_joined_text(each.left)), count_columns(_joined_text(each.right))) for each in safe]
+    room = sys.maxsize if width is None else width - len(GAP)  # for a left and a right part side by side
+    fitting = [size for each, size in zip(safe, sizes, strict=True) if each.right and sum(size) <= room]
     column = max([left for left, _ in fitting if left <= max(MAX_LEFT, (width or 0) // 2)], default=0)
-    if width is not None and fitting:
-        column = min(column, width - len(GAP) - max(right for _, right in fitting))
+    column = min([column, *(room - right for _, right in fitting)])
     rows: list[Spans] = []
-    for line, (left, _), fits in zip(safe, sizes, beside, strict=True):
-        if fits:
-            rows.append((*line.left, StyledSpan(" " * max(0, column - left) + GAP), *line.right))
+    for each, (left, right) in zip(safe, sizes, strict=True):
+        if each.right and left + right <= room:
+            rows.append((*each.left, StyledSpan(" " * max(0, column - left) + GAP), *each.right))
             continue
-        rows += _break_spans(line.left, line.indent, width)
-        if line.right:
-            rows += _break_spans((StyledSpan(" " * min(line.indent, (width or 0) // 2)), *line.right), line.indent, width)
+        rows += _break_spans(each.left, each.indent, width)
+        if each.right:
+            rows += _break_spans((StyledSpan(" " * min(each.indent, (width or 0) // 2)), *each.right), each.indent, width)
     return rows
 
 
-def _count_columns(text: str) -> int:
+def count_columns(text: str) -> int:
     """How many columns a text takes, measured without rich, which costs 20 ms."""
     if text.isascii():
         return len(text)
@@ -297,7 +296,7 @@ def _sanitize_spans(spans: Iterable[StyledSpan], quoted: str) -> Spans:
 
 def _break_spans(spans: Spans, indent: int, width: int | None) -> list[Spans]:
     text = _joined_text(spans)
-    if width is None or _count_columns(text) <= width:
+    if width is None or count_columns(text) <= width:
         return [spans]
     from zkchat_cli.terminal.text_layout import hanging_breaks  # loads rich
 

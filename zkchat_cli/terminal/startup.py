@@ -147,10 +147,9 @@ class BackgroundLoader:
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()
-        self.state = f"indexing {done}/{total}"
         if time.monotonic() > self._notify_at:
             self._notify_at = time.monotonic() + PROGRESS_INTERVAL
-            self._chat.notify()
+            self._set_state(f"indexing {done}/{total}")
 
     def _announce_index(self, opened: StartedSession, problems: Sequence[str] = ()) -> None:
         """Greet with vault and model, the conversation that is resumed, and the warnings of the start."""

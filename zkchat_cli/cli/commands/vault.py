@@ -165,8 +165,8 @@ def broken(
 
 def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     """Propose the only possible note for each broken link; repair with `yes`, or if the user agrees."""
-    from zkchat_cli.terminal.approval import show_diff
     from zkchat_cli.vault.links.name_suggestions import certain_target
+    from zkchat_cli.views.turn_steps import diff_lines
 
     links = [(link, certain_target(link.text, link.candidates)) for link in notes.broken_links()]
     fixes = [link.row._replace(target=path) for link, path in links if path]
@@ -174,7 +174,7 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     if not ctx.as_json:
         for fix in fixes if change.files else ():
             ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
-        show_diff(change.diff, ctx.screen)
+        ctx.screen.show(diff_lines(change.diff))
     asks = not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
     if made := bool(change.files and (yes or asks)):
         confirm(f"{change.summary[:1].upper()}{change.summary[1:]}?", "vault broken --fix", yes=yes)
