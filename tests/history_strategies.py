@@ -178,7 +178,7 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
     assert [m.source_ids[0] for m in behind] == [m.id for m in current]
     assert list(prompt.messages[len(prompt.messages) - len(behind) :]) == behind
 
-    cut = [turn for turn in split_into_turns(history, counter) if not turn.failed and turn.prompt]
+    cut = [turn for turn in split_into_turns(history, counter) if not turn.failure and turn.prompt]
     whole = {m.source_ids[0] for m in prompt.messages if m.source_ids and not is_recall(m)}
     kept = [turn for turn in cut if all(m.source_ids[0] in whole for m in turn.prompt if m.kind != "documents" and m.source_ids)]
     assert kept == cut[len(cut) - len(kept) :]

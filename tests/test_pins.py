@@ -85,8 +85,8 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
     strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject
 ) -> None:
     compaction = data.draw(st.none() | st.sampled_from([make_compaction("They spoke.", m.id) for m in history]))
-    turns = make_history(history, COUNTER).in_order
-    fixed = [m.content for turn in turns for m in turn.messages if (m.pinned if turn.failed else is_fixed(m))]
+    turns = make_history(history, COUNTER).all_turns
+    fixed = [m.content for turn in turns for m in turn.messages if (m.pinned if turn.failure else is_fixed(m))]
     try:
         prompt = prompt_of(history, ASKED, window, strategy, compaction=compaction)
     except PromptTooLarge:
@@ -98,8 +98,8 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
     said_once = [id_ for m in prompt.messages if not m.content.startswith("<recalled") for id_ in m.source_ids]
     assert len(said_once) == len(set(said_once))
-    whole_turns = [turn for turn in turns if not turn.failed and all(m in prompt.messages for m in turn.prompt)]
-    sendable = [turn for turn in turns if not turn.failed]
+    whole_turns = [turn for turn in turns if not turn.failure and all(m in prompt.messages for m in turn.prompt)]
+    sendable = [turn for turn in turns if not turn.failure]
     assert whole_turns == sendable[len(sendable) - len(whole_turns) :]
 
 

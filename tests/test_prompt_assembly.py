@@ -39,7 +39,7 @@ def test_messages_may_take_their_share_and_what_others_leave_unused_up_to_the_th
 
 @pytest.mark.parametrize(("ratio", "at"), [(0.6, 7200), (0.1, 5000)])
 def test_compaction_is_due_when_the_messages_need_more_than_their_budget(ratio: float, at: int) -> None:
-    usage = measure_usage([prompt_message("user", "x", tokens=3000)], [], budget(10_000, message_budget_ratio=ratio), estimated=False)
+    usage = measure_usage([prompt_message("user", "x", tokens=3000)], [], budget(10_000, message_budget_ratio=ratio), COUNTER)
     assert usage.budget_status["messages"].budget == at
     assert compaction_due(usage, budget(10_000, message_budget_ratio=ratio), at - 3000) == CompactionDue(due=False, at=at, tokens=at)
     reason = f"the conversation needs {at + 1:,} tokens; at {at:,} of 9,000 it is compacted"
@@ -79,7 +79,7 @@ def result(id_: str, call_id: str | None) -> ZkChatMessage:
     ],
 )
 def test_calls_and_results_are_sent_in_pairs(messages: list[ZkChatMessage], sent: list[str]) -> None:
-    rendered = render_turn([message("user", "?", "u"), *messages], COUNTER)[1:]
+    rendered = render_turn([message("user", "?", "u"), *messages], COUNTER, in_progress=True)[1:]
     assert [m.source_ids[0] + "".join(c.id for c in m.tool_calls) + (m.tool_call_id or "") for m in rendered] == sent
 
 

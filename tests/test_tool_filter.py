@@ -15,7 +15,6 @@ from zkchat_cli.context.prompt_assembly import (
     CORE,
     LARGEST_FILTERED_WINDOW,
     PromptInputs,
-    ToolRelevanceInput,
     assemble_prompt,
     find_omitted_tools,
 )
@@ -36,8 +35,25 @@ def tool(name: str, description: str = "", tokens: int = 100) -> PromptTool:
 REAL = tuple(tool(each.name, each.description) for each in tools.load_tools())
 
 
-def offered(conversation: ToolRelevanceInput, budget: int, window: int, tools: Sequence[PromptTool] = REAL) -> set[str]:
-    return {each.name for each in tools} - find_omitted_tools(tools, conversation, budget, window).keys()
+def material(question: str, **more: Any) -> PromptInputs:
+    descriptors = tuple(each.descriptor for each in tools.load_tools())
+    asked = message("user", question, "now", status="pending")
+    values: dict[str, Any] = {
+        "instructions": "Cite.",
+        "history": TurnHistory(),
+        "current": (asked,),
+        "tool_descriptors": descriptors,
+        "filter_tools": True,
+    }
+    return PromptInputs(**{**values, **more})
+
+
+def omitted(inputs: PromptInputs, budget: int, window: int, tools: Sequence[PromptTool] = REAL) -> dict[str, str]:
+    return find_omitted_tools(tools, inputs, Budget.from_settings(ContextSettings(), window)._replace(tools=budget))
+
+
+def offered(inputs: PromptInputs, budget: int, window: int, tools: Sequence[PromptTool] = REAL) -> set[str]:
+    return {each.name for each in tools} - omitted(inputs, budget, window, tools).keys()
 
 
 @pytest.mark.parametrize(
@@ -50,46 +66,35 @@ def offered(conversation: ToolRelevanceInput, budget: int, window: int, tools: S
     ],
 )
 def test_tools_relevant_to_the_message_are_offered(message: str, wanted: str) -> None:
-    assert wanted in offered(ToolRelevanceInput(message), AMPLE, 4096)
+    assert wanted in offered(material(message), AMPLE, 4096)
 
 
 def test_tools_in_another_language_are_offered_for_other_forms_of_their_words() -> None:
     described = {"kalender": "Zeigt die Termine und die Aufgaben, die für einen Tag eingetragen sind", "wetter": "Sagt das Wetter voraus"}
     german = [tool(name, description) for name, description in described.items()]
-    assert offered(ToolRelevanceInput("Welche Aufgabe ist dran?"), AMPLE, 4096, german) == {"kalender"}
+    assert offered(material("Welche Aufgabe ist dran?"), AMPLE, 4096, german) == {"kalender"}
 
 
 def test_tools_relevant_to_recent_turns_are_offered() -> None:
-    assert "list_zk_documents" in offered(ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096)
+    assert "list_zk_documents" in offered(
+        material("And the next ones?", history=make_history(exchanges(("List my documents", "A.")), COUNTER)), AMPLE, 4096
+    )
 
 
 def test_the_most_relevant_tools_that_fit_are_offered() -> None:
-    conversation = ToolRelevanceInput("What is related to composting?")
+    conversation = material("What is related to composting?")
     assert offered(conversation, 400, LARGE) == {*CORE, "find_zk_documents_related_to"}
-    omitted = find_omitted_tools(REAL, conversation, 400, LARGE)
-    assert omitted["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL):,} of 400 tokens"
+    reasons = omitted(conversation, 400, LARGE)
+    assert reasons["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL):,} of 400 tokens"
 
 
 def test_previous_tools_stay_while_they_fit() -> None:
     before = frozenset({*CORE, "find_link_path"})
-    assert offered(ToolRelevanceInput("Hello!", previous=before), AMPLE, 4096) == before
-    assert offered(ToolRelevanceInput("What is related?", previous=before), 400, LARGE) == before
+    assert offered(material("Hello!", previous_tools=before), AMPLE, 4096) == before
+    assert offered(material("What is related?", previous_tools=before), 400, LARGE) == before
 
 
 # in a prompt
-
-
-def material(question: str, **more: Any) -> PromptInputs:
-    descriptors = tuple(each.descriptor for each in tools.load_tools())
-    asked = message("user", question, "now", status="pending")
-    values: dict[str, Any] = {
-        "instructions": "Cite.",
-        "history": TurnHistory(),
-        "current": (asked,),
-        "tool_descriptors": descriptors,
-        "filter_tools": True,
-    }
-    return PromptInputs(**{**values, **more})
 
 
 def small(made_of: PromptInputs) -> Any:

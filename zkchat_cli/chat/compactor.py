@@ -124,7 +124,7 @@ class Compactor:
     def _digest(self) -> str:
         """A digest of all that the result depends on: the conversation, the request, the model and the settings."""
         request, runtime, counter = self.request, self.runtime, self.runtime.counter
-        fixed = [id_ for turn in self.state.turns(counter).in_order for m in turn.fixed for id_ in m.source_ids]
+        fixed = [id_ for turn in self.state.turns(counter).all_turns for m in turn.fixed for id_ in m.source_ids]
         made_from = (
             self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
             request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.estimated,
@@ -218,7 +218,7 @@ class Compactor:
         if self.request.keep is not None:
             return plan_fold(turns, covered, self.request.keep)
         cost, budget = self._fixed_cost, self.runtime.budget
-        fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.failed)
+        fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.all_turns if turn.failure)
         other = self.runtime.largest_summary + fixed
         room = turn_budget_after_compaction(cost, budget, other)
         recent = self.runtime.settings.context.recent_messages_to_keep

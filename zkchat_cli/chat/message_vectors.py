@@ -34,9 +34,6 @@ class MessageVectors:
         self._last_read = 0
         self._row_of: dict[tuple[str, int], int] = {}
         """The row of each passage, by its message's id and its part."""
-        self._rows: NDArray[np.intp] | Sequence[int] = ()
-        """The row of each passage that was compared last, -1 for one without a vector; and the last of them."""
-        self._last_passage: Sequence[RecallPassage] = ()
         self._table: tuple[NDArray[np.int8], NDArray[np.float32]] | None = None
         """The vectors and their lengths."""
 
@@ -51,18 +48,12 @@ class MessageVectors:
             return None
         import numpy as np  # as in RecallIndex
 
-        rows = self._rows
-        if passages[len(rows) - 1 : len(rows)] != self._last_passage:  # another branch, or the first question
-            rows = np.empty(0, np.intp)
-        rows = np.concatenate([rows, np.full(len(passages) - len(rows), -1)])
         if new:
             self._add([(id_, packed) for _, id_, packed in new], len(vector))
             self._last_read = new[-1][0]
         if self._table is None:
             return None
-        for i in np.flatnonzero(rows < 0).tolist():
-            rows[i] = self._row_of.get((passages[i].message.id, passages[i].part), -1)
-        self._rows, self._last_passage = rows, passages[-1:]
+        rows = np.array([self._row_of.get((passage.message.id, passage.part), -1) for passage in passages])
         vectors, lengths = self._table
         cosines = vectors.astype(np.float32) @ vector / lengths
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])

@@ -139,7 +139,7 @@ class ConversationState:
         with self._turns_lock, _long_lived_allocation():
             if self._turns_counter is not counter:
                 self._turns, self._turns_counter = TurnHistory(), counter
-            if new := self.exchanges[len(self._turns.turns) + len(self._turns.failed) :]:
+            if new := self.exchanges[len(self._turns.all_turns) :]:
                 self._turns = make_turns(new, counter, self._turns)
             return self._turns
 

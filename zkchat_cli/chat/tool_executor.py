@@ -217,7 +217,7 @@ class ToolCallRunner:
 
     def _room(self, limit: int) -> int:
         """Tokens that the turn leaves of `limit`."""
-        rendered = render_turn(self.turn.sent_messages, self.turn.runtime.counter, thinking=True)
+        rendered = render_turn(self.turn.sent_messages, self.turn.runtime.counter, in_progress=True)
         return max(0, limit - sum(message.tokens for message in rendered))
 
     def _executor(self) -> ToolExecutor:

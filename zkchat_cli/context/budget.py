@@ -11,6 +11,7 @@ the model knows what it read and can read it again. What is masked changes only 
 stays the same.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -67,21 +68,16 @@ def measure_usage(
     messages: Sequence[PromptMessage],
     tools: Sequence[PromptTool],
     budget: Budget,
-    *,
-    estimated: bool,
-    calibration: float = 1.0,
+    counter: TokenCounter,
     compaction: CompactionDue = CompactionDue(due=False),  # noqa: B008  frozen
 ) -> ContextUsage:
     """The tokens of a prompt. They add up exactly: total = system + tools + messages, messages = the sum of their breakdown."""
-    breakdown = dict.fromkeys(MessageBreakdown.model_fields, 0)
-    system = 0
+    breakdown = Counter[str]()
     for message in messages:
-        if message.kind == "system":
-            system += message.tokens
-        else:
-            breakdown[message.kind] += message.tokens
+        breakdown[message.kind] += message.tokens
+    system = breakdown.pop("system", 0)
     tool_tokens = sum(tool.tokens for tool in tools)
-    message_tokens = sum(breakdown.values())
+    message_tokens = breakdown.total()
     total = system + tool_tokens + message_tokens
     room = budget.message_budget(system, tool_tokens)
     if message_tokens > room:  # the documents and tool results of the current message may take all that can be sent
@@ -99,7 +95,7 @@ def measure_usage(
         max_context=budget.max_context,
         window_source=budget.window_source,
         effective_limit=budget.effective_limit,
-        estimated=estimated,
+        estimated=counter.estimated,
         message_breakdown=MessageBreakdown(**breakdown),
         budget_status={
             "system": _status(system, budget.system),
@@ -107,7 +103,7 @@ def measure_usage(
             "messages": _status(message_tokens, room),
         },
         components=PromptComponents(tools=tool_tokens, tool_calls=calls, reasoning=thinking, overhead=overhead, content=content),
-        calibration=calibration,
+        calibration=counter.factor,
         compaction=compaction,
     )
 
@@ -254,17 +250,14 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
 
 def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCounter) -> TurnHistory:
     """The turns with the results and documents of these messages masked."""
-    if not ids:
-        return history
-    turns, masked, left = [*history.turns], [], {*ids}
+    turns, left = [*history.all_turns], {*ids}
     for position in range(len(turns) - 1, -1, -1):  # from the end, where they are
+        if not left:
+            break
         if own := left.intersection(turns[position].ids):
             turns[position] = _mask_turn(turns[position], frozenset(own), counter)
-            masked.append(turns[position])
             left -= own
-            if not left:
-                break
-    return history._replace(turns=tuple(turns), masked=tuple(masked))
+    return TurnHistory(tuple(turns)) if ids else history
 
 
 def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:

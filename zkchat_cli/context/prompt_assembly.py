@@ -19,7 +19,6 @@ from zkchat_cli.context.turns import (
     RECALLED_TAG,
     SUMMARY_TAG,
     TurnHistory,
-    failure_reason,
     fence,
     make_prompt_message,
     render_turn,
@@ -115,12 +114,10 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     layout = _lay_out(inputs, budget, strategy, counter)
     recent, question = layout.recent, inputs.question
     full_usage = usage = layout.measure(budget, counter)
-    if usage.total_tokens + recent.fixed_tokens > budget.effective_limit:
-        layout = layout._replace(contextual_memory=())
-        usage = layout.measure(budget, counter)
-    if usage.total_tokens + recent.fixed_tokens > budget.effective_limit:
-        layout = layout._replace(summary=())  # it was made for a larger window
-        usage = layout.measure(budget, counter)
+    without_memory = layout._replace(contextual_memory=())
+    for smaller in (without_memory, without_memory._replace(summary=())):  # such a summary was made for a larger window
+        if usage.total_tokens + recent.fixed_tokens > budget.effective_limit:
+            layout, usage = smaller, smaller.measure(budget, counter)
     fixed_recent = [m for turn in recent.fixed for m in turn.fixed]
     if (needed := usage.total_tokens + recent.fixed_tokens) > budget.effective_limit:
         raise PromptTooLarge(
@@ -145,7 +142,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     sent = (m for turn in selection.turns for m in turn.prompt)
     recalled = _render_passages(selection, window)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
-    turns = [(turn.ids, failure_reason(turn.messages) if turn.failed else "") for turn in inputs.history.in_order] if explain else []
+    turns = [(turn.ids, turn.failure) for turn in inputs.history.all_turns] if explain else []
     covered = inputs.compaction.last_id if inputs.compaction and layout.summary else None
     dropped_tools = (DroppedItem(id=f"tool:{name}", reason=reason, kind="tool") for name, reason in layout.omitted_tools.items())
     unsent = () if layout.contextual_memory else map(_memory_id, inputs.contextual_memory)
@@ -153,7 +150,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     return Prompt(
         messages=messages,
         tools=layout.tools,
-        usage=measure_usage(messages, layout.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction),
+        usage=measure_usage(messages, layout.tools, budget, counter, compaction),
         dropped=(*dropped_messages(turns, messages, covered), *dropped_tools, *dropped_memory),
         documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
@@ -187,13 +184,12 @@ class _Layout(NamedTuple):
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         """The usage without any turns."""
-        return measure_usage(self.without_turns, self.tools, budget, estimated=counter.estimated)
+        return measure_usage(self.without_turns, self.tools, budget, counter)
 
 
 def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> _Layout:
     history, compaction = inputs.history, inputs.compaction if strategy.summarizes else None
-    recent = history.since(history.count_covered(compaction))
-    covered = history.fixed[: len(history.fixed) - len(recent.fixed)]
+    covered = history.turns[: history.count_covered(compaction)]
     summary: tuple[PromptMessage, ...] = ()
     if compaction is not None and compaction.summary:
         text = fence(SUMMARY_TAG, compaction.summary)
@@ -208,23 +204,24 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
         PromptTool(name=d["function"]["name"], descriptor=d, tokens=counter.count_tool(json.dumps(d, ensure_ascii=False)))
         for d in inputs.tool_descriptors
     )
-    omitted = _omitted_tools(tools, inputs, budget)
+    omitted = find_omitted_tools(tools, inputs, budget)
+    last_covered = covered[-1].number if covered else -1
     return _Layout(
         tools=tuple(tool for tool in tools if tool.name not in omitted),
         omitted_tools=omitted,
         front=(system_prompt, *(_render_memory(item, "system", counter) for item in inputs.memory)),
         summary=summary,
-        fixed=tuple(m for turn in sorted((*covered, *history.failed), key=lambda turn: turn.number) for m in turn.fixed),
+        fixed=tuple(m for turn in history.all_turns if turn.failure or turn.number <= last_covered for m in turn.fixed),
         contextual_memory=tuple(contextual_memory),
         current=_render_current(inputs, counter),
-        recent=recent,
+        recent=TurnHistory(history.turns[len(covered) :]),
     )
 
 
 def _render_current(inputs: PromptInputs, counter: TokenCounter) -> tuple[PromptMessage, ...]:
     """The turn in progress. A question with excerpts for a model that need not search is followed by the reminder to cite: small models
     follow best what they read last."""
-    rendered, question = render_turn(inputs.current, counter, thinking=True), inputs.question
+    rendered, question = render_turn(inputs.current, counter, in_progress=True), inputs.question
     number = question.chunks[0].number if question and question.chunks else None
     if number is None or question is None or len(inputs.current) > 1 or question.retrieval in ("tools", None):
         return rendered
@@ -240,19 +237,6 @@ def _turn_budget(usage: ContextUsage, recent: TurnHistory, budget: Budget) -> in
     if recent.tokens > share:
         share = min(share, budget.messages)
     return max(share, newest if fits else 0)
-
-
-def _omitted_tools(tools: Sequence[PromptTool], inputs: PromptInputs, budget: Budget) -> dict[str, str]:
-    all_fit = sum(tool.tokens for tool in tools) <= budget.tools and budget.max_context > LARGEST_FILTERED_WINDOW
-    if not inputs.filter_tools or all_fit:
-        return {}
-    turns, newest = inputs.history.turns, slice(-RECENT_TURNS, None)
-    called = {call.name for message in inputs.current for call in message.tool_calls} | (turns[-1].tools_so_far if turns else set())
-    before = TurnHistory(turns[newest], inputs.history.failed[newest]).in_order[newest]
-    recent = ["\n".join(m.content for m in turn.messages if m.role != "tool") for turn in before]
-    question = inputs.question.prompt_text if inputs.question else ""
-    relevance = ToolRelevanceInput(question, recent, frozenset(called), inputs.previous_tools)
-    return find_omitted_tools(tools, relevance, budget.tools, budget.max_context)
 
 
 def _render_passages(selection: Selection, window: HistoryWindow) -> tuple[PromptMessage, ...]:
@@ -290,11 +274,10 @@ def named_documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReferenc
 
 
 def dropped_messages(
-    turns: Iterable[tuple[Sequence[str], str]], messages: Iterable[PromptMessage], last_covered: str | None
+    turns: Sequence[tuple[Sequence[str], str]], messages: Sequence[PromptMessage], last_covered: str | None
 ) -> list[DroppedItem]:
     """The messages of earlier turns that a prompt lacks. Each turn is given by the ids of its messages, and why it failed, if it has.
     `last_covered` is the last message that the prompt's summary covers."""
-    turns, messages = list(turns), list(messages)
     sent = {id_ for m in messages if m.kind != "recalled" for id_ in m.source_ids}
     quoted = {id_ for m in messages if m.kind == "recalled" for id_ in m.source_ids}
     in_summary = any(last_covered in ids for ids, _ in turns)
@@ -322,42 +305,38 @@ def advise_on_size(messages: Iterable[PromptMessage], tool_tokens: int, question
     return f"Largest: {largest}, {share}. {_ADVICE[largest].capitalize()}, or set context.max_tokens to the model's window."
 
 
-class ToolRelevanceInput(NamedTuple):
-    """The new message, the turns before it, and the tools that the conversation used and that the last prompt offered."""
-
-    message: str = ""
-    recent: Sequence[str] = ()
-    used: frozenset[str] = frozenset()
-    previous: frozenset[str] = frozenset()
-
-
-def find_omitted_tools(tools: Sequence[PromptTool], conversation: ToolRelevanceInput, budget: int, window: int) -> dict[str, str]:
-    """The tools not to offer, by name, with the reason: neither core nor used, and without room in `budget` tokens or not relevant."""
-    total = sum(tool.tokens for tool in tools)
+def find_omitted_tools(tools: Sequence[PromptTool], inputs: PromptInputs, budget: Budget) -> dict[str, str]:
+    """The tools not to offer, by name, with the reason: neither core nor used, and without room in their budget or not relevant."""
+    total, window = sum(tool.tokens for tool in tools), budget.max_context
     small = window <= LARGEST_FILTERED_WINDOW
-    always = {tool.name for tool in tools if tool.name in CORE or tool.name in conversation.used}
-    relevance = {tool.name: value for tool, value in zip(tools, _relevance(tools, conversation), strict=True)}
-    room = budget - sum(tool.tokens for tool in tools if tool.name in always)
+    if not inputs.filter_tools or (total <= budget.tools and not small):
+        return {}
+    called = (call.name for message in inputs.current for call in message.tool_calls)
+    always = CORE.union(called, *(turn.called_tools for turn in inputs.history.turns))
+    relevance = dict(zip((tool.name for tool in tools), _relevance(tools, inputs), strict=True))
+    room = budget.tools - sum(tool.tokens for tool in tools if tool.name in always)
     reasons: dict[str, str] = {}
     rest = [tool for tool in tools if tool.name not in always]
-    for tool in sorted(rest, key=lambda tool: (tool.name not in conversation.previous, -relevance[tool.name])):
-        if small and not relevance[tool.name] and tool.name not in conversation.previous:
+    for tool in sorted(rest, key=lambda tool: (tool.name not in inputs.previous_tools, -relevance[tool.name])):
+        if small and not relevance[tool.name] and tool.name not in inputs.previous_tools:
             reasons[tool.name] = f"not relevant to the message, and the window of {window:,} tokens is small"
         elif tool.tokens > room:
-            reasons[tool.name] = f"no room: all {len(tools)} tools use {total:,} of {budget:,} tokens"
+            reasons[tool.name] = f"no room: all {len(tools)} tools use {total:,} of {budget.tools:,} tokens"
         else:
             room -= tool.tokens
     return {tool.name: reasons[tool.name] for tool in tools if tool.name in reasons}
 
 
-def _relevance(tools: Sequence[PromptTool], conversation: ToolRelevanceInput) -> list[float]:
+def _relevance(tools: Sequence[PromptTool], inputs: PromptInputs) -> list[float]:
     """The words that each tool shares with the conversation: rare ones count more, those of more than half of the tools ("note") nothing,
     those of the message twice as much as those of the turns before it."""
     texts = tuple(f"{tool.name} {tool.descriptor['function'].get('description') or ''}".replace("_", " ") for tool in tools)
     languages = _detect_languages(texts)
     words = [_content_words(text, languages) for text in texts]
     holders = Counter(word for each in words for word in each)
-    recent, message = _content_words(" ".join(conversation.recent), languages), _content_words(conversation.message, languages)
+    before = "\n".join(m.content for turn in inputs.history.all_turns[-RECENT_TURNS:] for m in turn.messages if m.role != "tool")
+    recent = _content_words(before, languages)
+    message = _content_words(inputs.question.prompt_text if inputs.question else "", languages)
     weights = dict.fromkeys(recent, 1.0) | dict.fromkeys(message, 2.0)
     weights = {word: weight / holders[word] for word, weight in weights.items() if 0 < 2 * holders[word] <= len(tools)}
     return [sum(weights.get(word, 0.0) for word in each) for each in words]

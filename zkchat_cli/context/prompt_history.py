@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.context.prompt_assembly import dropped_messages, named_documents
-from zkchat_cli.context.turns import failure_reason, is_failed
+from zkchat_cli.context.turns import failure_reason
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.numbers import plural
@@ -46,7 +46,7 @@ def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt
     """The prompt with the messages of the branch that it dropped, and the documents that its messages name."""
     question = next((i for i, message in enumerate(history) if message.id == sent.question_id), len(history))
     turns = split_into_exchanges(history[:question])
-    ids = (([message.id for message in turn], failure_reason(turn) if is_failed(turn) else "") for turn in turns)
+    ids = [([message.id for message in turn], failure_reason(turn)) for turn in turns]
     dropped = dropped_messages(ids, sent.prompt.messages, sent.summarized_through)
     there = {id_ for m in sent.prompt.messages if m.kind != "recalled" for id_ in m.source_ids}
     named = named_documents([message for message in history if message.id in there])

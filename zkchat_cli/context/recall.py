@@ -10,7 +10,6 @@ all passages .864 / .979 / .914. Chosen by score for size, they find .851 / .977
 """
 
 from array import array
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -161,11 +160,13 @@ class RecallIndex:
 
     def __init__(self, cosines: Cosines = lambda _question, _passages: None) -> None:
         self._cosines = cosines
-        self._turn_ids: list[str] = []
-        self._turn_languages: list[str | None] = []
-        self._language_counts: Counter[str] = Counter()
         self._languages: tuple[str, ...] = (ENGLISH,)
         """Those of the conversation, by whose rules words are stemmed."""
+        self._clear()
+
+    def _clear(self) -> None:
+        self._turn_ids: list[str] = []
+        self._language_counts = Counter[str]()
         self._starts = array("L")
         """The first passage of each turn."""
         self.passages: list[RecallPassage] = []
@@ -179,17 +180,15 @@ class RecallIndex:
         """All prompts of a turn ask the same question."""
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Index exactly these turns, keeping what is indexed already: up to the newest turn that is the same, all are."""
-        known = self._turn_ids
-        same = len(known)
-        if same > len(turns) or (same and known[-1] != turns[same - 1].id):  # another branch
-            same = next((i for i, (id_, turn) in enumerate(zip(known, turns, strict=False)) if id_ != turn.id), min(same, len(turns)))
-            self._truncate(same)
-        for turn in turns[same:]:
+        """Index exactly these turns. Up to the newest turn that is the same, all are indexed already."""
+        count = len(self._turn_ids)
+        if count > len(turns) or (count and self._turn_ids[-1] != turns[count - 1].id):  # another branch
+            self._clear()
+        for turn in turns[len(self._turn_ids) :]:
             self._add(turn)
         languages = main_languages(self._language_counts)
         if languages != self._languages:  # all words are stemmed by the rules of other languages
-            self._truncate(0)
+            self._clear()
             self._languages = languages
             for turn in turns:
                 self._add(turn)
@@ -200,7 +199,6 @@ class RecallIndex:
         self._turn_ids.append(turn.id)
         spoken = turn.spoken
         language = detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken))
-        self._turn_languages.append(language)
         if language is not None:
             self._language_counts[language] += 1
         self._starts.append(len(self.passages))
@@ -216,19 +214,6 @@ class RecallIndex:
                 self._lengths.append(words.total())
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
                 self.passages.append(passage)
-
-    def _truncate(self, turns: int) -> None:
-        """Keep only the first `turns` turns: another branch continues from there."""
-        if turns == len(self._turn_ids):
-            return
-        self._last_scores = None
-        start = self._starts[turns]
-        for holders, counts in self._postings.values():
-            end = bisect_left(holders, start)
-            del holders[end:], counts[end:]
-        self._language_counts.subtract(filter(None, self._turn_languages[turns:]))
-        del self._turn_ids[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
-        del self._lengths[start:], self._ends_with_question[start:]
 
     def search(self, question: str, before: int) -> Sequence[int]:
         """The relevant passages of the first `before` turns by their numbers, the best first."""
@@ -280,7 +265,7 @@ class RecallIndex:
         }
         weights = {**related, **dict.fromkeys(words, 1.0)}
         frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
-        rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w], w))
+        rarest = sorted(frequency, key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w], w))
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 

@@ -7,13 +7,10 @@ answer in …" and the like are such (the rules know English, German and Chinese
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from copy import copy
-from functools import lru_cache
-from itertools import chain
-from operator import attrgetter
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from zkchat_cli.models import Compaction, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.references.injection import describe_documents
@@ -76,39 +73,24 @@ _MAX_TOKEN_LENGTH = 128
 
 
 class Turn:
-    """The messages of a turn, also in the form in which they are sent. `number` counts the user's messages, from 1.
+    """The messages of a turn, also in the form in which they are sent. `number` counts the user's messages, from 1."""
 
-    Its figures are computed once, the sums of all turns up to it by continuing those of the turn `before`: a long conversation needs them
-    with every message."""
-
-    __slots__ = (
-        "counter", "failed", "fixed", "fixed_ids", "fixed_tokens", "ids", "masking_saves", "messages", "number", "prompt", "tokens",
-        "tokens_so_far", "tools_so_far",
-    )  # fmt: skip
-
-    def __init__(self, messages: Sequence[ZkChatMessage], number: int, counter: TokenCounter, before: "Turn | None" = None) -> None:
+    def __init__(self, messages: Sequence[ZkChatMessage], number: int, counter: TokenCounter) -> None:
         self.messages, self.number, self.counter = tuple(messages), number, counter
         self.ids = tuple(message.id for message in messages)
-        self.prompt = _render_whole(messages, counter)
-        self.failed = is_failed(messages)
-        """Then the turn never goes into a prompt."""
+        self.prompt = render_turn(messages, counter)
+        self.failure = failure_reason(messages)
+        """If there is one, the turn never goes into a prompt."""
         self.fixed = tuple(
             make_prompt_message("user", "conversation", _fence_fixed(message, number), counter, (message.id,))
             for message in messages
-            if message.content and message.status != "damaged" and (message.pinned if self.failed else is_fixed(message))
+            if message.content and message.status != "damaged" and (message.pinned if self.failure else is_fixed(message))
         )
         """Its pinned messages and standing instructions, as they are sent without the turn; of a failed turn only the pinned ones."""
         self.fixed_ids = frozenset(id_ for message in self.fixed for id_ in message.source_ids)
+        self.called_tools = frozenset(call.name for message in messages for call in message.tool_calls)
         self.tokens = sum(m.tokens for m in self.prompt)
         self.fixed_tokens = sum(m.tokens for m in self.fixed)
-        self.masking_saves = 0
-        """Tokens that the form without masking has more."""
-        self.tokens_so_far: int = self.tokens + (before.tokens_so_far if before else 0)
-        """Of all turns up to this one, without masking."""
-        called = {call.name for message in messages for call in message.tool_calls}
-        self.tools_so_far: frozenset[str] = before.tools_so_far if before else frozenset()
-        if not called <= self.tools_so_far:
-            self.tools_so_far |= called
 
     @property
     def id(self) -> str:
@@ -128,87 +110,62 @@ class Turn:
         """The turn as it is sent in another form."""
         turn = copy(self)
         turn.prompt, turn.tokens = rendered, sum(m.tokens for m in rendered)
-        turn.masking_saves = self.tokens - turn.tokens
         return turn
 
 
-def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
-    """Whether the call failed, was stopped before a word, the process died, or a message is damaged."""
-    last = messages[-1]
-    return any(m.status in ("failed", "damaged") for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
-
-
 def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
-    """Why a failed turn is left out of prompts."""
-    return "a message is damaged on disk" if any(m.status == "damaged" for m in messages) else "the model call failed"
+    """Why a turn is left out of prompts: a message is damaged, or the call failed, was stopped before a word, or the process died. Empty
+    for other turns."""
+    last = messages[-1]
+    if any(m.status == "damaged" for m in messages):
+        return "a message is damaged on disk"
+    failed = any(m.status == "failed" for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
+    return "the model call failed" if failed else ""
 
 
-class TurnHistory(NamedTuple):
-    """The finished turns of a branch, oldest first: those that can be sent, and those that failed. `fixed` are those of `turns` with fixed
-    messages, `masked` those that are sent with masked results. What a prompt asks takes as long with 10,000 turns as with 100."""
+@dataclass(frozen=True)
+class TurnHistory:
+    """The finished turns of a branch, oldest first. Its figures are computed once: a prompt needs them several times."""
 
-    turns: tuple[Turn, ...] = ()
-    failed: tuple[Turn, ...] = ()
-    fixed: tuple[Turn, ...] = ()
-    masked: tuple[Turn, ...] = ()
+    all_turns: tuple[Turn, ...] = ()
 
-    @property
-    def in_order(self) -> list[Turn]:
-        """All turns."""
-        return sorted((*self.turns, *self.failed), key=_number)
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """Those that can be sent."""
+        return tuple(turn for turn in self.all_turns if not turn.failure)
 
-    @property
+    @cached_property
+    def fixed(self) -> tuple[Turn, ...]:
+        """Those of `turns` with fixed messages."""
+        return tuple(turn for turn in self.turns if turn.fixed)
+
+    @cached_property
     def tokens(self) -> int:
         """Tokens of `turns`."""
-        if not self.turns:
-            return 0
-        first = self.turns[0]
-        before = first.tokens_so_far - first.tokens - first.masking_saves
-        return self.turns[-1].tokens_so_far - before - sum(turn.masking_saves for turn in self.masked)
+        return sum(turn.tokens for turn in self.turns)
 
-    @property
+    @cached_property
     def fixed_tokens(self) -> int:
         """Tokens of the fixed messages in `turns`."""
         return sum(turn.fixed_tokens for turn in self.fixed)
 
-    def since(self, position: int) -> "TurnHistory":
-        """The turns that can be sent from this position on."""
-        turns = self.turns[position:]
-        fixed, masked = ([turn for turn in some if turns and turn.number >= turns[0].number] for some in (self.fixed, self.masked))
-        return TurnHistory(turns, (), tuple(fixed), tuple(masked))
-
     def count_covered(self, compaction: Compaction | None) -> int:
         """How many of `turns`, from the first, a compaction's summary covers. Searched from the end, where its border is."""
         if compaction is not None and compaction.summary:
-            for turn in chain(reversed(self.turns), self.failed):
-                if compaction.last_id in turn.ids:
-                    return bisect_right(self.turns, turn.number, key=_number)
+            for position in range(len(self.all_turns), 0, -1):
+                if compaction.last_id in self.all_turns[position - 1].ids:
+                    return sum(not turn.failure for turn in self.all_turns[:position])
         return 0
 
 
-_number = attrgetter("number")
-
-
-def make_turns(exchanges: Iterable[Sequence[ZkChatMessage]], counter: TokenCounter, before: TurnHistory = TurnHistory()) -> TurnHistory:  # noqa: B008
+def make_turns(exchanges: Iterable[Sequence[ZkChatMessage]], counter: TokenCounter, before: TurnHistory = TurnHistory()) -> TurnHistory:
     """The turns `before` and those of these exchanges after them. The first question is turn 1; messages before it, as in some imports, are
     a turn of their own, 0."""
-    made: list[Turn] = []
-    last = before.turns[-1] if before.turns else None
-    number = max((turn.number for turn in (*before.turns[-1:], *before.failed[-1:])), default=None)
+    turns = [*before.all_turns]
     for messages in exchanges:
-        number = number + 1 if number is not None else int(messages[0].role == "user")
-        made.append(Turn(messages, number, counter, last))
-        last = last if made[-1].failed else made[-1]
-    turns = [turn for turn in made if not turn.failed]
-    failed = [turn for turn in made if turn.failed]
-    return TurnHistory((*before.turns, *turns), (*before.failed, *failed), (*before.fixed, *(turn for turn in turns if turn.fixed)))
-
-
-def _render_whole(messages: Sequence[ZkChatMessage], counter: TokenCounter) -> tuple[PromptMessage, ...]:
-    rendered = render_turn(messages, counter)
-    if rendered and rendered[-1].role == "tool":  # stopped before its answer; Mistral's models refuse a question after a tool result
-        rendered = (*rendered, make_prompt_message("assistant", "conversation", INTERRUPTED.strip(), counter, rendered[-1].source_ids))
-    return rendered
+        number = turns[-1].number + 1 if turns else int(messages[0].role == "user")
+        turns.append(Turn(messages, number, counter))
+    return TurnHistory(tuple(turns))
 
 
 def _fence_fixed(message: ZkChatMessage, turn: int) -> str:
@@ -229,9 +186,9 @@ def make_prompt_message(role: str, kind: str, content: str, counter: TokenCounte
     return PromptMessage.model_validate({"role": role, "content": content, "tokens": tokens, "kind": kind, "source_ids": source_ids})
 
 
-def render_turn(messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking: bool = False) -> tuple[PromptMessage, ...]:
+def render_turn(messages: Sequence[ZkChatMessage], counter: TokenCounter, *, in_progress: bool = False) -> tuple[PromptMessage, ...]:
     """The messages of a turn as the model gets them: documents come before the question, and tool calls without a result are left out, as
-    are results without a call."""
+    are results without a call. While it is in progress the model's reasoning goes back to it."""
     answered_calls, results = _match_calls(messages)
     rendered: list[PromptMessage] = []
     for position, message in enumerate(messages):
@@ -245,7 +202,9 @@ def render_turn(messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thi
             rendered.append(make_prompt_message("user", "documents", text, counter, ids))
         calls = tuple(call for i, call in enumerate(message.tool_calls) if (position, i) in answered_calls)
         if message.content or calls:
-            rendered.append(_render_message(message, calls, message.thinking if thinking else None, counter))
+            rendered.append(_render_message(message, calls, message.thinking if in_progress else None, counter))
+    if rendered and rendered[-1].role == "tool" and not in_progress:  # stopped; Mistral's models refuse a question after a tool result
+        rendered.append(make_prompt_message("assistant", "conversation", INTERRUPTED.strip(), counter, rendered[-1].source_ids))
     return tuple(rendered)
 
 

@@ -92,7 +92,7 @@ def extract_summary(
 
 def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "") -> ExtractiveSummary | None:
     """A summary in at most `budget` tokens, with sentences that share words with `instructions` first; None if not even one fits."""
-    messages = _speaker_messages(turn for turn in turns if not turn.failed)
+    messages = _speaker_messages(turn for turn in turns if not turn.failure)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     count = cache(counter.count)  # most pieces are counted several times: 3 ms of 25
     chosen: list[SummaryCandidate] = []

@@ -205,7 +205,7 @@ def source_text(turns: Iterable[Turn], earlier: str | None = None) -> str:
 
 def find_decisions(turns: Iterable[Turn]) -> tuple[str, ...]:
     """The user's sentences that state a decision with a number, a date, a name or a source."""
-    user_messages = (m for turn in turns if not turn.failed for m in turn.messages if m.role == "user" and m.id not in turn.fixed_ids)
+    user_messages = (m for turn in turns if not turn.failure for m in turn.messages if m.role == "user" and m.id not in turn.fixed_ids)
     stated = (s.text for m in user_messages for s in score_sentences(m.content) if not s.is_question and _DECISION.search(s.text))
     return tuple(dict.fromkeys(text for text in stated if any(_required(text))))
 
