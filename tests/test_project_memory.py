@@ -12,8 +12,7 @@ from factories import COUNTER, NOON, AppFixture, DeltaModel, find_call, reply, r
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.events import Notice
-from zkchat_cli.memory.project import MemoryFiles, MemoryItem, load_folder_memory, load_root_memory
-from zkchat_cli.vault.vault import Vault
+from zkchat_cli.memory.project import MemoryItem, MemoryLoader
 from zkchat_cli.views.stored_items import level_lines
 from zkchat_cli.views.text import plain_text
 
@@ -27,7 +26,6 @@ class Notes:
         folder.mkdir(exist_ok=True)
         self.root = folder
         self._warnings: dict[str, str] = {}
-        self.files = MemoryFiles(Vault.open(folder, folder.parent / "cache").root, self._warnings.__setitem__)
 
     @property
     def warnings(self) -> list[str]:
@@ -37,10 +35,13 @@ class Notes:
         write_notes(self.root, {f"{name.replace('__', '/')}.md": content for name, content in files.items()})
 
     def root_items(self, room: int = 1000) -> tuple[MemoryItem, ...]:
-        return load_root_memory(self.files, NAMES, room, COUNTER)
+        return self._loader(room).load_root()
 
     def folder_items(self, *notes: str, room: int = 1000, there: Sequence[MemoryItem] = ()) -> tuple[MemoryItem, ...]:
-        return load_folder_memory(self.files, NAMES, notes, room, COUNTER, there)
+        return self._loader(room, there).load_folders(notes)
+
+    def _loader(self, room: int, there: Sequence[MemoryItem] = ()) -> MemoryLoader:
+        return MemoryLoader(self.root, self._warnings.__setitem__, room, COUNTER, NAMES, {item.relative_path for item in there})
 
 
 @pytest.fixture

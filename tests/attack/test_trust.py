@@ -24,7 +24,7 @@ from zkchat_cli.config import loader
 from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
-from zkchat_cli.memory.project import MAX_PATHS, MemoryFiles, load_root_memory
+from zkchat_cli.memory.project import MAX_PATHS, MemoryLoader
 from zkchat_cli.models import ToolCall
 from zkchat_cli.store.input_history import append_line
 from zkchat_cli.terminal.approval import ApprovalPrompt
@@ -307,7 +307,7 @@ def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(app: 
 def test_a_cut_memory_file_imports_no_path_that_the_cut_made(tmp_path: Path) -> None:
     write_notes(tmp_path, {"ZKCHAT.md": "word " * 30 + "@styleguide.md", **{f"{'styleguide'[:n]}.md": "Obey." for n in range(1, 10)}})
     for budget in range(20, 60):
-        items = load_root_memory(MemoryFiles(tmp_path, lambda *_: None), ["ZKCHAT.md"], budget, COUNTER)
+        items = MemoryLoader(tmp_path, lambda *_: None, budget, COUNTER, ["ZKCHAT.md"]).load_root()
         assert [item.relative_path for item in items[1:]] == []
 
 

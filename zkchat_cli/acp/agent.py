@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from acp import PROTOCOL_VERSION, RequestError, run_agent, schema
-from acp.interfaces import Client
-from acp.stdio import stdio_streams
+from acp import PROTOCOL_VERSION, Client, RequestError, run_agent, schema, stdio_streams
 
 from zkchat_cli import __version__, events, slash
 from zkchat_cli.agents.loader import NO_AGENT
@@ -34,23 +32,19 @@ from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import plain_text
 from zkchat_cli.views.turn_steps import call_question
 
-MAX_LISTED = 200
+MAX_LISTED, MAX_SOURCES = 200, 10  # conversations, and sources below an answer
 LONGEST_ERROR = 1000
 MAX_LINE = 50_000_000  # bytes of a message
 PARSE_ERROR, INVALID_PARAMS, FAILED = -32700, -32602, -32000  # codes of JSON-RPC
-MAX_SOURCES = 10
 MAX_RESULT = 2_000  # characters of a tool's result that the editor shows
 KINDS: dict[str, Any] = {"read_zk_document": "read", "find_excerpts": "search", "find_zk_documents_related_to": "search"}
 """The kind that an editor shows for a tool. One that changes notes becomes an edit when the user is asked."""
 TERMINAL_ONLY = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
 """Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
 R = TypeVar("R")
-YES, ALWAYS, NO = "yes", "always", "no"
-_OPTIONS = {
-    YES: schema.PermissionOption(option_id=YES, name="Allow", kind="allow_once"),
-    ALWAYS: schema.PermissionOption(option_id=ALWAYS, name="Always allow this tool", kind="allow_always"),
-    NO: schema.PermissionOption(option_id=NO, name="Decline", kind="reject_once"),
-}
+YES = schema.PermissionOption(option_id="yes", name="Allow", kind="allow_once")
+ALWAYS = schema.PermissionOption(option_id="always", name="Always allow this tool", kind="allow_always")
+NO = schema.PermissionOption(option_id="no", name="Decline", kind="reject_once")
 
 
 def serve(open_app: Callable[[Path], App]) -> None:
@@ -67,14 +61,11 @@ async def _serve_standard_streams(agent: Any) -> None:
 
     async def check_lines() -> None:
         async for line in lines:
-            try:
-                is_message = isinstance(json.loads(line), dict)
-            except (RecursionError, ValueError):
-                is_message = False
-            if is_message:
-                messages.feed_data(line)
-            else:
-                writer.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n")
+            with suppress(RecursionError, ValueError):
+                if isinstance(json.loads(line), dict):
+                    messages.feed_data(line)
+                    continue
+            writer.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n")
         messages.feed_eof()
 
     checking = asyncio.create_task(check_lines())
@@ -126,9 +117,8 @@ class NoteAgent:
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
         def listed() -> list[schema.SessionInfo]:
             app = self._app(Path(cwd) if cwd else Path.cwd())
-            root = str(app.vault.root)
-            found = app.store.conversations(root, MAX_LISTED)
-            return [schema.SessionInfo(session_id=each.id, cwd=root, title=each.title, updated_at=each.updated_at) for each in found]
+            found = app.store.conversations(str(app.vault.root), MAX_LISTED)
+            return [schema.SessionInfo(session_id=each.id, cwd=each.vault, title=each.title, updated_at=each.updated_at) for each in found]
 
         return schema.ListSessionsResponse(sessions=await self._run_work(listed))
 
@@ -146,11 +136,10 @@ class NoteAgent:
 
         def run() -> str:
             STOP.set(stop)
-            try:
+            with suppress(KeyboardInterrupt):
                 raise_if_stopped()
                 return self._answer(session, text, typed)
-            except KeyboardInterrupt:
-                return "cancelled"
+            return "cancelled"
 
         try:
             return schema.PromptResponse(stop_reason=await self._run_work(run))
@@ -262,8 +251,8 @@ class NoteAgent:
                                 self._send(tool_progress(stored.tool_call_id, locations=found))
                         if sources := sources_text(report):
                             self._send(answer_chunk(sources))
-                        title = session.conversation.title
-                        self._send(schema.SessionInfoUpdate(session_update="session_info_update", title=title))
+                        self._send(schema.SessionInfoUpdate(session_update="session_info_update", title=session.conversation.title))
+
                     case events.TurnFailed(error, _, _):
                         raise error
         return reason
@@ -284,12 +273,11 @@ class NoteAgent:
         answer = self._permission(wanted, YES, ALWAYS, NO)
         return Decision(True, always=answer == ALWAYS) if answer != NO else DECLINED_CALL
 
-    def _permission(self, wanted: schema.ToolCallUpdate, *options: str) -> str:
-        request = self._client.request_permission(
-            session_id=self._current.conversation.id, tool_call=wanted, options=[_OPTIONS[name] for name in options]
-        )
-        outcome = self._ask(request).outcome
-        return outcome.option_id if isinstance(outcome, schema.AllowedOutcome) and outcome.option_id in options else NO
+    def _permission(self, wanted: schema.ToolCallUpdate, *options: schema.PermissionOption) -> schema.PermissionOption:
+        conversation_id = self._current.conversation.id
+        outcome = self._ask(self._client.request_permission(conversation_id, tool_call=wanted, options=[*options])).outcome
+        chosen = outcome.option_id if isinstance(outcome, schema.AllowedOutcome) else None
+        return next((option for option in options if option.option_id == chosen), NO)
 
 
 def _error_text(text: str) -> str:
@@ -365,10 +353,10 @@ def code_block(text: str) -> str:
 
 
 def session_modes(session: ZkChatSession) -> schema.SessionModeState:
-    names = [NO_AGENT, *(name for name in session.agent_names() if name != NO_AGENT)]
-    available = [schema.SessionMode(id=name, name="No agent" if name == NO_AGENT else name) for name in names]
+    agents = [schema.SessionMode(id=name, name=name) for name in session.agent_names()]
     agent = session.runtime.agent
-    return schema.SessionModeState(current_mode_id=agent.name if agent is not None else NO_AGENT, available_modes=available)
+    current = agent.name if agent is not None else NO_AGENT
+    return schema.SessionModeState(current_mode_id=current, available_modes=[schema.SessionMode(id=NO_AGENT, name="No agent"), *agents])
 
 
 def available_commands() -> Any:
@@ -404,10 +392,8 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
 
 def note_path(uri: str, root: Path) -> str | None:
     """The path in the vault of an address `file:///…`; None if it is elsewhere."""
-    try:
+    with suppress(OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
         address = urlsplit(uri)
-        if address.scheme != "file":
-            return None
-        return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
-    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
-        return None
+        if address.scheme == "file":
+            return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
+    return None

@@ -61,7 +61,6 @@ class Memory:
         self.enabled = settings.context.memory_integration
         self._file_names = project.memory_file_names(settings.memory)
         self.memory_paths = project.MemoryPaths(vault.root, self._file_names, agents_folder)
-        self._files = project.MemoryFiles(vault.root, self.notify)
         self.switches = settings.memory
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[project.MemoryItem, ...]] | None = None
         self._in_turn = False
@@ -88,14 +87,15 @@ class Memory:
         """The memory files in the vault's root; `budget` are the tokens for all messages."""
         if not self.enabled or not self.switches.project:
             return ()
-        return project.load_root_memory(self._files, self._file_names, int(ROOT_SHARE * budget), counter)
+        return project.MemoryLoader(self._vault.root, self.notify, int(ROOT_SHARE * budget), counter, self._file_names).load_root()
 
     def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[project.MemoryItem, ...]:
         """The memory at the front of every prompt: the user's, the vault's, then the agent's own."""
         if not self.enabled:
             return ()
-        limit = int(PRIVATE_SHARE * budget)
-        private = {kind: project.load_private_memory(each, self.notify, limit, counter) for kind, each in self.private.items()}
+        limit, private = int(PRIVATE_SHARE * budget), {}
+        for kind, source in self.private.items():
+            private[kind] = project.MemoryLoader(source.file.parent, self.notify, limit, counter).load_private(source)
         return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
 
     def contextual_items(
@@ -107,7 +107,8 @@ class Memory:
             return ()
         fixed = self.fixed_items(budget, counter)
         notes = project.find_active_notes(current, recent) if self.switches.project else []
-        folders = project.load_folder_memory(self._files, self._file_names, notes, int(FOLDER_SHARE * budget), counter, fixed)
+        limit, loaded = int(FOLDER_SHARE * budget), {item.relative_path for item in fixed}
+        folders = project.MemoryLoader(self._vault.root, self.notify, limit, counter, self._file_names, loaded).load_folders(notes)
         question = next((m.prompt_text for m in current if m.role == "user"), "")
         left = int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders))
         inputs = (question, left, counter)
@@ -166,10 +167,9 @@ class Memory:
         return tuple(recall_cited_note(note, self._about(note.relative_path)) for note in there)
 
     def _is_note(self, path: str) -> bool:
-        try:
+        with suppress(VaultError, OSError):
             return filesystem.resolve_inside(self._vault.root, path).is_file()
-        except (VaultError, OSError):
-            return False
+        return False
 
     def rank(self, text: str, *, compute: bool = False, all_agents: bool = False) -> tuple[StoredMemory, ...]:
         """The shared facts, the agent's own (or those of all agents) and cited notes that share a word with the text or mean something

@@ -37,35 +37,28 @@ _find_imports = lru_cache(maxsize=MAX_FILES)(find_imports)  # 1 ms for each prom
 MemoryKind = Literal["file", "fact", "document", "agent", "user"]
 
 
-class MemoryFiles:
-    """Reads the memory files below one folder. A bad file (binary, huge, a link out of the vault) is a warning, never an error."""
-
-    def __init__(self, root: Path, warn: Callable[[str, str], None]) -> None:
-        """`warn` takes the problem and what to do about it."""
-        self._root = root
-        self.warn = warn
-
-    def read(self, path: str) -> str | None:
-        """The trimmed text; None if there is no such file, empty if it cannot be used."""
-        if not os.path.isfile(f"{self._root}/{path}"):  # noqa: PTH113 - Path costs more, and this runs for each prompt
-            return None  # the usual case: most folders have no memory file
-        name = filesystem.printable(path)
-        try:
-            raw = read_beginning(filesystem.resolve_inside(self._root, path), MAX_BYTES + 1)
-        except VaultError as e:
-            self.warn(f"memory: {e.message}", e.hint)
-            return ""
-        except OSError as e:
-            self.warn(f"memory: {name} cannot be read: {reason(e)}", "Check its permissions.")
-            return ""
-        if b"\0" in raw:
-            self.warn(f"memory: {name} is not a text file; it is left out", "Memory is Markdown or plain text.")
-            return ""
-        is_cut = len(raw) > MAX_BYTES
-        text, problem = filesystem.decode(raw[: raw.rfind(b"\n") + 1] or raw if is_cut else raw)
-        if problem:
-            self.warn(f"memory: {name} is {problem}", "")
-        return text.strip() + (CUT_MARK if is_cut else "")
+def read_memory_file(root: Path, path: str, warn: Callable[[str, str], None] = lambda *_: None) -> str | None:
+    """The trimmed text; None if there is no such file, empty if it cannot be used. A bad file (binary, huge, a link out of the vault) is a
+    warning, never an error; `warn` takes the problem and what to do about it."""
+    if not os.path.isfile(f"{root}/{path}"):  # noqa: PTH113 - Path costs more, and this runs for each prompt
+        return None  # the usual case: most folders have no memory file
+    name = filesystem.printable(path)
+    try:
+        raw = read_beginning(filesystem.resolve_inside(root, path), MAX_BYTES + 1)
+    except VaultError as e:
+        warn(f"memory: {e.message}", e.hint)
+        return ""
+    except OSError as e:
+        warn(f"memory: {name} cannot be read: {reason(e)}", "Check its permissions.")
+        return ""
+    if b"\0" in raw:
+        warn(f"memory: {name} is not a text file; it is left out", "Memory is Markdown or plain text.")
+        return ""
+    is_cut = len(raw) > MAX_BYTES
+    text, problem = filesystem.decode(raw[: raw.rfind(b"\n") + 1] or raw if is_cut else raw)
+    if problem:
+        warn(f"memory: {name} is {problem}", "")
+    return text.strip() + (CUT_MARK if is_cut else "")
 
 
 class MemoryItem(NamedTuple):
@@ -105,61 +98,50 @@ def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatM
     return list(dict.fromkeys(paths))[:MAX_ACTIVE_NOTES]
 
 
-def load_root_memory(files: MemoryFiles, names: Sequence[str], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-    """The memory files in the vault's root and their imports, in order, cut to `budget` tokens together."""
-    loader = _MemoryLoader(files, budget, counter)
-    return tuple(item for path in _memory_paths(files, "", names) for item in loader.load(path, f"{path} in the vault's root"))
-
-
-def load_private_memory(
-    source: PrivateMemory, warn: Callable[[str, str], None], budget: int, counter: TokenCounter
-) -> tuple[MemoryItem, ...]:
-    """A memory file outside the vault, cut to `budget` tokens. It imports nothing: keys are kept in the same folder."""
-    loader = _MemoryLoader(MemoryFiles(source.file.parent, warn), budget, counter)
-    items = loader.load(source.file.name, f"{source.description}, {source.file}", with_imports=False)
-    return tuple(item._replace(relative_path="", key=source.key, kind=source.kind) for item in items)
-
-
-def load_folder_memory(
-    files: MemoryFiles,
-    names: Sequence[str],
-    notes: Iterable[str],
-    budget: int,
-    counter: TokenCounter,
-    loaded: Iterable[MemoryItem] = (),
-) -> tuple[MemoryItem, ...]:
-    """The memory files in the folders above the active notes, outermost first, without those already `loaded`. The budget goes to the
-    folders of the first notes first, and of these to the nearest."""
-    loader = _MemoryLoader(files, budget, counter, {item.relative_path for item in loaded})
-    by_folder: dict[str, list[MemoryItem]] = {}
-    for note in notes:
-        folder = posixpath.dirname(note)
-        while folder.strip("/.") and not folder.startswith(".."):
-            if folder not in by_folder:
-                paths = _memory_paths(files, folder, names)
-                by_folder[folder] = [item for path in paths for item in loader.load(path, f"in {folder}, above {note}")]
-            folder = posixpath.dirname(folder)
-    return tuple(item for folder in sorted(by_folder, key=lambda folder: (folder.count("/"), folder)) for item in by_folder[folder])
-
-
-def _memory_paths(files: MemoryFiles, folder: str, names: Sequence[str]) -> list[str]:
-    """The memory file of a folder: the first of `names` that can be read, and `WILK.md` beside the first name."""
-    first = next((name for name in names if files.read(posixpath.join(folder, name))), None)
-    found = [] if first is None else [names[0], EXTRA_FILE] if first == names[0] else [first]
-    return [posixpath.join(folder, name) for name in dict.fromkeys(found)]
-
-
 @dataclass
-class _MemoryLoader:
-    """Loads memory files and their imports into a token budget, each file once."""
+class MemoryLoader:
+    """Loads memory files below one folder and their imports into a token budget, each file once. `names` are those of the vault's files."""
 
-    files: MemoryFiles
+    root: Path
+    warn: Callable[[str, str], None]
     budget: int
     counter: TokenCounter
+    names: Sequence[str] = ()
     seen: set[str] = field(default_factory=set)
 
-    def load(self, path: str, reason: str, *, with_imports: bool = True) -> list[MemoryItem]:
-        text = None if path in self.seen else self.files.read(path)
+    def load_root(self) -> tuple[MemoryItem, ...]:
+        """The memory files in the vault's root and their imports, in order."""
+        return tuple(item for path in self._memory_paths("") for item in self._load(path, f"{path} in the vault's root"))
+
+    def load_private(self, source: PrivateMemory) -> tuple[MemoryItem, ...]:
+        """A memory file outside the vault. It imports nothing: keys are kept in the same folder."""
+        items = self._load(source.file.name, f"{source.description}, {source.file}", with_imports=False)
+        return tuple(item._replace(relative_path="", key=source.key, kind=source.kind) for item in items)
+
+    def load_folders(self, notes: Iterable[str]) -> tuple[MemoryItem, ...]:
+        """The memory files in the folders above the active notes, outermost first. The budget goes to the folders of the first notes first,
+        and of these to the nearest."""
+        by_folder: dict[str, list[MemoryItem]] = {}
+        for note in notes:
+            folder = posixpath.dirname(note)
+            while folder.strip("/.") and not folder.startswith(".."):
+                if folder not in by_folder:
+                    paths = self._memory_paths(folder)
+                    by_folder[folder] = [item for path in paths for item in self._load(path, f"in {folder}, above {note}")]
+                folder = posixpath.dirname(folder)
+        return tuple(item for folder in sorted(by_folder, key=lambda folder: (folder.count("/"), folder)) for item in by_folder[folder])
+
+    def _memory_paths(self, folder: str) -> list[str]:
+        """The memory file of a folder: the first of `names` that can be read, and `WILK.md` beside the first name."""
+        first = next((name for name in self.names if self._read(posixpath.join(folder, name))), None)
+        found = [] if first is None else [first, EXTRA_FILE] if first == self.names[0] else [first]
+        return [posixpath.join(folder, name) for name in dict.fromkeys(found)]
+
+    def _read(self, path: str) -> str | None:
+        return read_memory_file(self.root, path, self.warn)
+
+    def _load(self, path: str, reason: str, *, with_imports: bool = True) -> list[MemoryItem]:
+        text = None if path in self.seen else self._read(path)
         if not text:
             return []
         self.seen.add(path)
@@ -167,7 +149,7 @@ class _MemoryLoader:
         if content is not text:
             result = "is cut" if content else "is left out"
             hint = f"{self.budget:,} tokens are left for it; shorten it, or raise context.max_tokens."
-            self.files.warn(f"memory: {path} is longer than its share of the context window and {result}", hint)
+            self.warn(f"memory: {path} is longer than its share of the context window and {result}", hint)
         if not content:
             return []
         self.budget -= tokens
@@ -175,15 +157,15 @@ class _MemoryLoader:
         items = [MemoryItem(path, content, tokens, reason, cut=is_cut)]
         for imported in _find_imports(content) if with_imports and not is_cut else ():  # a cut line may end with a part of a path
             if len(self.seen) >= MAX_FILES:
-                self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{path} imports too many.")
+                self.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{path} imports too many.")
                 break
             paths = import_paths(imported.path, posixpath.dirname(path))
-            target = next((each for each in paths if each in self.seen or self.files.read(each) is not None), None)
+            target = next((each for each in paths if each in self.seen or self._read(each) is not None), None)
             if target is not None:
-                items += self.load(target, f"imported by {path}")
+                items += self._load(target, f"imported by {path}")
             elif imported.is_path:  # `@anna` may be a person's name
                 written = f"{truncate(imported.written, 80)} in {path}"
-                self.files.warn(f"memory: {written} is not a file in the vault", "Give a path relative to the file that names it.")
+                self.warn(f"memory: {written} is not a file in the vault", "Give a path relative to the file that names it.")
         return items
 
 
@@ -231,7 +213,6 @@ class MemoryPaths(NamedTuple):
     def _reasons(self) -> dict[str, str]:
         """Why a file is memory, by its real path; an import may mean several paths."""
         reasons: dict[str, str] = {}
-        files = MemoryFiles(self.root, lambda *_: None)
         found: dict[str, str] = {}
         for folder, folders, _ in os.walk(self.root):
             folders[:] = [name for name in folders if not name.startswith(".")]
@@ -245,7 +226,7 @@ class MemoryPaths(NamedTuple):
             if path not in seen and "\0" not in path:
                 seen.add(path)
                 reasons.setdefault(_comparable(self.root / path), why)
-                for written in find_written_paths(files.read(path) or ""):
+                for written in find_written_paths(read_memory_file(self.root, path) or ""):
                     found |= dict.fromkeys(import_paths(written, posixpath.dirname(path)), f"imported by {path}")
         if self.agents_folder is not None:
             reasons[_comparable(self.agents_folder.parent / USER_FILE)] = "your own memory file"
