@@ -100,11 +100,10 @@ def test_small_talk_is_answered_without_a_search(app: AppFixture) -> None:
 
 
 def test_passages_are_compared_by_meaning_if_the_model_can(app: AppFixture) -> None:
-    class Meaning:
-        def similarities(self, _: str, texts: Sequence[str]) -> list[float]:
-            return [0.9 if "patience" in text or text == "Compost" else 0.0 for text in texts]
+    def similarities(_: str, texts: Sequence[str]) -> list[float]:
+        return [0.9 if "patience" in text or text == "Compost" else 0.0 for text in texts]
 
-    report = report_of(app.session(OfflineModel(Meaning())).send("does my rotting heap have to wait?"))
+    report = report_of(app.session(OfflineModel(similarities)).send("does my rotting heap have to wait?"))
     assert report.answer.startswith("From your notes:\n\n“A compost heap needs air, water and patience.")
 
 

@@ -1,7 +1,5 @@
 """Which passages answer, and how surely: relevance, novelty, levels; and extractive summaries."""
 
-from collections.abc import Sequence
-
 import pytest
 from factories import prompt_message
 
@@ -18,6 +16,7 @@ from zkchat_cli.llm.offline.ranking import (
     select_sections,
     summarize_excerpts,
 )
+from zkchat_cli.models import Similarities
 
 GARDEN = """# Garden
 
@@ -37,14 +36,9 @@ def note(text: str, source: int = 1, title: str = "Garden") -> QuoteSource:
     return QuoteSource(source, f"{title}.md", title, None, text, source - 1)
 
 
-def meaning(**similar: float) -> "object":
+def meaning(**similar: float) -> Similarities:
     """A sentence model for which texts with these words are so similar to any question, and others hardly."""
-
-    class Meaning:
-        def similarities(self, _: str, texts: Sequence[str]) -> list[float]:
-            return [max((value for word, value in similar.items() if word in text), default=0.1) for text in texts]
-
-    return Meaning()
+    return lambda _, texts: [max((value for word, value in similar.items() if word in text), default=0.1) for text in texts]
 
 
 def quotes(ranked: RankedPassages) -> list[str]:

@@ -19,7 +19,7 @@ END = StreamFinished("stop")
 
 
 def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
-    return list(stream_in_thread(call, SERVER, first, between))
+    return list(stream_in_thread(call, SERVER, first, between, 9000))
 
 
 def emits(*wanted: Delta | int | float | Exception) -> Call:
@@ -68,7 +68,7 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
         emit(TextDelta("a"))
         over.wait(5)  # as a library does that knows nothing of event loops
 
-    stream = stream_in_thread(call, SERVER, 5, 5)
+    stream = stream_in_thread(call, SERVER, 5, 5, 9000)
     next(stream)
     threading.Timer(3, over.set).start()
     stream.close()

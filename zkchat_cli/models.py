@@ -5,7 +5,7 @@ paths are relative to the vault with `/`. Models that one question does not need
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -52,6 +52,8 @@ ReferenceStatus = Literal["found", "broken", "ambiguous"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
 AnswerLevel = Literal["answer", "most_likely", "nothing"]
 """How sure the offline provider is: sentences that answer, the likeliest sections, or nothing about the question."""
+Similarities = Callable[[str, Sequence[str]], list[float] | None]
+"""How similar texts are to a sentence or a question in meaning: cosines, or None without a model that can tell."""
 
 
 class ToolCall(Value):

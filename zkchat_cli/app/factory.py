@@ -25,8 +25,8 @@ from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Provider, Similarities, Window
-from zkchat_cli.models import Conversation, ToolCall
+from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Provider, Window
+from zkchat_cli.models import Conversation, Similarities, ToolCall
 from zkchat_cli.paths import app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import replace_surrogates
@@ -149,7 +149,7 @@ class App:
         return self._runtime(loaded, self._open_model(loaded, agent), agent)
 
     def _open_model(self, loaded: LoadedConfig, agent: Agent | None) -> OpenedModel:
-        return open_model(loaded, agent, unsafe=self.options.unsafe, similarities=self.vault)
+        return open_model(loaded, agent, unsafe=self.options.unsafe, similarities=self.vault.similarities)
 
     def close(self) -> None:
         if self.external is not None:
@@ -184,7 +184,7 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     with ExitStack() as resources:
         vault = open_vault(loaded)
         resources.callback(vault.close)
-        model = open_model(loaded, agent, unsafe=options.unsafe, similarities=vault)
+        model = open_model(loaded, agent, unsafe=options.unsafe, similarities=vault.similarities)
         file, store_problem = loaded.paths.store_file, None
         if options.store and not options.store_later:
             store = ChatSessionStore.open_to_read(file)

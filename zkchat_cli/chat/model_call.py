@@ -13,12 +13,12 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking, stored_message
-from zkchat_cli.citations.support import Similarities, judge_by_meaning
+from zkchat_cli.citations.support import judge_by_meaning
 from zkchat_cli.citations.verify import CitedSentence
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Event
 from zkchat_cli.llm.base import Options, Request, StreamFailed, StreamFinished, collect
-from zkchat_cli.models import FinishReason, Prompt, PromptMessage, SentPrompt, Support, TokenUsage, ToolCall
+from zkchat_cli.models import FinishReason, Prompt, PromptMessage, SentPrompt, Similarities, Support, TokenUsage, ToolCall
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
 

@@ -5,7 +5,7 @@ are seldom wrong, and is right in 98 of 100 cases on sentences of two vaults wit
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -13,14 +13,12 @@ from math import ceil
 from zkchat_cli.citations.quotes import BLOCK_BORDER
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
-from zkchat_cli.models import ContentChunk, Support
+from zkchat_cli.models import ContentChunk, Similarities, Support
 from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, content_stems, find_cjk, stem, terms
 from zkchat_cli.vault.search.vector_store import split_windows
 
-Similarities = Callable[[str, Sequence[str]], list[float] | None]
-"""The cosines of texts with a sentence, or None without a model that can tell."""
 SAME = 0.6  # share of a sentence's words from which on a sentence of the note is about the same
 EQUAL = 0.5  # share of the words of both from which on they differ in a negation only
 HARDLY = 0.3  # share of a sentence's words in the whole note up to which it has hardly a word in common

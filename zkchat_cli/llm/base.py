@@ -8,17 +8,17 @@ import json
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
-from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, Similarities, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.words import replace_surrogates
 
 if TYPE_CHECKING:
@@ -27,17 +27,10 @@ if TYPE_CHECKING:
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model reasons. No model accepts all of these; a provider with models that know fewer sends the nearest."""
 
-
-class Similarities(Protocol):
-    def similarities(self, query: str, texts: Sequence[str], /) -> list[float] | None:
-        """How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
-
-
 _log = logging.getLogger(__name__)
 MAX_TOOL_NAME = 64
 MAX_CALL_ID = 40  # characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46
 NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
-DEFAULT_MAX_ANSWER = 2_000_000  # bytes: about 500,000 tokens, several times what today's models write
 
 
 class Options(NamedTuple):
@@ -46,8 +39,9 @@ class Options(NamedTuple):
     max_output_tokens: int | None = None
     temperature: float | None = None
     reasoning_effort: Effort | None = None
-    max_answer_bytes: int = DEFAULT_MAX_ANSWER
-    """The most that zkchat takes of an answer's text, of its reasoning and of its tool calls each, whatever limit the server got."""
+    max_answer_bytes: int = 2_000_000
+    """The most that zkchat takes of an answer's text, of its reasoning and of its tool calls each, whatever limit the server got: about
+    500,000 tokens, several times what today's models write."""
 
     @property
     def light_effort(self) -> Effort | None:

@@ -47,17 +47,16 @@ class ThoughtSplitter:
     held: str = ""  # what may belong to a tag
 
     def split(self, text: str) -> tuple[str, str]:
-        if self.thinks is False:
-            return text, ""
         self.held += text
         if self.thinks is None:
             self.held = self.held.lstrip()
             if THOUGHT.startswith(self.held):
                 return "", ""
-            self.thinks, text = self.held.startswith(THOUGHT), self.held
-            self.held = text.removeprefix(THOUGHT) if self.thinks else ""
-            if not self.thinks:
-                return text, ""
+            self.thinks = self.held.startswith(THOUGHT)
+            self.held = self.held.removeprefix(THOUGHT)
+        if not self.thinks:
+            text, self.held = self.held, ""
+            return text, ""
         thought, end, rest = self.held.partition(THOUGHT_END)
         if end:
             self.thinks, self.held = None, ""

@@ -11,7 +11,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -39,7 +39,6 @@ MAX_LINE = 8_000_000  # bytes of a line of a stream
 MAX_NESTED = 200_000  # objects and lists in a JSON document: empty ones take 3 bytes on the wire and 70 in memory
 UNCOMPRESSED = {"Accept-Encoding": "identity"}  # for each request: a small compressed answer can become a very large one
 CONNECT_SECONDS = 5.0
-MAX_RETRY_AFTER = 86_400.0  # seconds; a longer time that a server names is not shown
 MAX_QUOTE = 200  # characters quoted from a server's error message
 MAX_LISTED_MODELS = 8
 CONTEXT_LENGTH = re.compile(
@@ -157,22 +156,22 @@ class Endpoint:
         """The error that a server reports in JSON after it answered 200; None if `event` reports none."""
         if (error := find_error(event)) is None:
             return None
-        codes = _codes(error)
-        statuses = (int(code) if re.fullmatch("[45][0-9]{2}", code) else _STATUS_BY_CODE.get(code, 0) for code in codes)
-        return self._reported_error(next(filter(None, statuses), 0), _message(error), codes)
+        statuses = (int(code) if re.fullmatch("[45][0-9]{2}", code) else _STATUS_BY_CODE.get(code, 0) for code in _codes(error))
+        return self._reported_error(next(filter(None, statuses), 0), error)
 
     def error_from_response(self, status: int, body: bytes, retry_after: float | None = None) -> ProviderError:
         said = body.decode("utf-8", "replace").strip()
         error: object = "" if said.startswith(("<", "{", "[")) else said
         with suppress(ValueError, RecursionError):
             error = find_error(json.loads(said))
-        reported = self._reported_error(status, _message(error), _codes(error), retry_after)
+        reported = self._reported_error(status, error, retry_after)
         reported.retry_after = retry_after
         return reported
 
-    def _reported_error(self, status: int, message: str, codes: Sequence[str], retry_after: float | None = None) -> ProviderError:
+    def _reported_error(self, status: int, error: object, retry_after: float | None = None) -> ProviderError:
         """The error for what a server reports with an HTTP status, or 0 if it named none."""
-        text = " ".join([message, *codes])
+        message = _message(error)
+        text = " ".join([message, *_codes(error)])
         status = 404 if "Unexpected endpoint" in message else status  # LM Studio's answer to a wrong path, with status 200
         code = f" ({status})" if status else ""
         quoted = truncate(API_KEY.sub(MASK, SecretMask([self.key])(f": {message[: 50 * MAX_QUOTE]}")), MAX_QUOTE) if message else ""

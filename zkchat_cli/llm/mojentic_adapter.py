@@ -7,6 +7,7 @@ OpenAI's format, a `ChatReader` understands what servers send.
 import json
 import logging
 import os
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -14,7 +15,7 @@ import httpx
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Emit
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, MAX_RETRY_AFTER, UNCOMPRESSED, check_document, check_response, open_client
+from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, UNCOMPRESSED, Endpoint, check_document, check_response, open_client
 from zkchat_cli.text.numbers import bounded_seconds
 
 # mojentic calls logging.basicConfig(INFO) on import and lets structlog write JSON lines to stderr. With a handler on the root logger the
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
+MAX_RETRY_AFTER = 86_400.0  # seconds; a longer time that a server names is not shown
 MAX_DELAY = 120.0  # if a server asks to wait longer, the call fails and the user decides
 PASSING = frozenset({"server", "rate_limit", "cut"})  # kinds of errors after which another attempt may succeed
 
@@ -72,13 +74,18 @@ async def stream_chat(model: "RemoteModel", body: dict[str, Any], reader: ChatRe
             check_response(response, server)
             if not response.is_success:
                 raise await _read_error(response, model)
-            await _read_answer(response, reader, emit)
-        for delta in reader.end():
-            emit(delta)
+            async for line in _read_lines(response, server):
+                for delta in reader.read_line(line):
+                    emit(delta)
+                if reader.ended:
+                    break
     except (httpx.ConnectTimeout, httpx.ConnectError, httpx.ProxyError) as e:
         raise server.unreachable(e) from e
     except httpx.TransportError as e:
-        raise server.cut_off(e) from e
+        if not reader.finish:  # a server may leave after its finish reason
+            raise server.cut_off(e) from e
+    for delta in reader.end():
+        emit(delta)
 
 
 async def _read_error(response: httpx.Response, model: "RemoteModel") -> ProviderError:
@@ -93,29 +100,17 @@ async def _read_error(response: httpx.Response, model: "RemoteModel") -> Provide
     return better if better is not None and better.kind == "unknown_model" else error
 
 
-async def _read_answer(response: httpx.Response, reader: ChatReader, emit: Emit) -> None:
-    """Emit what comes until the last event, or until the server leaves after its finish reason.
-
-    The last line may have no end. Indented JSON, of a server that does not stream, is one line. Raises ProviderError for a line that is
-    too long.
-    """
+async def _read_lines(response: httpx.Response, server: Endpoint) -> AsyncIterator[bytes]:
+    """The lines of an answer with their ends, which the last one may lack. Indented JSON, of a server that does not stream, is one line.
+    Raises ProviderError for a line that is too long."""
     is_json = response.headers.get("content-type", "").startswith("application/json")
     indented, pending = (b"{\n", b"{\r\n") if is_json else (), bytearray()
-    try:
-        async for received in response.aiter_raw():
-            pending += received
-            check_document(pending, reader.endpoint, MAX_LINE)
-            if b"\n" not in received or pending.startswith(indented):
-                continue
+    async for received in response.aiter_raw():
+        pending += received
+        check_document(pending, server, MAX_LINE)
+        if b"\n" in received and not pending.startswith(indented):
             *lines, rest = bytes(pending).split(b"\n")
             pending = bytearray(rest)
             for line in lines:
-                for delta in reader.read_line(line + b"\n"):
-                    emit(delta)
-                if reader.ended:
-                    return
-        for delta in reader.read_line(bytes(pending)):
-            emit(delta)
-    except httpx.TransportError:
-        if not reader.finish:
-            raise
+                yield line + b"\n"
+    yield bytes(pending)

@@ -236,9 +236,7 @@ class RemoteModel(Model):
         return self.server.unknown_model(self.model, [model.name for model in listed])
 
 
-def stream_in_thread(
-    call: Call, endpoint: Endpoint, timeout: float, stall_timeout: float, max_bytes: int = base.DEFAULT_MAX_ANSWER
-) -> Generator[Delta, None, None]:
+def stream_in_thread(call: Call, endpoint: Endpoint, timeout: float, stall_timeout: float, max_bytes: int) -> Generator[Delta, None, None]:
     """The deltas that `call` emits on a thread of its own. Closing the generator cancels the call.
 
     A library may block where no signal reaches it (a slow name lookup, a silent server). The reader waits on a queue instead, and leaves

@@ -9,17 +9,11 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from zkchat_cli.events import TextDelta
-from zkchat_cli.llm.base import Delta, Request, Similarities, StreamFinished
+from zkchat_cli.llm.base import Delta, Request, StreamFinished
 from zkchat_cli.llm.offline import ranking
-from zkchat_cli.llm.offline.question import (
-    QUOTE_MARKS,
-    AnalyzedQuestion,
-    analyze_question,
-    reply_to_small_talk,
-    user_messages,
-)
+from zkchat_cli.llm.offline.question import QUOTE_MARKS, AnalyzedQuestion, analyze_question, reply_to_small_talk, user_messages
 from zkchat_cli.llm.offline.ranking import MAX_QUOTES, QuoteSource, RankedQuote, rank_passages, summarize_excerpts
-from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
+from zkchat_cli.models import AnswerLevel, PromptMessage, Similarities, ToolCall
 from zkchat_cli.references.manager import NO_ROOM, parse_tool_result
 
 MAX_DOCUMENTS = 3

@@ -10,24 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from zkchat_cli.llm.base import Similarities
 from zkchat_cli.llm.offline import passages
 from zkchat_cli.llm.offline.passages import COLONS, MAX_GROUP, QuotablePassage
 from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
-from zkchat_cli.text.words import (
-    COMPOUNDING,
-    ENGLISH,
-    SHORTEST_CONTAINED,
-    compound_parts,
-    content_terms,
-    detect_languages,
-    edits,
-    find_cjk,
-    fold,
-    language_of,
-    stem,
-    terms,
-)
+from zkchat_cli.models import Similarities
+from zkchat_cli.text import words
 
 MAX_QUOTES = 5
 MAX_CHARACTERS, SOURCE_CHARACTERS = 1_300, 160
@@ -112,10 +99,10 @@ class RankedPassages(NamedTuple):
     """All passages, and those that are about the question, best first. `confidence` is 1 where an answer begins; `matches` says whether
     anything in them is about the question at all, by words or meaning."""
 
-    all: tuple[RankedQuote, ...] = ()
-    on_topic: tuple[RankedQuote, ...] = ()
-    confidence: float = 0.0
-    matches: bool = False
+    all: tuple[RankedQuote, ...]
+    on_topic: tuple[RankedQuote, ...]
+    confidence: float
+    matches: bool
 
     @property
     def is_answer(self) -> bool:
@@ -123,9 +110,9 @@ class RankedPassages(NamedTuple):
 
 
 def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], similarities: Similarities | None = None) -> RankedPassages:
-    question_language = language_of(terms(question.text))
-    languages = detect_languages(excerpt.text for excerpt in excerpts)
-    if question_language not in (ENGLISH, *languages):
+    question_language = words.language_of(words.terms(question.text))
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
+    if question_language not in (words.ENGLISH, *languages):
         languages = (*languages, question_language)
     candidates = _candidates(excerpts, languages)
     labels = {(c.order[0], c.passage.label) for c in candidates if c.passage.kind == "code"}
@@ -143,15 +130,11 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         word: weight * (CHARACTER_WEIGHT if len(word) == 1 else 1.0) * math.log(1 + len(candidates) / (vocabulary[word] or 0.5))
         for word, weight in weights.items()
     }
-    characters = {word: rarity[word] for word in rarity if len(word) == 1 and _characters(word)}
     known = [vocabulary[word] for word in subject if vocabulary[word]]
     rare = {word for word in subject if vocabulary[word] <= max(RARE_SHARE * len(candidates), 2 * min(known, default=0))}
-    lexical: list[float] = []
-    coverage = 0.0
-    for c in candidates:
-        inside, above = _share(c.words, rarity), _share(c.above - c.words, rarity)
-        coverage = max(coverage, inside + above if inside else 0.0)
-        lexical.append(inside + ABOVE_WEIGHT * above)
+    shares = [(_share(c.words, rarity), _share(c.above - c.words, rarity)) for c in candidates]
+    lexical = [inside + ABOVE_WEIGHT * above for inside, above in shares]
+    coverage = max((inside + above for inside, above in shares if inside), default=0.0)
     by_passage, by_section = _cosines(question.text, candidates, lexical, similarities) if similarities and candidates else ({}, {})
     ranked: list[RankedQuote] = []
     for i, c in enumerate(candidates):
@@ -166,13 +149,14 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     on_topic = tuple(quote for quote in best_first if quote.is_on_topic)
     known_share = len(known) / max(1, len(subject))
     if not by_passage:
+        characters = {word: rarity[word] for word in rarity if len(word) == 1 and _characters(word)}
         titles = {c.excerpt.title for c in candidates}
-        in_titles = [{char for word in terms(title) for char in _characters(word)} & characters.keys() for title in titles]
+        in_titles = [{char for word in words.terms(title) for char in _characters(word)} for title in titles]
         title_share = max((_share(chars, characters) for chars in in_titles), default=0.0)
         return RankedPassages(best_first, on_topic, max(coverage / MIN_COVERAGE, title_share / MIN_TITLE), bool(known))
     likeness = (max(by_passage.values()) + max(by_section.values())) / 2
     confidence = (likeness - UNKNOWN_PENALTY * (1 - known_share) + COVERAGE_BONUS * coverage) / MIN_CONFIDENCE
-    least = MIN_SIMILARITY if question_language == ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
+    least = MIN_SIMILARITY if question_language == words.ENGLISH else MIN_SIMILARITY_OF_LANGUAGES
     return RankedPassages(best_first, on_topic, confidence, likeness >= least or coverage >= MIN_COVERED)
 
 
@@ -180,25 +164,25 @@ def _cosines(
     question: str, candidates: Sequence[RankedQuote], lexical: Sequence[float], similarities: Similarities
 ) -> tuple[dict[int, float], dict[tuple[str, ...], float]]:
     """How similar the likeliest candidates (by index) and their sections are to the question in meaning; empty if the model cannot tell."""
-    likeliness = [(WORDS_WEIGHT * words + c.rank_worth) * c.quality for c, words in zip(candidates, lexical, strict=True)]
+    likeliness = [(WORDS_WEIGHT * share + c.rank_worth) * c.quality for c, share in zip(candidates, lexical, strict=True)]
     compared = sorted(sorted(range(len(candidates)), key=likeliness.__getitem__, reverse=True)[:MAX_BY_MEANING])
     sections = list(dict.fromkeys(candidates[i].section for i in compared))
-    cosines = similarities.similarities(question, [*(candidates[i].text for i in compared), *map(" › ".join, sections)]) or []
+    cosines = similarities(question, [*(candidates[i].text for i in compared), *map(" › ".join, sections)]) or []
     return dict(zip(compared, cosines, strict=False)), dict(zip(sections, cosines[len(compared) :], strict=False))
 
 
 def _find_forms(word: str, vocabulary: Mapping[str, int], languages: tuple[str, ...]) -> tuple[str, ...]:
     """The stems of a question's word in the passages, as the search finds them: its own, or else that of a word a single edit away, those
     of the two words of a compound, or the most frequent compound that begins or ends with it."""
-    own = stem(word, languages)
+    own = words.stem(word, languages)
     if own in vocabulary or _characters(word):
         return (own,)
-    if near := max(vocabulary.keys() & set(edits(word)), key=lambda each: (vocabulary[each], each), default=None):
+    if near := max(vocabulary.keys() & set(words.edits(word)), key=lambda each: (vocabulary[each], each), default=None):
         return (near,)
-    for pair in compound_parts(word):
-        if vocabulary.keys() >= (parts := {stem(part, languages) for part in pair}):
+    for pair in words.compound_parts(word):
+        if vocabulary.keys() >= (parts := {words.stem(part, languages) for part in pair}):
             return tuple(sorted(parts))
-    contained = len(word) >= SHORTEST_CONTAINED and not COMPOUNDING.isdisjoint(languages)
+    contained = len(word) >= words.SHORTEST_CONTAINED and not words.COMPOUNDING.isdisjoint(languages)
     compounds = [each for each in vocabulary if each.startswith(own) or each.endswith(own)] if contained else []
     return (max(compounds, key=lambda each: (vocabulary[each], each), default=own),)
 
@@ -210,7 +194,7 @@ def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES, first:
     for quote in quotes:
         if quote.value < MIN_SHARE * quotes[0].value:
             break
-        same = next((i for i, other in enumerate(selected) if fold(other.text) == fold(quote.text)), None)
+        same = next((i for i, other in enumerate(selected) if words.fold(other.text) == words.fold(quote.text)), None)
         if same is not None:
             sources = dict.fromkeys((*selected[same].sources, *quote.sources))
             selected[same] = selected[same]._replace(sources=tuple(sources)[:MAX_SOURCES])
@@ -259,7 +243,7 @@ def _fit(quotes: Sequence[RankedQuote]) -> bool:
 def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[RankedQuote]:
     """A summary in the notes' own words: the passages that cover most of the text, in its order. Greedy: a passage is worth the frequent
     words in it that none before contains, and more at the beginning of a note or section."""
-    languages = detect_languages(excerpt.text for excerpt in excerpts)
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
     candidates = [c for c in _candidates(excerpts, languages, max_group=0) if c.passage.kind in ("prose", "item")]
     frequency = Counter(word for c in candidates for word in c.words)
     worth = {word: math.log(1 + n) for word, n in frequency.items()}
@@ -271,7 +255,7 @@ def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[Rank
         if not selected:
             best = next((c for c in candidates if c.is_complete), best)
         selected.append(best)
-        weights = {c: weight for c, weight in weights.items() if fold(c.text) != fold(best.text)}
+        weights = {c: weight for c, weight in weights.items() if words.fold(c.text) != words.fold(best.text)}
         worth |= {word: worth[word] * REPEATED_FACTOR for word in best.words}
     return sorted(selected, key=candidates.index)
 
@@ -286,27 +270,27 @@ def _candidates(excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max
                 above[passage.headings] = _stems(" ".join((excerpt.title, *passage.headings)), languages)
             above_passage = above[passage.headings] | _stems(passage.label, languages)
             if (text := passages.render_passage(passage, chunk)) is not None:
-                order, words = (excerpt.rank, position), _stems(text, languages)
-                found.append(RankedQuote(passage, excerpt, (excerpt.source,), order, text, words, above_passage))
+                order, own = (excerpt.rank, position), _stems(text, languages)
+                found.append(RankedQuote(passage, excerpt, (excerpt.source,), order, text, own, above_passage))
     return found
 
 
-def have_any_word(excerpts: Sequence[QuoteSource], words: Iterable[str]) -> bool:
-    languages = detect_languages(excerpt.text for excerpt in excerpts)
+def have_any_word(excerpts: Sequence[QuoteSource], wanted: Iterable[str]) -> bool:
+    languages = words.detect_languages(excerpt.text for excerpt in excerpts)
     stems = _stems(" ".join(f"{each.title} {each.heading or ''} {each.text}" for each in excerpts), languages)
-    return any(stem(word, languages) in stems for word in words)
+    return any(words.stem(word, languages) in stems for word in wanted)
 
 
 def _stems(text: str, languages: tuple[str, ...]) -> frozenset[str]:
     """The words of a text as they are compared: stems, and Chinese characters in pairs and alone."""
-    return frozenset(form for word in content_terms(text) for form in (stem(word, languages), *_characters(word)))
+    return frozenset(form for word in words.content_terms(text) for form in (words.stem(word, languages), *_characters(word)))
 
 
 def _characters(word: str) -> str:
     """Of a Chinese word."""
-    return word if find_cjk(word[:1]) else ""
+    return word if words.find_cjk(word[:1]) else ""
 
 
-def _share(words: Iterable[str], rarity: Mapping[str, float]) -> float:
+def _share(found: Iterable[str], rarity: Mapping[str, float]) -> float:
     """The share of the whole question that these words of it are."""
-    return math.fsum(rarity.get(word, 0.0) for word in words) / (math.fsum(rarity.values()) or 1.0)
+    return math.fsum(rarity.get(word, 0.0) for word in found) / (math.fsum(rarity.values()) or 1.0)

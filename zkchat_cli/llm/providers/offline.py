@@ -8,7 +8,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Similarities
+from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request
+from zkchat_cli.models import Similarities
 
 
 @dataclass

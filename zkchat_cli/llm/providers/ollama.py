@@ -68,8 +68,7 @@ class OllamaModel(RemoteModel):
         found = ollama_context_window(shown)
         if isinstance(abilities := shown.get("capabilities"), list):  # older servers list none
             self.calls_tools = "tools" in abilities
-        size = whole_number(found.max_context_tokens, least=1) if found else None
-        if found is None or size is None:
+        if found is None or (size := whole_number(found.max_context_tokens, least=1)) is None:
             return None
         if chosen := whole_number(found.model_num_ctx, least=1):
             return Window(min(chosen, size), "Ollama: the model's num_ctx")
