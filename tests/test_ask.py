@@ -108,6 +108,12 @@ def test_a_conversation_about_piped_text_is_titled_by_its_question(zkchat: Progr
     assert told == "diff --git a/x b/x\n-old\n\nHow are filters joined?"
 
 
+def test_sessions_show_tells_of_other_branches_also_if_tools_were_called(zkchat: Program) -> None:
+    for command in (["ask", "How are filters joined?"], ["context", "clear", "--yes"], ["ask", "-c", "How are filters joined?"]):
+        zkchat(*command)
+    assert "It has messages on other branches" in zkchat("sessions", "show").err
+
+
 def test_sessions_show_is_limited_by_number_and_time(zkchat: Program) -> None:
     zkchat("ask", "How are filters joined?")
     zkchat("ask", "-c", "When is compost ready?")

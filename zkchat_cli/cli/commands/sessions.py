@@ -45,6 +45,7 @@ def show(
     before: Annotated[str, typer.Option("--before", metavar="T", help="Only messages before this time or day.")] = "",
 ) -> None:
     """A conversation's messages, and the sources of each answer."""
+    from zkchat_cli.store.rows import is_chat
     from zkchat_cli.views import stored_items
 
     first, end = _moment("--since", since), _moment("--before", before)
@@ -57,7 +58,7 @@ def show(
     history = history[-limit:] if limit else history
     document = {**overview.model_dump(mode="json"), "history": history}
     ctx.print_result(document, stored_items.transcript_lines(overview, history, MAX_SOURCES))
-    if len(history) < overview.messages and not (limit or first or end):
+    if sum(map(is_chat, history)) < overview.messages and not (limit or first or end):
         ctx.screen.remark(f"It has messages on other branches: zkchat chat --resume {overview.id}, then /branches")
 
 
