@@ -74,7 +74,6 @@ class ChatSessionStore:
         self._connection = connection
         self._db = connection.db
         self._reading, self._writing = connection.reading, connection.writing
-        self._piece_numbers: sent_prompts.PieceNumbers = {}
 
     @classmethod
     def open(cls, file: Path | None) -> "ChatSessionStore":
@@ -161,12 +160,11 @@ class ChatSessionStore:
             head = answer[-1].id if answer else user.id
             changes = "head_id = ?, updated_at = ?, title = coalesce(title, ?)"
             conversations.update(self._db, conversation_id, changes, head, updated_at, title)
-            numbers = sent_prompts.write(self._db, conversation_id, sent, self._piece_numbers)
+            sent_prompts.write(self._db, conversation_id, sent)
             if facts_used:
                 facts.record_access(self._db, conversations.read(self._db, conversation_id).vault, facts_used, updated_at)
             insert = "INSERT OR REPLACE INTO calibration (model, factor, calls, tools) VALUES (?, ?, ?, ?)"
             self._db.executemany(insert, [(model, how.text, how.calls, how.tools) for model, how in calibrations.items()])
-        self._piece_numbers = numbers  # only after the commit: a transaction that failed has stored no piece
 
     def calibration(self, model: str) -> Calibration:
         """How this model counts, as far as its server's reports have shown."""

@@ -23,8 +23,7 @@ _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM conversation"
 _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 """By the instant, not by the text: an imported conversation may have another time zone."""
 MOST_NOTES = 30
-RECENT_MESSAGES = 20_000
-"""Only this many of the newest messages count for the notes that are often cited."""
+RECENT_MESSAGES = 20_000  # only so many of the newest messages count for the notes that are often cited
 
 _READ_MESSAGES = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE +conversation_id = ? AND id IN ({{}})"
 """With the + SQLite looks for the ids, and not through the whole conversation."""
@@ -32,7 +31,7 @@ _CHECKSUM = "checksum({0}packed, id, parent_id, role, content, timestamp, {0}res
 _UPDATE_MESSAGE = f"""
     UPDATE message SET rest = :rest, packed = :packed,
         checksum = CASE checksum WHEN {_CHECKSUM.format("")} THEN {_CHECKSUM.format(":")} ELSE checksum END {{}}
-    WHERE id = :id AND conversation_id = :conversation_id"""
+    WHERE id = :id AND conversation_id = :conversation_id RETURNING seq"""
 """A damaged message stays damaged."""
 _KINDS = {"direct": "named", "search": "found"}
 _NOTES = """
@@ -47,22 +46,13 @@ _OFTEN_CITED = _NOTES.format(
 )
 _MOST_USED = _NOTES.format("mention.how <> 'memory'", "ORDER BY 3 DESC, 4 DESC, 2 DESC, 1")
 _COMPACTION_FIELDS = ("id", "created_at", "last_id", "undone")
-_COMPACTION = (*_COMPACTION_FIELDS, "packed")
-"""The columns that `_to_compaction` takes, in this order."""
-_PREVIEW = 2
-"""The value of `undone` that marks a preview."""
-_SELECT_COMPACTION = f"SELECT {', '.join(_COMPACTION)} FROM compaction"
-MOST_INDEXED = 200_000
-"""Characters of a message that are indexed: a pasted book is found by its beginning."""
+_PREVIEW = 2  # the value of `undone` that marks a preview
+_SELECT_COMPACTION = f"SELECT {', '.join(_COMPACTION_FIELDS)}, packed FROM compaction"
+MOST_INDEXED = 200_000  # characters of a message that are indexed: a pasted book is found by its beginning
 MOST_TERMS = 32
-BATCH = 500
-"""Messages that are indexed in one transaction: about 30 ms, during which nobody else can write."""
-
-SHORTEST_STEM = 3
-"""Letters. Shorter words are looked for as they are."""
-MOST_FORMS = 1_000
-"""Words of the index that are compared with a word of a query."""
-
+BATCH = 500  # messages that are indexed in one transaction: about 30 ms, during which nobody else can write
+SHORTEST_STEM = 3  # letters; shorter words are looked for as they are
+MOST_FORMS = 1_000  # words of the index that are compared with a word of a query
 MOST_RANKED = 10_000
 """Messages that FTS5 ranks for one search: it walks through a million in 30 ms, but needs a second to rank them. So the rare words of a
 query choose the messages; its common words count only where it has no rare ones."""
@@ -119,7 +109,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
     query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
     found = [_to_overview(row) for row in connection.execute(query, {"prefix": prefix})]
     exact = [conversation for conversation in found if conversation.id == prefix]
-    if len(found) == 1 or exact:
+    if exact or len(found) == 1:
         return (exact or found)[0]
     if not found:
         raise StoreError(f"no conversation has an id that begins with {prefix!r}", _recent_hint(connection))
@@ -128,9 +118,8 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
 
 def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[ConversationOverview]:
     """Those of `vault` (None: of all vaults), the most recently updated first."""
-    query = f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
-    found = connection.execute(query, {"vault": vault, "limit": -1 if limit is None else limit})
-    return [_to_overview(row) for row in found]
+    query = f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT coalesce(:limit, -1)"
+    return [_to_overview(row) for row in connection.execute(query, {"vault": vault, "limit": limit})]
 
 
 def insert(connection: sqlite3.Connection, conversation: Conversation) -> None:
@@ -194,10 +183,11 @@ def insert_message(connection: sqlite3.Connection, conversation_id: str, message
 def update_message(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage, *, with_status: bool = False) -> None:
     """Store the fields of a message that are not its words. Raises StoreError if the conversation has no such message."""
     row = rows.from_message(message) | {"conversation_id": conversation_id}
-    if connection.execute(_UPDATE_MESSAGE.format(", status = :status" if with_status else ""), row).rowcount == 0:
+    updated = connection.execute(_UPDATE_MESSAGE.format(", status = :status" if with_status else ""), row).fetchall()
+    if not updated:
         read(connection, conversation_id)
         raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
-    [seq] = connection.execute("SELECT seq FROM message WHERE id = ?", (message.id,)).fetchone()
+    [(seq,)] = updated
     connection.execute("DELETE FROM mention WHERE message_seq = ?", (seq,))
     _add_mentions(connection, seq, message)
 

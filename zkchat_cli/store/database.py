@@ -200,8 +200,7 @@ SCHEMA = f"""
     CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
     """
 
-BUSY_TIMEOUT = 10.0
-"""Seconds to wait for another process's write; a write takes milliseconds."""
+BUSY_TIMEOUT = 10.0  # seconds to wait for another process's write; a write takes milliseconds
 
 _Cause = tuple[type[StoreError], str, str]
 _FULL: _Cause = (StoreUnwritable, "the disk is full", "Free some space and try again; what was stored before is safe.")
@@ -362,13 +361,14 @@ def _prepare(connection: sqlite3.Connection, file: Path | None) -> sqlite3.Conne
 
 
 def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:
+    if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
+        return  # a new one
     [application] = connection.execute("PRAGMA application_id").fetchone()
     [version] = connection.execute("PRAGMA user_version").fetchone()
-    is_new = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
-    if not is_new and application != APPLICATION_ID:
+    if application != APPLICATION_ID:
         problem = f"{describe_store(file)} is a database of another program; it was not changed"
         raise StoreError(problem, "Move it away, or set ZKCHAT_HOME to another folder.")
-    if not is_new and version != VERSION:
+    if version != VERSION:
         step = "Update zkchat" if version > VERSION else "Export it with the zkchat that wrote it"
         layout = f"layout {version}, this one knows {VERSION}"
         problem = f"{describe_store(file)} was written by another version of zkchat ({layout}); it was not changed"

@@ -20,10 +20,8 @@ from zkchat_cli.store.database import connect, describe_store, transaction, tran
 
 _MOST_SKIPPED = 10_000
 """Row numbers that are tried one by one behind a row that cannot be read: a lost page of a tree has the places of some thousand rows."""
-_HEADER = 100
-"""Bytes of a file's header, which is the same for every store."""
-_LOCKED_BYTE = 128
-"""Of the -shm file: every process that has the store open holds a lock on it."""
+_HEADER = 100  # bytes of a file's header, which is the same for every store
+_LOCKED_BYTE = 128  # of the -shm file: every process that has the store open holds a lock on it
 _ADD_RECOVERED = """
     INSERT OR IGNORE INTO conversation (id, vault, title, created_at, updated_at, head_id)
     VALUES (?, coalesce((SELECT vault FROM conversation LIMIT 1), ''), 'Recovered conversation', ?, ?, 'unknown')"""
@@ -62,23 +60,30 @@ def repair_store(file: Path, date: str) -> tuple[Path, Counter[str], Counter[str
         return None
     except StoreDamaged:
         pass
-    with translate_errors(file, "be repaired"), _locked(file):
-        new = scratch_file(file)
-        try:
-            with closing(connect(new)) as target, transaction(target):
-                saved, lost = _save_rows(file, target)
-            if not saved["conversations"] and not saved["facts"]:
-                raise StoreError(f"{describe_store(file)} has nothing that can be read", "Nothing was changed. Put a backup in its place.")
-            names = (file.with_name(f"{file.name}.damaged-{date}{f'-{n}' if n else ''}") for n in range(1000))
-            kept = next(name for name in names if not name.exists())
-            for suffix in ("-wal", ""):
-                if (part := Path(f"{file}{suffix}")).exists():
-                    part.rename(f"{kept}{suffix}")
-            Path(f"{file}-shm").unlink(missing_ok=True)
-            new.rename(file)
-        finally:
-            _delete_database(new)
+    with translate_errors(file, "be repaired"), _locked(file), _scratch_database(file) as new:
+        with closing(connect(new)) as target, transaction(target):
+            saved, lost = _save_rows(file, target)
+        if not saved["conversations"] and not saved["facts"]:
+            raise StoreError(f"{describe_store(file)} has nothing that can be read", "Nothing was changed. Put a backup in its place.")
+        names = (file.with_name(f"{file.name}.damaged-{date}{f'-{n}' if n else ''}") for n in range(1000))
+        kept = next(name for name in names if not name.exists())
+        for suffix in ("-wal", ""):
+            if (part := Path(f"{file}{suffix}")).exists():
+                part.rename(f"{kept}{suffix}")
+        Path(f"{file}-shm").unlink(missing_ok=True)
+        new.rename(file)
     return kept, saved, lost
+
+
+@contextmanager
+def _scratch_database(file: Path) -> Iterator[Path]:
+    """A new name beside `file`; what is there afterwards is deleted."""
+    scratch = scratch_file(file)
+    try:
+        yield scratch
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{scratch}{suffix}").unlink(missing_ok=True)
 
 
 @contextmanager
@@ -116,8 +121,7 @@ def _save_rows(file: Path, target: sqlite3.Connection) -> tuple[Counter[str], Co
                 lost["conversations"] += recovered
                 saved["conversations"] += recovered
                 conversations.insert_message(target, talk, message, seq=row["seq"])
-                saved["messages"] += message.status != "damaged"
-                lost["messages"] += message.status == "damaged"
+                (lost if message.status == "damaged" else saved)["messages"] += 1
                 stored -= message.status != "damaged" and rows.is_chat(message)
         for table, column in (("compaction", "packed"), ("piece", "body"), ("prompt", "body")):
             for row in _readable_rows(damaged, table):
@@ -151,8 +155,7 @@ def _damaged_copy(file: Path, intact: sqlite3.Connection) -> Iterator[sqlite3.Co
     """A connection to a copy of a damaged file with the header of an intact store."""
     header = bytearray(intact.serialize()[:_HEADER])
     header[28:32] = bytes(4)  # the number of pages: SQLite looks at the size of the file
-    copy = scratch_file(file)
-    try:
+    with _scratch_database(file) as copy:
         shutil.copyfile(file, copy)
         with suppress(FileNotFoundError):
             shutil.copyfile(f"{file}-wal", f"{copy}-wal")
@@ -162,8 +165,6 @@ def _damaged_copy(file: Path, intact: sqlite3.Connection) -> Iterator[sqlite3.Co
             damaged.text_factory = rows.decode_leniently
             damaged.execute("PRAGMA writable_schema = ON")  # ignores tables that are not described well
             yield damaged
-    finally:
-        _delete_database(copy)
 
 
 def _readable_rows(db: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
@@ -179,8 +180,3 @@ def _readable_rows(db: sqlite3.Connection, table: str) -> Iterator[dict[str, Any
             return
         except sqlite3.DatabaseError:
             last, skipped = last + 1, skipped + 1
-
-
-def _delete_database(file: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        Path(f"{file}{suffix}").unlink(missing_ok=True)

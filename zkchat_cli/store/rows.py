@@ -27,8 +27,7 @@ DAMAGED_TITLE = "(damaged on disk)"
 DAMAGED_MESSAGE = "(this message is damaged on disk)"
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What reading a damaged row may raise: any column may hold anything."""
-MIN_COMPRESSED = 300
-"""Bytes of JSON."""
+MIN_COMPRESSED = 300  # bytes of JSON
 
 
 class StoreDatabase(sqlite3.Connection):
@@ -109,13 +108,11 @@ def _message_checksum(row: Sequence[Any]) -> int:
 
 def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
     """The message in the columns `MESSAGE`, or what is shown for a damaged one."""
-    id_, parent_id, role, content, status, timestamp, rest, packed, stored = row
+    id_, parent_id, role, content, _, timestamp, rest, packed, stored = row
     try:
         if _message_checksum(row[:-1]) != stored:
             raise ValueError("the checksum does not match")
-        fields: dict[str, Any] = decode(rest)
-        fields["id"], fields["parent_id"], fields["role"], fields["content"] = id_, parent_id, role, content
-        fields["status"], fields["timestamp"] = status, timestamp
+        fields: dict[str, Any] = decode(rest) | dict(zip(_MESSAGE, row, strict=False))
         if packed is not None:
             fields.update(decompress(packed))
             for chunk in fields.get("chunks", ()):

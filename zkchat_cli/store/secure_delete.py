@@ -16,8 +16,7 @@ from zkchat_cli.errors import StoreError, reason
 from zkchat_cli.store import input_history
 from zkchat_cli.store.database import StoreConnection, transaction
 
-LOG_TIMEOUT = 2.0
-"""Seconds to wait for readers of the -wal file."""
+LOG_TIMEOUT = 2.0  # seconds to wait for readers of the -wal file
 
 
 def delete(connection: StoreConnection, ids: Sequence[str]) -> None:

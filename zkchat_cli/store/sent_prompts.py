@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Any
 
-from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value, ZkChatMessage
+from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, ZkChatMessage
 from zkchat_cli.store import conversations, rows
 from zkchat_cli.text.words import replace_surrogates
 
@@ -20,21 +20,15 @@ _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE id = ? AND conv
 _MIN_QUOTED = 40
 """Characters: a shorter source is often found by chance."""
 
-PieceNumbers = Mapping[object, tuple[Value, int]]
-"""The pieces of a conversation's last prompt with their numbers: nine in ten are in the next prompt again."""
 
-
-def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt], known: PieceNumbers) -> PieceNumbers:
-    """Store the prompts of a turn, inside the caller's transaction. Keep the returned numbers only if that is committed."""
-    if not sent:
-        return known
-    writer = _PieceWriter(connection, conversation_id, known)
+def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt]) -> None:
+    """Store the prompts of a turn, inside the caller's transaction."""
+    writer = _PieceWriter(connection, conversation_id)
     for each in sent:
         prompt = each.prompt
         head = {"question_id": each.question_id, "model": each.model, "usage": each.usage}
         call = ArchivedCall(**head, strategy=prompt.strategy, dropped=prompt.dropped, figures=prompt.usage)
-        writer.insert(call, [writer.number(piece) for piece in prompt.messages], [writer.number(piece) for piece in prompt.tools])
-    return writer.numbers_of(sent[-1].prompt)
+        writer.insert_prompt(call, prompt.messages, prompt.tools)
 
 
 def read(connection: sqlite3.Connection, question_id: str) -> tuple[SentPrompt, ...]:
@@ -92,11 +86,12 @@ def _read(
 
 def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts: ArchivedPrompts) -> None:
     """Store the prompts of a valid archive, after its messages."""
-    writer = _PieceWriter(connection, conversation_id, {})
-    messages = [writer.number(message) for message in prompts.messages]
-    tools = [writer.number(tool) for tool in prompts.tools]
+    writer = _PieceWriter(connection, conversation_id)
+    pieces: list[PromptMessage | PromptTool] = [*prompts.messages, *prompts.tools]
+    for piece in pieces:
+        writer.number(piece)
     for call in prompts.calls:
-        writer.insert(call, [messages[n] for n in call.messages], [tools[n] for n in call.tools])
+        writer.insert_prompt(call, [prompts.messages[n] for n in call.messages], [prompts.tools[n] for n in call.tools])
 
 
 class _SourceTexts(dict[str, str]):
@@ -117,27 +112,19 @@ class _SourceTexts(dict[str, str]):
 
 
 class _PieceWriter:
-    """Numbers the pieces of one conversation; a new piece is stored."""
+    """Stores the prompts of one conversation, and their pieces that are new."""
 
-    def __init__(self, connection: sqlite3.Connection, conversation_id: str, known: PieceNumbers) -> None:
+    def __init__(self, connection: sqlite3.Connection, conversation_id: str) -> None:
         self._db = connection
         [self._conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
-        self._numbers = dict(known)
+        self._numbers: dict[int, int] = {}
+        """The numbers of pieces by their identities: most pieces of a prompt are also in the next one."""
         self._texts = _SourceTexts(connection, self._conversation)
 
     def number(self, piece: PromptMessage | PromptTool) -> int:
-        key = self._key(piece)
-        known, number = self._numbers.get(key, (None, 0))
-        if known is not piece:
-            number = number if known == piece else self._stored_number(piece)
-            self._numbers[key] = piece, number
-        return number
-
-    def _key(self, piece: PromptMessage | PromptTool) -> object:
-        """What tells a piece from the others in a prompt, without the hash of its JSON."""
-        if isinstance(piece, PromptMessage):
-            return self._conversation, piece.kind, piece.source_ids, piece.content
-        return self._conversation, piece.name
+        if id(piece) not in self._numbers:
+            self._numbers[id(piece)] = self._stored_number(piece)
+        return self._numbers[id(piece)]
 
     def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
         """The number of a stored piece. One that is new is stored without the sources that it quotes whole."""
@@ -162,17 +149,14 @@ class _PieceWriter:
         insert = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
         return self._db.execute(insert, (*key, rows.compress(document))).lastrowid or 0
 
-    def insert(self, call: ArchivedCall, messages: Sequence[int], tools: Sequence[int]) -> None:
+    def insert_prompt(self, call: ArchivedCall, messages: Sequence[PromptMessage], tools: Sequence[PromptTool]) -> None:
         """Store a prompt. Piece numbers are written as differences, which compress to a tenth."""
         document = call.model_dump(mode="json", exclude={"question_id", "messages", "tools"}, exclude_defaults=True)
-        for name, numbers in (("messages", messages), ("tools", tools)):
+        for name, pieces in (("messages", messages), ("tools", tools)):
+            numbers = [self.number(piece) for piece in pieces]
             document[name] = [*numbers[:1], *(b - a for a, b in pairwise(numbers))]
         insert = "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq FROM message WHERE id = ?), ?)"
         self._db.execute(insert, (self._conversation, call.question_id, rows.compress(document)))
-
-    def numbers_of(self, prompt: Prompt) -> PieceNumbers:
-        keys = [*map(self._key, prompt.messages), *map(self._key, prompt.tools)]
-        return {key: self._numbers[key] for key in keys}
 
 
 def _unpack_piece(body: bytes, texts: Mapping[str, str]) -> dict[str, Any]:
