@@ -192,7 +192,7 @@ def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWi
     user.window.references.list.itemActivated.emit(user.window.references.list.item(0))
     user.wait(lambda: opened.exists() and "aliases" in opened.read_text())
     assert user.window.budget.components["tools"] > 0
-    assert user.window.conversations.count() == 1
+    assert user.window.conversations.list.count() == 1
 
 
 def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> None:
@@ -327,7 +327,7 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
 def test_the_keyboard_reaches_every_control_and_every_action_and_all_have_names(open_window: OpenWindow) -> None:
     user = open_window()
     user.ask("/tokens")
-    user.window.question.ask("Really?", lambda _: None)
+    user.window.question.ask("Really?", (), lambda _: None)
     assert [each for each in user.controls() if not (each.accessibleName() or getattr(each, "text", lambda: "")())] == []
     wanted, reached = set(user.controls()), set()
     for _ in range(40):
@@ -348,7 +348,7 @@ def test_at_800_by_600_nothing_is_cut_off(open_window: OpenWindow) -> None:
     user = open_window(resume=store_turns(open_window, 3))
     user.ask("What is a filter, and what is [[Nowhere]]?")
     user.ask("/context")
-    user.window.question.ask("Really?", lambda _: None)
+    user.window.question.ask("Really?", (), lambda _: None)
     user.window.resize(800, 600)
     user.wait()
     assert (user.window.width(), user.window.height()) == (800, 600)
@@ -397,18 +397,18 @@ def test_a_new_conversation_is_begun_and_the_old_one_found_resumed_and_deleted(o
     user = open_window(resume=store_turns(open_window, 2))
     user.ask("/new")
     assert "No messages yet." in user.shown
-    user.window.search.setText("patience")
+    user.window.conversations.search.setText("patience")
     user.window.list_conversations()
     user.wait()
-    assert user.window.conversations.count() == 1
-    user.window.conversations.itemActivated.emit(user.window.conversations.item(0))
+    assert user.window.conversations.list.count() == 1
+    user.window.conversations.list.itemActivated.emit(user.window.conversations.list.item(0))
     user.wait()
     assert "Question 2?" in user.shown
     user.choose("Delete…", wait=False)
     assert "permanently?" in user.question
     user.window.question.buttons[0].click()
     user.wait()
-    assert user.window.conversations.count() == 0
+    assert user.window.conversations.list.count() == 0
     assert "No messages yet." in user.shown
 
 

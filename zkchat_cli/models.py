@@ -4,8 +4,9 @@ They are pydantic models because each is stored, exported or printed as JSON. Mi
 paths are relative to the vault with `/`. Models that one question does not need are built when they are first used: 0.5 ms each.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -148,10 +149,8 @@ def worst_verdict(verdicts: Iterable[CitationVerdict]) -> CitationVerdict:
 
 def group_by_number(citations: Iterable[Citation]) -> dict[int, list[Citation]]:
     """The citations of each source, the sources by number."""
-    groups: defaultdict[int, list[Citation]] = defaultdict(list)
-    for citation in citations:
-        groups[citation.number].append(citation)
-    return dict(sorted(groups.items()))
+    by_number = attrgetter("number")
+    return {number: [*same] for number, same in groupby(sorted(citations, key=by_number), by_number)}
 
 
 class ToolRun(Value):

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from zkchat_cli import models
-from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.numbers import line_range, plural
@@ -122,12 +121,6 @@ def front_matter(fields: Mapping[str, str | None]) -> str:
 
 def describe_uncited(count: int) -> str:
     return f"{plural(count, 'sentence')} {'has' if count == 1 else 'have'} no citation"
-
-
-def close_code_block(text: str) -> str:
-    """The text with the end of a code block that it leaves open."""
-    closing = read_marks(text).closing
-    return text.removesuffix("\n") + "\n" + closing if closing else text
 
 
 def quotation_doubt(citation: Citation) -> str:

@@ -4,7 +4,7 @@ It is for reading, so it leaves out tool results and other branches; `json` has 
 exceptions: its numbers become footnotes, and a code block that it left open is closed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
@@ -49,8 +49,7 @@ def export(archive: ConversationArchive) -> str:
     if summary := base.current_summary(archive, messages):
         parts += ["## Summary", f"*{truncate_to_minute(summary.created_at)}: {base.compaction_figures(summary)}*"]
         parts.append("\n".join(f"> {line}".rstrip() for line in (summary.summary or "").splitlines()))
-    parts.append("\n".join(_footnote(number, cited[number], name) for number in sorted(cited)))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(part for part in (*parts, _footnotes(cited, name)) if part) + "\n"
 
 
 def answer_note(question: str, answer: ZkChatMessage, conversation: str, name: Callable[[str], str]) -> str:
@@ -58,8 +57,7 @@ def answer_note(question: str, answer: ZkChatMessage, conversation: str, name: C
     fields = {"question": question.strip(), "model": answer.model, "date": answer.timestamp, "conversation": conversation}
     cited: dict[int, list[Citation]] = {}
     text = _with_footnotes(answer, cited)
-    footnotes = "\n".join(_footnote(number, cited[number], name) for number in sorted(cited))
-    return "\n\n".join(part for part in (base.front_matter(fields), text, footnotes) if part) + "\n"
+    return "\n\n".join(part for part in (base.front_matter(fields), text, _footnotes(cited, name)) if part) + "\n"
 
 
 def _reference_list(references: Sequence[DocumentReference], name: Callable[[str], str]) -> str:
@@ -71,18 +69,21 @@ def _reference_list(references: Sequence[DocumentReference], name: Callable[[str
     return "\n".join(lines)
 
 
-def _footnote(number: int, citations: Sequence[Citation], name: Callable[[str], str]) -> str:
+def _footnotes(cited: Mapping[int, Sequence[Citation]], name: Callable[[str], str]) -> str:
     """All answers share one numbering, so a number is one source; its footnote has the quotations of all answers."""
-    quotes: dict[str, str] = {}
-    for citation in citations:
-        if citation.quote:
-            quotes.setdefault(" ".join(citation.quote.split()), base.quotation_doubt(citation))
-    source = next((citation for citation in citations if citation.relative_path), None)
-    note = f"*missing: {base.NO_SOURCE}*"
-    if source is not None and source.relative_path is not None:
-        note = f"{write_link(source.relative_path, name(source.relative_path), source.heading)} {base.format_location(source)}"
-    quoted = ", ".join(f'"{quote}"{doubt}' for quote, doubt in quotes.items())
-    return f"[^{number}]: {note} {quoted}".rstrip()
+    lines = []
+    for number, citations in sorted(cited.items()):
+        note = ""
+        quotes: dict[str, str] = {}
+        for each in citations:
+            if each.relative_path and not note:
+                note = f"{write_link(each.relative_path, name(each.relative_path), each.heading)} {base.format_location(each)}"
+            if each.quote:
+                quotes.setdefault(" ".join(each.quote.split()), base.quotation_doubt(each))
+        quoted = ", ".join(f'"{quote}"{doubt}' for quote, doubt in quotes.items())
+        lines.append(f"[^{number}]: {note or f'*missing: {base.NO_SOURCE}*'} {quoted}".rstrip())
+
+    return "\n".join(lines)
 
 
 def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:
@@ -97,7 +98,9 @@ def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) ->
             cited.setdefault(number, []).extend(known.pop(number, ()))
         footnotes = "".join(f"[^{number}]" for number in mark.numbers)
         written.append(f"{footnotes}\\" if mark.defines else footnotes)  # at a line's start `[^1]:` would define the footnote
-    return base.close_code_block("".join(written)).strip("\n")
+    text = "".join(written)
+    closing = marks.read_marks(text).closing  # of a code block that it leaves open
+    return (text.removesuffix("\n") + "\n" + closing).strip("\n")
 
 
 EXPORTER = base.Exporter(suffix=".md", export=export)

@@ -32,8 +32,8 @@ def _rename(window: "ChatWindow") -> None:
 
 def _delete(window: "ChatWindow") -> None:
     """Delete the conversation that is selected in the list; a new one follows if it was the open one."""
-    if (item := window.conversations.currentItem()) is not None:
-        title, id_ = item.text().partition("\n")[0], item.data(Qt.ItemDataRole.UserRole)
+    if window.conversations.selected is not None:
+        id_, title = window.conversations.selected
 
         def delete(session: ZkChatSession) -> ZkChatSession:
             session.store.delete(id_)
@@ -86,7 +86,7 @@ def _compact(window: "ChatWindow") -> None:
             window.result.show_outcome([describe_compaction(preview)])
             return
         lines = [styled_line(describe_compaction(preview)), *map(styled_line, (preview.summary or "").splitlines())]
-        window.question.ask("Compact the conversation?", lambda yes: window.run_command("/compact") if yes else None, lines)
+        window.ask("Compact the conversation?", lambda: window.run_command("/compact"), lines)
 
     window.state.setText("writing a summary …")
     window.run(lambda session: session.compact(preview=True), show)
@@ -114,8 +114,8 @@ def _settings(window: "ChatWindow") -> None:
 
 MENU: "tuple[tuple[str, str, str, Callable[[ChatWindow], object]], ...]" = (
     ("&Conversation", "&New", "Ctrl+N", _command_action("/new")),
-    ("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.setFocus()),
-    ("&Conversation", "&Find", "Ctrl+F", lambda window: window.search.setFocus()),
+    ("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.list.setFocus()),
+    ("&Conversation", "&Find", "Ctrl+F", lambda window: window.conversations.search.setFocus()),
     ("&Conversation", "Re&name…", "F2", _rename),
     ("&Conversation", "&Delete…", "Ctrl+Shift+Delete", _delete),
     ("&Conversation", "&Export…", "Ctrl+E", _export),

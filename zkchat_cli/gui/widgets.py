@@ -4,18 +4,21 @@ and the budget bar.
 What they show is HTML in the colors of the exported page, dark or light as the desktop is.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, QStringListModel, Qt, Signal
 from PySide6.QtGui import QFont, QFontDatabase, QKeyEvent, QTextCursor
 
 from zkchat_cli.completion import Suggestion, match_typed
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.exporters import html
-from zkchat_cli.models import ContextUsage
+from zkchat_cli.models import ContextUsage, ConversationOverview
 from zkchat_cli.views.sources import SourceItem
+from zkchat_cli.views.stored_items import display_title, size_and_time
 from zkchat_cli.views.text import CELLS, BudgetBar, StyledLine, StyledSpan, plain_text, styled_line
 
 HEIGHT = 190
@@ -23,7 +26,10 @@ _CLASSES = {"green": "verified", "yellow": "cut", "red": "misquoted", "dim": "qu
 """The style sheet's class for each style of a view."""
 _COLORS = ("royalblue", "mediumpurple", "goldenrod", "orchid", "teal", "coral", "seagreen", "tomato")
 """The colors of the components in the budget bar, in their order."""
+_ID = Qt.ItemDataRole.UserRole
 _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
+_STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+_COLOR = re.compile(r"var\(--([a-z-]+)\)")
 
 
 def fixed_font() -> QFont:
@@ -52,23 +58,9 @@ class StyledBrowser(QtWidgets.QTextBrowser):
         self._html = ""
 
     def show_html(self, text: str) -> None:
-        """Show it with a style sheet in the part of CSS that Qt knows."""
         self._html = text
-        c = html.colors(dark=self.palette().base().color().lightness() < 128)
-        verdicts = ("verified", "cited", "cut", "misquoted", "missing")
-        rules = (
-            f"h2 {{ color: {c['quiet']}; font-size: small; margin-top: 14px; margin-bottom: 2px; }}",
-            "h3, h4, h5, h6 { font-size: medium; margin-top: 10px; margin-bottom: 4px; }",
-            f"a {{ color: {c['link']}; text-decoration: none; }} .sign, .bold {{ font-weight: bold; }}",
-            *(f".{name} .sign, span.{name} {{ color: {c[name]}; }}" for name in verdicts),
-            f".user .prose, pre {{ background-color: {c['raised']}; }} code, pre {{ font-family: monospace; }}",
-            f".call, .note, .unused {{ color: {c['quiet']}; font-size: small; }} blockquote, .quiet {{ color: {c['quiet']}; }}",
-            f"table {{ border-collapse: collapse; }} td, th {{ padding: 3px; border: 1px solid {c['line']}; }}",
-            f".quoted {{ background-color: {c['marked']}; color: {c['on-marked']}; }}",
-            f".link {{ color: {c['link']}; }} .problem {{ color: {c['misquoted']}; font-weight: bold; }}",
-            "pre.lines { white-space: pre-wrap; background-color: transparent; }",
-        )
-        self.document().setDefaultStyleSheet("".join(rules))
+        colors = html.colors(dark=self.palette().base().color().lightness() < 128)
+        self.document().setDefaultStyleSheet(_COLOR.sub(lambda found: colors[found[1]], _STYLE))
         self.setHtml(text)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
@@ -111,7 +103,8 @@ class Panel(QtWidgets.QFrame):
         failure = f"<p class='problem'>✗ {escape(error.message)}</p><p>{escape(error.hint)}</p>" if error is not None else ""
         self.show_html((lines_html((), "\n\n".join(notices)) if notices else "") + failure)
 
-    def ask(self, question: str, answered: Callable[[bool], object], lines: Iterable[StyledLine] = ()) -> None:
+    def ask(self, question: str, lines: Iterable[StyledLine], answered: Callable[[bool], object]) -> None:
+
         self._answered = answered
         self.show_html(lines_html([styled_line(question, "bold"), *lines]))
         self.buttons[-1].setFocus()
@@ -119,6 +112,41 @@ class Panel(QtWidgets.QFrame):
     def answer(self, *, yes: bool) -> None:
         self.hide()
         self._answered(yes)
+
+
+class ConversationPanel(QtWidgets.QWidget):
+    """A search, and below it the conversations that it finds."""
+
+    chosen = Signal(str)  # the id of a conversation
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.search, self.list = QtWidgets.QLineEdit(), QtWidgets.QListWidget()
+        self.search.setPlaceholderText("Search")
+        self.search.setAccessibleName("Search conversations")
+        self.list.setAccessibleName("Conversations")
+        self.list.setWordWrap(True)
+        for signal in (self.list.itemActivated, self.list.itemClicked):
+            signal.connect(lambda item: self.chosen.emit(item.data(_ID)))
+        column = QtWidgets.QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.search)
+        column.addWidget(self.list)
+
+    @property
+    def selected(self) -> tuple[str, str] | None:
+        """The id and the title of the selected conversation."""
+        item = self.list.currentItem()
+        return (item.data(_ID), item.text().partition("\n")[0]) if item is not None else None
+
+    def show_conversations(self, found: Iterable[ConversationOverview], current_id: str) -> None:
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for each in found:
+                item = QtWidgets.QListWidgetItem(f"{display_title(each)}\n{size_and_time(each)}", self.list)
+                item.setData(_ID, each.id)
+                if each.id == current_id:
+                    self.list.setCurrentItem(item)
 
 
 class ReferencePanel(QtWidgets.QSplitter):
@@ -146,10 +174,9 @@ class ReferencePanel(QtWidgets.QSplitter):
         if items == self.items:
             return
         self.items = items
-        self.list.blockSignals(True)
-        self.list.clear()
-        self.list.addItems([f"{_item_text(item)}\n{item.verdict}" for item in items])
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            self.list.addItems([f"{_item_text(item)}\n{item.verdict}" for item in items])
         self.passage.clear()
 
     def select_number(self, number: str) -> None:
@@ -216,9 +243,8 @@ class InputBox(QtWidgets.QPlainTextEdit):
         self._completer = QtWidgets.QCompleter(QStringListModel(self), self)
         self._completer.setCompletionMode(QtWidgets.QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.setWidget(self)
-        popup = self._completer.popup()
-        assert popup is not None
-        self._popup = popup
+        self._popup = QtWidgets.QListView()
+        self._completer.setPopup(self._popup)
         self._popup.setAccessibleName("Completions")
         self._popup.clicked.connect(lambda index: self._accept(index.row()))
         self._popup.installEventFilter(self)
@@ -298,6 +324,5 @@ class InputBox(QtWidgets.QPlainTextEdit):
         if self._at < 0:
             self._draft = self.toPlainText()
         self._at = at
-        self.blockSignals(True)
-        self.set_text(self.history[at] if at >= 0 else self._draft)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.set_text(self.history[at] if at >= 0 else self._draft)

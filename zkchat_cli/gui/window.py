@@ -5,8 +5,7 @@ passages, other pages) run on `_side` meanwhile. The window's own thread waits f
 """
 
 import signal
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -24,16 +23,16 @@ from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import menu
 from zkchat_cli.gui.transcript import PAGE, TranscriptPage, TranscriptView, render_page
-from zkchat_cli.gui.widgets import BudgetLabel, InputBox, Panel, ReferencePanel, lines_html
+from zkchat_cli.gui.widgets import BudgetLabel, ConversationPanel, InputBox, Panel, ReferencePanel, lines_html
 from zkchat_cli.gui.worker import Worker
-from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
+from zkchat_cli.llm.stop_signal import raise_if_stopped
 from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
-from zkchat_cli.views import stored_items
+from zkchat_cli.views.stored_items import MAX_LISTED, filter_by_title
 from zkchat_cli.views.text import StyledLine, short_count, styled_line, summarize_problems
 from zkchat_cli.views.turn_steps import call_question, diff_lines, tool_line
 
@@ -41,7 +40,6 @@ WIDTHS = (220, 600, 360)  # widths of the three panes, which keep their proporti
 READ_FIRST = 100  # messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools
 NOTE_LINES = 60  # lines shown of a note without a numbered passage
 Work = Callable[[ZkChatSession], Any]
-_ID = Qt.ItemDataRole.UserRole
 
 
 class ChatWindow(QtWidgets.QMainWindow):
@@ -53,10 +51,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.answering = False
         self._exchanges: Sequence[Sequence[ZkChatMessage]] = ()
         self._end = TranscriptPage(1, (), 0)
-        self._line = self._streamed = self.idle = ""
-        self._notices: list[str] = []
-        self._error: ZkchatError | None = None
-        self._counted = 0  # characters of the answer that are in the prompt that was measured last
+        self.idle = ""
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
         self._actions = menu.build_menus(self)
@@ -74,16 +69,10 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _build(self) -> None:
         self.setWindowTitle("zkchat")
         self.resize(1180, 760)
-        self.search: QtWidgets.QLineEdit = QtWidgets.QLineEdit()
-        self.search.setPlaceholderText("Search")
-        self.search.setAccessibleName("Search conversations")
-        self.conversations: QtWidgets.QListWidget = QtWidgets.QListWidget()
-        self.conversations.setAccessibleName("Conversations")
-        self.conversations.setWordWrap(True)
-        self.conversations.itemActivated.connect(lambda item: self.resume(item.data(_ID)))
-        self.conversations.itemClicked.connect(lambda item: self.resume(item.data(_ID)))
-        self.search.textChanged.connect(self.list_conversations)
+        self.conversations: ConversationPanel = ConversationPanel()
         self.transcript, self.references = TranscriptView(), ReferencePanel()
+        self.conversations.chosen.connect(self.resume)
+        self.conversations.search.textChanged.connect(self.list_conversations)
         self.result, self.question, self.input = Panel("Result", "&Close"), Panel("Question", "&Yes", "&No"), InputBox()
         self.transcript.turn_selected.connect(self.references.show_items)
         self.transcript.citation_clicked.connect(self.references.select_number)
@@ -98,10 +87,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.stop_button.setToolTip("Stop the answer and keep what came (Escape)")
         self.stop_button.clicked.connect(self._work.stop)
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self._escape)
-        left, middle = QtWidgets.QWidget(), QtWidgets.QWidget()
-        column, grid = QtWidgets.QVBoxLayout(left), QtWidgets.QGridLayout(middle)
-        column.addWidget(self.search)
-        column.addWidget(self.conversations)
+        middle = QtWidgets.QWidget()
+        grid = QtWidgets.QGridLayout(middle)
+        grid.setContentsMargins(0, 0, 0, 0)
         for n, above in enumerate((self.transcript, self.result, self.question)):
             grid.addWidget(above, n, 0, 1, 2)
         grid.addWidget(self.input, 3, 0, 2, 1)
@@ -111,12 +99,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.panes = QtWidgets.QSplitter()
         self.panes.setContentsMargins(6, 6, 6, 0)
         self.panes.setChildrenCollapsible(False)
-        for pane, width in zip((left, middle, self.references), WIDTHS, strict=True):
+        for pane, width in zip((self.conversations, middle, self.references), WIDTHS, strict=True):
             self.panes.addWidget(pane)
             self.panes.setStretchFactor(self.panes.count() - 1, width)
         self.panes.setSizes(WIDTHS)
-        for layout in (column, grid):
-            layout.setContentsMargins(0, 0, 0, 0)
         self.setCentralWidget(self.panes)
         self.state, self.speaker, self.typed, self.budget = QtWidgets.QLabel(), QtWidgets.QLabel(), QtWidgets.QLabel(), BudgetLabel()
         self.budget.linkActivated.connect(lambda _: menu.show_context(self))
@@ -146,8 +132,7 @@ class ChatWindow(QtWidgets.QMainWindow):
             self._side.submit(lambda: work(session), done)
 
     def run_command(self, line: str) -> None:
-        self._line = line
-        self.run(lambda session: slash.run_line(line, session), self._carry_out)
+        self.run(lambda session: slash.run_line(line, session), lambda result: self._carry_out(result, line))
 
     def send(self, line: str) -> None:
         """Send a message, or run a command, after all that runs now; while an answer is written, nothing can be sent."""
@@ -213,8 +198,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         if warnings:
             self.result.show_outcome(warnings)
 
-    def _carry_out(self, result: CommandResult) -> None:
-        """Carry out the result of a command (see slash/base.py)."""
+    def _carry_out(self, result: CommandResult, line: str = "") -> None:
+        """Carry out the result of a command (see slash/base.py), which a line is for."""
         if result.text or result.lines:
             self.result.show_html(lines_html(result.lines, result.text))
         if result.quit:
@@ -228,17 +213,20 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._open_note(result.open_note)
         if result.input_text:
             self.input.set_text(result.input_text)
-        if (turn := result.turn) is not None:
-            self._begin_turn(turn)
+        if result.turn is not None:
+            self._begin_turn(result.turn, line)
         else:
             self.switch_to(result.session)
 
-    def _begin_turn(self, turn: Generator[events.Event, None, None]) -> None:
-        self._streamed, self._counted, self._notices, self._error = "", 0, [], None
-        self.answering = True
+    def _begin_turn(self, turn: Generator[events.Event, None, None], question: str) -> None:
+        self.answering, self._streamed = True, ""
+        self._counted = 0  # characters of the answer that are in the prompt that was measured last
+        self._notices: list[str] = []
+        self._error: ZkchatError | None = None
+
         if self.transcript.page.last < self._end.last:
             self.transcript.show_page(self._end)
-        self.transcript.begin_turn(self._line)
+        self.transcript.begin_turn(question)
         self.state.setText("answering …")
 
         def run(_: ZkChatSession) -> None:
@@ -312,8 +300,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         def read(session: ZkChatSession) -> Sequence[StyledLine]:
             if key.isdecimal():
                 return slash.run(f"/sources {key}", session).lines
-            lines = session.vault.read(key).split("\n")
-            return [styled_line(key, "bold"), *(styled_line(line) for line in lines[:NOTE_LINES])]
+            return [styled_line(key, "bold"), *map(styled_line, session.vault.read(key).split("\n")[:NOTE_LINES])]
 
         self.look_up(read, lambda lines: self.references.passage.show_html(lines_html(lines)))
 
@@ -324,30 +311,20 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def list_conversations(self) -> None:
         """List the conversations about these notes, newest first, or those with the words of the search in title or messages."""
-        words = self.search.text()
+        words = self.conversations.search.text()
 
         def read(session: ZkChatSession) -> list[ConversationOverview]:
             vault = str(session.vault.root)
             with closing(session.store.reopen()) as store:
-                known = store.conversations(vault, stored_items.MAX_LISTED)
+                known = store.conversations(vault, MAX_LISTED)
                 if not words.strip():
                     return known
-                found = {each.conversation_id for each in store.search(vault, words, limit=stored_items.MAX_LISTED)}
-            by_title = stored_items.filter_by_title(known, words)
+                found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED)}
+            by_title = filter_by_title(known, words)
             return [each for each in known if each in by_title or each.id in found]
 
-        def show(found: list[ConversationOverview]) -> None:
-            self.conversations.blockSignals(True)
-            self.conversations.clear()
-            for each in found:
-                item = QtWidgets.QListWidgetItem(f"{stored_items.display_title(each)}\n{stored_items.size_and_time(each)}")
-                item.setData(_ID, each.id)
-                self.conversations.addItem(item)
-                if self.session is not None and each.id == self.session.conversation.id:
-                    self.conversations.setCurrentItem(item)
-            self.conversations.blockSignals(False)
-
-        self.look_up(read, show)
+        if (session := self.session) is not None:
+            self.look_up(read, lambda found: self.conversations.show_conversations(found, session.conversation.id))
 
     def _complete(self, before: str, after: str) -> None:
         self.look_up(lambda _: list(self._completer.suggest(before, after)), lambda offers: self.input.offer(before, offers))
@@ -369,23 +346,18 @@ class ChatWindow(QtWidgets.QMainWindow):
             except ZkchatError as e:
                 self._show_error(e)
 
-    def ask(self, question: str, then: Callable[[], None]) -> None:
+    def ask(self, question: str, then: Callable[[], None], lines: Iterable[StyledLine] = ()) -> None:
         """Ask a question, and call `then` after a yes."""
-        self.question.ask(question, lambda yes: then() if yes else self.input.setFocus())
+        self.question.ask(question, lines, lambda yes: then() if yes else self.input.setFocus())
 
     # on a worker: whether the user approves
 
     def _approve_change(self, change: Change) -> Decision:
         lines = [*([styled_line(change.note, "yellow")] if change.note else []), *diff_lines(change.diff)]
-        return ALLOWED if self._wait_for_answer(f"{change.summary}?", lines) else DECLINED
+        return ALLOWED if self._work.ask(partial(self.question.ask, f"{change.summary}?", lines)) else DECLINED
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        return ALLOWED if self._wait_for_answer(call_question(call)) else DECLINED_CALL
-
-    def _wait_for_answer(self, question: str, lines: Sequence[StyledLine] = ()) -> bool:
-        given: Future[bool] = Future()
-        self._work.post(lambda: self.question.ask(question, given.set_result, lines))
-        return wait_for(given)
+        return ALLOWED if self._work.ask(partial(self.question.ask, call_question(call), ())) else DECLINED_CALL
 
     def _escape(self) -> None:
         """As Ctrl-C in the terminal: stop the answer; otherwise answer no, close the result or clear the message."""

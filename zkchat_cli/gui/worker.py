@@ -6,12 +6,13 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.llm.stop_signal import STOP
+from zkchat_cli.llm.stop_signal import STOP, wait_for
 
 _log = logging.getLogger(__name__)
 CLOSE_SECONDS = 5.0  # how long a closing window waits for its work, for example until a stopped answer is stored
@@ -23,7 +24,7 @@ SWITCH_INTERVAL = 0.001
 
 
 class Worker(QObject):
-    """`submit` and `close` are for the window's thread, `post` for the worker's."""
+    """`submit` and `close` are for the window's thread, `post` and `ask` for the worker's."""
 
     busy_changed = Signal(bool)
     _arrived = Signal(object)
@@ -74,6 +75,12 @@ class Worker(QObject):
     def post(self, call: Callable[[], None]) -> None:
         """Call it in the window's thread, after what was posted before."""
         self._arrived.emit(call)
+
+    def ask(self, question: Callable[[Callable[[bool], None]], None]) -> bool:
+        """Ask in the window's thread, and wait for the answer; `question` gets what takes it."""
+        given: Future[bool] = Future()
+        self.post(lambda: question(given.set_result))
+        return wait_for(given)
 
     @Slot(object)
     def _deliver(self, call: Callable[[], None]) -> None:

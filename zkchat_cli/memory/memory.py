@@ -69,13 +69,11 @@ class Memory:
         self._cited_notes: tuple[NoteUsage, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
-        self.private: dict[str, project.PrivateMemory] = {}  # the user's and the agent's, as far as they are switched on
+        self.private: dict[project.MemoryKind, Path] = {}  # the memory files outside the vault, as far as they are switched on
         if agents_folder is not None and settings.memory.user:
-            file = agents_folder.parent / project.USER_FILE
-            self.private["user"] = project.PrivateMemory("user", file.name, file, "your own memory file")
+            self.private["user"] = agents_folder.parent / project.USER_FILE
         if agent is not None and agent.memory_file is not None and settings.memory.agent:
-            description = f"memory of the agent {agent.name}"
-            self.private["agent"] = project.PrivateMemory("agent", agent.name, agent.memory_file, description)
+            self.private["agent"] = agent.memory_file
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         with suppress(StoreError):
@@ -94,8 +92,8 @@ class Memory:
         if not self.enabled:
             return ()
         limit, private = int(PRIVATE_SHARE * budget), {}
-        for kind, source in self.private.items():
-            private[kind] = project.MemoryLoader(source.file.parent, self.notify, limit, counter).load_private(source)
+        for kind, file in self.private.items():
+            private[kind] = project.MemoryLoader(file.parent, self.notify, limit, counter).load_private(kind, file)
         return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
 
     def contextual_items(

@@ -74,15 +74,6 @@ class MemoryItem(NamedTuple):
     agent: str | None = None  # that a fact belongs to; None if it is shared
 
 
-class PrivateMemory(NamedTuple):
-    """A memory file in the configuration folder: the user's, or an agent's."""
-
-    kind: Literal["user", "agent"]
-    key: str
-    file: Path
-    description: str
-
-
 def memory_file_names(settings: MemorySettings) -> tuple[str, ...]:
     """The names of memory files, the one that counts first."""
     return tuple(dict.fromkeys((*settings.project_file, EXTRA_FILE)))
@@ -113,10 +104,11 @@ class MemoryLoader:
         """The memory files in the vault's root and their imports, in order."""
         return tuple(item for path in self._memory_paths("") for item in self._load(path, f"{path} in the vault's root"))
 
-    def load_private(self, source: PrivateMemory) -> tuple[MemoryItem, ...]:
-        """A memory file outside the vault. It imports nothing: keys are kept in the same folder."""
-        items = self._load(source.file.name, f"{source.description}, {source.file}", with_imports=False)
-        return tuple(item._replace(relative_path="", key=source.key, kind=source.kind) for item in items)
+    def load_private(self, kind: MemoryKind, file: Path) -> tuple[MemoryItem, ...]:
+        """The memory file of the user or an agent, which is outside the vault. It imports nothing: keys are kept in the same folder."""
+        key, owner = (file.name, "your own memory file") if kind == "user" else (file.stem, f"memory of the agent {file.stem}")
+        items = self._load(file.name, f"{owner}, {file}", with_imports=False)
+        return tuple(item._replace(relative_path="", key=key, kind=kind) for item in items)
 
     def load_folders(self, notes: Iterable[str]) -> tuple[MemoryItem, ...]:
         """The memory files in the folders above the active notes, outermost first. The budget goes to the folders of the first notes first,

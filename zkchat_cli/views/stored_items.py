@@ -6,7 +6,7 @@ from typing import Any
 
 from zkchat_cli.memory.facts import StoredMemory, describe_source
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.memory.project import MemoryItem
+from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import ConversationOverview, Fact, FoundMessage, ZkChatMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
@@ -147,8 +147,9 @@ def level_lines(memory: Memory, root_items: Sequence[MemoryItem], items: Sequenc
     project = ", ".join(root) or f"none of {', '.join(switches.project_file)} in the vault's root"
     folder = ", ".join(folders) or "no memory file beside the notes of this turn"
 
-    def private_file(level: str, without: str) -> str:
-        file = memory.private[level].file if level in memory.private else None
+    def private_file(level: MemoryKind, without: str) -> str:
+        file = memory.private.get(level)
+
         tokens = sum(item.tokens for item in items if item.kind == level)
         return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
 
