@@ -42,7 +42,7 @@ class MessageVectors:
         new: Sequence[tuple[int, str, bytes]] = ()
         if not self._semantic.has_failed:
             with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
-                new = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
+                new = self._store.vectors(self._conversation_id, self._semantic.embedder.id, self._last_read)
         vector = self._semantic.embed_query(question) if new or self._table is not None else None  # which takes 10 ms
         if vector is None:
             return None
@@ -99,10 +99,10 @@ class MessageEmbedder:
             while version != self._complete_at:
                 if done >= most or stopped() or self._semantic.has_failed:
                     return False
-                with self._semantic.only_writer() as is_only:
-                    if not is_only:
+                with self._semantic.store.claim(()) as claimed:  # None while another process computes
+                    if claimed is None:
                         return False
-                    embedder = self._semantic.embedder_id
+                    embedder = self._semantic.embedder.id
                     if facts := store.facts_without_vectors(self._vault, embedder, BATCH):
                         store.add_fact_vectors(embedder, dict(zip(facts, _pack_vectors(self._semantic, facts.values()), strict=True)))
                         continue

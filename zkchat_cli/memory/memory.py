@@ -180,7 +180,7 @@ class Memory:
         packed: Mapping[str, bytes] = {}
         if facts and self._semantic is not None:
             with self._semantic.failures_reported():
-                packed = self._store.fact_vectors(self._vault_key, self._semantic.embedder_id)
+                packed = self._store.fact_vectors(self._vault_key, self._semantic.embedder.id)
         stored = (self._semantic.stored_similarities(text, packed) if self._semantic else None) or {}
         cosines = {facts[key]: cosine for key, cosine in stored.items() if key in facts}
         others = [item for item in every if item not in cosines][:MAX_WITHOUT_VECTOR] if compute else []

@@ -118,10 +118,11 @@ _ITEM = lazy_pattern(rf"([ \t>]*){LIST_MARKER}[ \t]")
 
 
 def find_section(name: str, text: str, markup: "Markup") -> tuple[int, int] | None:
-    """The first and last line of the heading's section or the block; None if it does not exist."""
+    """The first and last line of the heading's section, or of the block (`^id` or `Heading#^id`); None if it does not exist."""
     lines = text.split("\n")
-    if block := _block_id(name):
-        return _find_block(block, lines, markup)
+    last = name.rpartition("#")[2].strip()
+    if last.startswith("^") and (block_id := last[1:].strip().lower()):
+        return _find_block(block_id, lines, markup)
     for heading in matching_headings(name, markup):
         following = (h.line for h in markup.headings if h.line > heading.line and h.level <= heading.level)
         return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
@@ -138,21 +139,11 @@ def matching_headings(name: str, markup: "Markup") -> "Iterator[Heading]":
 
 
 def missing_section(path: str, kind: str, name: str, markup: "Markup") -> VaultError:
-    """The error for a heading or block (`kind`) that a note does not have, with the nearest that it has."""
-    near = ", ".join(truncate(heading, 80) for heading in similar_headings(name, markup))
-    return VaultError(f"{path} has no {kind} {truncate(name, 80)}", f"Nearest: {near}" if near else "Leave it out for the whole note.")
-
-
-def similar_headings(name: str, markup: "Markup") -> tuple[str, ...]:
-    """The headings of a note that are similar to `name`, the nearest first."""
+    """The error for a heading or block (`kind`) that a note does not have, with the nearest headings that it has."""
     names = {_fold(heading.text): heading.text for heading in markup.headings if heading.text}
-    return tuple(names[near] for near in difflib.get_close_matches(_fold(name.rpartition("#")[2])[:200], names, 3, 0.4))
-
-
-def _block_id(name: str) -> str:
-    """The lowercase `id` of `^id` or `Heading#^id`; empty if `name` is not a block."""
-    last = name.rpartition("#")[2].strip()
-    return last[1:].strip().lower() if last.startswith("^") else ""
+    similar = difflib.get_close_matches(_fold(name.rpartition("#")[2])[:200], names, 3, 0.4)
+    near = ", ".join(truncate(names[each], 80) for each in similar)
+    return VaultError(f"{path} has no {kind} {truncate(name, 80)}", f"Nearest: {near}" if near else "Leave it out for the whole note.")
 
 
 def chunk_headings(text: str, heading: str | None) -> "tuple[Heading, ...]":

@@ -9,7 +9,7 @@ import os
 import posixpath
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
 from hashlib import blake2b
@@ -30,7 +30,7 @@ from zkchat_cli.vault.links import graph, name_suggestions
 from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.name_suggestions import LEAST_SIMILARITY, TYPO_SIMILARITY, BrokenLink, Completion, NoteCompleter, is_attachment
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, resolve, split_target, strip_suffix, write_link
-from zkchat_cli.vault.note_reader import NoteReader
+from zkchat_cli.vault.note_reader import NoteReader, heading_above
 from zkchat_cli.vault.search.semantic import EmbeddingJob, EmbeddingThread, SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
 
@@ -72,7 +72,7 @@ class Vault:
         self.name = root.name or str(root)
         self.index_file = index_file
         self._index = IndexManager(root, index_file, ignore)
-        self._ask = self._index.ask
+        self.refresh, self._ask = self._index.refresh, self._index.ask
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
         self._journal = index_file.with_suffix(".changes")
         finish_interrupted(self._journal)
@@ -109,11 +109,6 @@ class Vault:
     def has_index(self) -> bool:
         """Whether there is an index, so that the next refresh is short."""
         return os.path.exists(self.index_file)  # noqa: PTH110 - False also where the folder cannot be read
-
-    def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
-        """Bring the index up to date with the files: with all of them read anew if it is `full`, with `only` those that changed if the
-        caller knows them. `progress(done, total)` counts the notes read. Raises VaultError when the folder has no Markdown file."""
-        return self._index.refresh(full=full, progress=progress, only=only)
 
     def check_index(self) -> IndexReport:
         """Read the whole index, if there is one, and bring it up to date. Raises IndexUnwritable if it must be in memory."""
@@ -152,7 +147,6 @@ class Vault:
 
     def snippet(self, chunk: ContentChunk, query: str) -> "tuple[str | None, Snippet]":
         """The heading and the lines of a chunk that show best why `query` found it."""
-        from zkchat_cli.vault.note_reader import heading_above
         from zkchat_cli.vault.search import query as queries
 
         terms = queries.parse_query(query, self._today()).terms
@@ -241,11 +235,11 @@ class Vault:
         near = self._suggest_notes(link.text for link, resolved in found if resolved.status == "broken")
         links: list[LinkResolution] = []
         for link, resolved in found:
-            if resolved.status == "broken":
-                resolved = resolved._replace(candidates=near.get(link.text, ()))
             if resolved.status is not None:
                 fields = link._asdict() | resolved._asdict()
                 del fields["place"]
+                if resolved.status == "broken":
+                    fields["candidates"] = near.get(link.text, ())
                 links.append(LinkResolution(**fields))
         return links
 
@@ -328,8 +322,7 @@ class Vault:
         path. Raises VaultError for a folder or tag that no note has, UsageError for what is no date."""
         from zkchat_cli.vault.search.query import read_date
 
-        prefix = posixpath.normpath(replace_surrogates(folder).strip().strip("/") or ".") + "/"
-        prefix = "" if prefix == "./" else prefix
+        prefix = f"{posixpath.normpath(replace_surrogates(folder).strip().strip('/'))}/".removeprefix("./")
         conditions, values = ["substr(path, 1, ?) = ?"], list[object]((len(prefix), prefix))
         if since or until:
             first = read_date("since", since, self._today()).first if since else date.min

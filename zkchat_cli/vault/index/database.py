@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
-from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +32,7 @@ from zkchat_cli.vault.links.wikilinks import LinkName
 BUSY_SECONDS = 10.0
 SUFFIX = ".checksum"
 _LONGEST_CHECKSUM = 200
+_QUICK_CHECK = "PRAGMA quick_check(1)"
 _CHECK_DISK = "Check the disk and its permissions, or set ZKCHAT_HOME."
 
 
@@ -68,28 +68,22 @@ def connect(file: Path, page_size: int = 4096) -> sqlite3.Connection:
     with sqlite_errors(file):
         timeout = lock_timeout(file, BUSY_SECONDS)
         connection = sqlite3.connect(file, timeout=timeout, isolation_level=None, check_same_thread=False)
-    try:
-        with sqlite_errors(file):
+        try:
             connection.execute(f"PRAGMA page_size = {page_size}")  # before the first page is written
             with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
                 connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")  # what is lost in a power cut is computed again
-    except VaultError:
-        connection.close()
-        raise
+        except sqlite3.Error:
+            connection.close()
+            raise
     return connection
 
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with db:  # commits, or rolls back after any exception
+        db.execute("BEGIN IMMEDIATE")
         yield
-        db.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            db.execute("ROLLBACK")
-        raise
 
 
 def delete_database(file: Path) -> None:
@@ -102,12 +96,12 @@ def delete_database(file: Path) -> None:
 def forget_checksum(file: Path) -> None:
     """Call it in a write transaction, before anything is written."""
     with suppress(OSError):  # where there is none, or in a folder that cannot be written, as SQLite says
-        _checksum_file(file).unlink()
+        Path(f"{file}{SUFFIX}").unlink()
 
 
 def write_checksum(file: Path) -> None:
     """Write the checksum of an index that is closed; none if another process is writing to it, or the disk is full."""
-    checksum = _checksum_file(file)
+    checksum = Path(f"{file}{SUFFIX}")
     if checksum.exists() or not file.exists():
         return
     with (
@@ -118,49 +112,33 @@ def write_checksum(file: Path) -> None:
         connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
         connection.execute("BEGIN IMMEDIATE")  # nobody writes from here on, and an empty log cannot change the file
         log = Path(f"{file}-wal")
-        if not (log.exists() and log.stat().st_size) and _is_sound(connection):
-            atomic_write(checksum, f"{_file_state(file)} {_digest(reader)}", private=True)
+        if not (log.exists() and log.stat().st_size) and connection.execute(_QUICK_CHECK).fetchone() == ("ok",):
+            atomic_write(checksum, f"{_file_state(file)} {hashlib.file_digest(reader, 'sha1').hexdigest()}", private=True)
 
 
 def is_intact(file: Path) -> bool:
     """Whether the file is as it was written, as far as that is known."""
-    checksum = _checksum_file(file)
+    checksum = Path(f"{file}{SUFFIX}")
     try:
         if not checksum.exists() and file.is_file():
             with closing(sqlite3.connect(file, timeout=0)) as connection:
-                return _is_sound(connection)
+                return bool(connection.execute(_QUICK_CHECK).fetchone() == ("ok",))
         noted = read_beginning(checksum, _LONGEST_CHECKSUM)
         state, _, digest = noted.decode().rpartition(" ")
         if state == _file_state(file):
             return True
         with open_regular(file) as reader:
-            is_same = digest == _digest(reader)
+            is_same = digest == hashlib.file_digest(reader, "sha1").hexdigest()
         if is_same:
             forget_checksum(file)  # it is written again with the new state
         return is_same or read_beginning(checksum, _LONGEST_CHECKSUM) != noted  # another process has deleted it meanwhile, to write
-    except (OSError, ValueError, sqlite3.Error):
-        return True
-
-
-def _is_sound(connection: sqlite3.Connection) -> bool:
-    """Whether SQLite finds no damage; what it cannot read at all is reported where it is opened."""
-    try:
-        return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
-    except sqlite3.Error as e:
-        return not (e.sqlite_errorname or "").startswith("SQLITE_CORRUPT")
-
-
-def _checksum_file(file: Path) -> Path:
-    return Path(f"{file}{SUFFIX}")
+    except (OSError, ValueError, sqlite3.Error) as e:  # what SQLite cannot read at all is reported where it is opened
+        return not getattr(e, "sqlite_errorname", "").startswith("SQLITE_CORRUPT")
 
 
 def _file_state(file: Path) -> str:
     found = file.stat()
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {date.today()}"
-
-
-def _digest(reader: FileIO) -> str:
-    return hashlib.file_digest(reader, "sha1").hexdigest()
 
 
 Progress = Callable[[int, int], None]  # gets the number of notes that are done, and of all
@@ -248,7 +226,6 @@ class IndexDatabase:
         self.connection = memory or connect(file)
         self.connection.execute("PRAGMA temp_store = MEMORY")
         self.connection.create_function("fold", 1, words.fold, deterministic=True)
-        self._opened = object()
         self._written = 0
 
     @property
@@ -278,11 +255,11 @@ class IndexDatabase:
             self.connection.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[None]:
         with sqlite_errors(self.file), transaction(self.connection):
             self._written += 1
             forget_checksum(self.file)
-            yield self.connection
+            yield
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -290,12 +267,9 @@ class IndexDatabase:
         if self.connection.in_transaction:  # a question within another one
             yield
             return
-        self.rows("BEGIN")
-        try:
+        with self.connection:
+            self.rows("BEGIN")
             yield
-        finally:
-            with suppress(sqlite3.Error):
-                self.connection.execute("ROLLBACK")
 
     def rows(self, sql: str, *values: object, **named: object) -> list[tuple[Any, ...]]:
         """The result of an SQL query, with its values or the named ones; for the vault package only."""
@@ -328,7 +302,7 @@ class IndexDatabase:
 
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever any process writes to the index."""
-        return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
+        return self, self.rows("PRAGMA data_version")[0][0], self._written
 
     def chunk_keys(self) -> list[int]:
         """The keys of all chunks; first those of the newest and of the most linked notes, alternately."""

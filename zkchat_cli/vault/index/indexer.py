@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from sqlite3 import Connection
+from typing import Literal
 
 from zkchat_cli.text import words
 from zkchat_cli.text.words import fold
@@ -50,10 +50,10 @@ def is_current(index: IndexDatabase, files: VaultFiles) -> bool:
 
 def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool) -> tuple[int, int, int]:
     """Index the files that are new or changed, or `anew` all. Returns the numbers of notes added, changed and removed."""
-    with index.transaction() as connection:
+    with index.transaction():
         if anew:
             index.create_tables()
-        update = _IndexUpdate(index, connection, files)
+        update = _IndexUpdate(index, files)
         changes = update.run(root, progress)
         if anew:
             for table in FTS_TABLES:  # one segment in each, so that no later refresh has to merge everything
@@ -65,17 +65,16 @@ def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progr
 
 
 class _IndexUpdate:
-    def __init__(self, index: IndexDatabase, connection: Connection, files: VaultFiles) -> None:
-        self.index, self.connection, self.files = index, connection, files
-        sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
-        if self.files.only is not None:
-            self._stage("listed", ((path,) for path in self.files.only))
-            sql += " WHERE path IN (SELECT value FROM listed)"
-        rows = self.connection.execute(sql)
+    def __init__(self, index: IndexDatabase, files: VaultFiles) -> None:
+        self.index, self.files = index, files
+        self.execute, self.executemany = index.connection.execute, index.connection.executemany
+        self.among = "" if files.only is None else "AND path IN (SELECT value FROM listed)"
+        self._stage("listed", ((path,) for path in files.only or ()))
+        rows = self.execute(f"SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes WHERE TRUE {self.among}")
         self.known: dict[str, tuple[int, Stamp, bytes | None]] = {path: (id_, tuple(stamp), hash_) for path, id_, *stamp, hash_ in rows}
-        [[last]] = self.connection.execute("SELECT MAX(id) FROM chunks").fetchall()
+        [[last]] = self.execute("SELECT MAX(id) FROM chunks").fetchall()
         self.next_chunk = (last or 0) + 1
-        self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()  # it has no SQL indexes yet, either
+        self.is_new = not self.execute("SELECT 1 FROM names LIMIT 1").fetchall()  # it has no SQL indexes yet, either
         self.chunk_terms, self.name_terms = Counter[str](), Counter[str]()
         """The changes in the numbers of chunks and names with each word. Those of a new index are counted at the end."""
         self.languages: set[str | None] = set()  # of new notes; a new index samples its chunks
@@ -101,8 +100,7 @@ class _IndexUpdate:
                 self._insert_content(None, path, raw, digest, problem)
                 added += 1
             elif old[2] == digest:
-                sql = "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?"
-                self.connection.execute(sql, (*stamp, old[0]))
+                self.execute("UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?", (*stamp, old[0]))
             else:
                 self._delete_content(path, old[0])
                 self._insert_content(old[0], path, raw, digest, problem)
@@ -111,18 +109,17 @@ class _IndexUpdate:
             progress(len(candidates), len(candidates))
         self._write_chunks()
         for statement in INDEXES:
-            self.connection.execute(statement)
+            self.execute(statement)
         for path in gone:
             self._delete_content(path, self.known[path][0])
-            self.connection.execute("DELETE FROM notes WHERE id = ?", (self.known[path][0],))
+            self.execute("DELETE FROM notes WHERE id = ?", (self.known[path][0],))
             self._set_names(path, [])
         self._update_attachments_and_problems()
         self._resolve_links()
         self._update_anchors()
         self._write_note_words()
         self.growth["notes"] = added - len(gone)
-        growth = [(number, name) for name, number in self.growth.items()]
-        self.connection.executemany("UPDATE meta SET value = value + ? WHERE key = ?", growth)
+        self.executemany("UPDATE meta SET value = value + ? WHERE key = ?", [(number, name) for name, number in self.growth.items()])
         return added, changed, len(gone)
 
     def _insert_content(self, note_id: int | None, path: str, raw: bytes, digest: bytes | None, unread: str | None) -> None:
@@ -133,15 +130,15 @@ class _IndexUpdate:
         row = (*self.files.stamps[path], digest, parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
         if note_id is None:  # not RETURNING: SQLite opens a savepoint for it, which flushes FTS5's buffer, 0.3 ms each time
             sql = f"INSERT INTO notes ({columns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            note_id = self.connection.execute(sql, (*row, path)).lastrowid
+            note_id = self.execute(sql, (*row, path)).lastrowid
             assert note_id
         else:
-            self.connection.execute(f"UPDATE notes SET ({columns}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?", (*row, note_id))
+            self.execute(f"UPDATE notes SET ({columns}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?", (*row, note_id))
         links = ((note_id, k.line, k.kind, k.raw, k.text, k.alias, k.embed, link_key(k.text)) for k in parsed.markup.links)
-        self.connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", links)
-        self.connection.executemany("INSERT INTO tags VALUES (?, ?)", {(fold(tag), note_id) for tag in parsed.tags})
+        self.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", links)
+        self.executemany("INSERT INTO tags VALUES (?, ?)", {(fold(tag), note_id) for tag in parsed.tags})
         dates = {(note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates}
-        self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
+        self.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
         if not self.is_new:
             self.languages.add(words.detect_language(parsed.chunks[0].text[:1000]))
         for p in parsed.chunks:
@@ -162,77 +159,72 @@ class _IndexUpdate:
         self.pending_notes.add(note_id)
 
     def _write_chunks(self) -> None:
-        self.connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self.chunk_rows)
-        rows = [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, _, _, headings, _, _, text, _ in self.chunk_rows]
-        self.connection.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", rows)
-        for _, *texts in () if self.is_new else rows:
-            self.chunk_terms.update(_indexed_terms(texts))
+        self.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self.chunk_rows)
+        for id_, _, _, headings, _, _, text, _ in self.chunk_rows:
+            self._change_words("words", id_, (headings, text))
         self.chunk_rows = []
 
     def _delete_content(self, path: str, note_id: int) -> None:
         """Delete what `_insert_content` and `_write_note_words` have inserted, except the note's row and names."""
-        [names] = self.connection.execute("SELECT title, aliases, tags, anchors FROM notes WHERE id = ?", (note_id,)).fetchall()
-        self._delete_names(note_id, names)
-        chunks = self.connection.execute("SELECT id, headings, text FROM chunks WHERE note_id = ?", (note_id,)).fetchall()
-        for id_, headings, text in chunks:  # FTS5 needs the old texts
-            texts = words.to_index_text(headings), words.to_index_text(text)
-            self.connection.execute("INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)", (id_, *texts))
-            self.chunk_terms.subtract(_indexed_terms(texts))
+        [names] = self.execute("SELECT title, aliases, tags, anchors FROM notes WHERE id = ?", (note_id,)).fetchall()
+        self._change_words("note_words", note_id, names, delete=True)
+        chunks = self.execute("SELECT id, headings, text FROM chunks WHERE note_id = ?", (note_id,)).fetchall()
+        for id_, *texts in chunks:
+            self._change_words("words", id_, texts, delete=True)
         self.growth["chunks"] -= len(chunks)
         self.growth["tokens"] -= sum(estimate_size(text) for *_, text in chunks)
-        for target, status in self.connection.execute("SELECT target, status FROM links WHERE note_id = ?", (note_id,)):
+        for target, status in self.execute("SELECT target, status FROM links WHERE note_id = ?", (note_id,)):
             self.growth["links"] -= status is not None
             self.growth["broken_links"] -= status == "broken"
             self.changed_targets.add(target)
         tags = [(fold(tag), note_id) for tag in names[2].split("\n")]
-        self.connection.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", tags)
+        self.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", tags)
         for table in ("chunks", "links", "dates"):
-            self.connection.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
-        self.connection.execute("DELETE FROM problems WHERE path = ?", (filesystem.printable(path),))
+            self.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
+        self.execute("DELETE FROM problems WHERE path = ?", (filesystem.printable(path),))
 
     def _set_names(self, path: str, names: Iterable[LinkName]) -> None:
         wanted = {(link_key(name.spelled) if name.kind in ("alias", "title") else link_key(name.path), *name) for name in names}
         sql = "SELECT key, path, kind, spelled, rowid FROM names WHERE path = ?"
-        known = {} if self.is_new else {tuple(row): rowid for *row, rowid in self.connection.execute(sql, (path,))}
+        known = {} if self.is_new else {tuple(row): rowid for *row, rowid in self.execute(sql, (path,))}
         for row in sorted(known.keys() - wanted):
-            self.connection.execute("DELETE FROM names WHERE rowid = ?", (known[row],))
+            self.execute("DELETE FROM names WHERE rowid = ?", (known[row],))
             if row[2] != "file":
                 delete = "INSERT INTO name_pairs (name_pairs, rowid, pairs) VALUES ('delete', ?, ?)"
-                self.connection.execute(delete, (known[row], " ".join(character_pairs(row[3]))))
+                self.execute(delete, (known[row], " ".join(character_pairs(row[3]))))
         for row in sorted(wanted - known.keys()):
-            rowid = self.connection.execute("INSERT INTO names VALUES (?, ?, ?, ?)", row).lastrowid
+            rowid = self.execute("INSERT INTO names VALUES (?, ?, ?, ?)", row).lastrowid
             if row[2] != "file":
-                self.connection.execute("INSERT INTO name_pairs (rowid, pairs) VALUES (?, ?)", (rowid, " ".join(character_pairs(row[3]))))
+                self.execute("INSERT INTO name_pairs (rowid, pairs) VALUES (?, ?)", (rowid, " ".join(character_pairs(row[3]))))
         self.changed_keys |= {row[0] for row in known.keys() ^ wanted}
 
     def _update_attachments_and_problems(self) -> None:
         """What a scan finds besides notes."""
-        among = "" if self.files.only is None else " AND path IN (SELECT value FROM listed)"
-        known = {path for (path,) in self.connection.execute(f"SELECT path FROM names WHERE kind = 'file'{among}")}
+        known = {path for (path,) in self.execute(f"SELECT path FROM names WHERE kind = 'file' {self.among}")}
         for path in sorted(known ^ self.files.attachments):
             self._set_names(path, [LinkName(path, "file", path.rpartition("/")[2])] if path in self.files.attachments else [])
-        self.connection.execute(f"DELETE FROM problems WHERE from_scan{among}")
+        self.execute(f"DELETE FROM problems WHERE from_scan {self.among}")
         for path, text in self.files.problems.items():
             self._problem(path, text, from_scan=True)
 
     def _problem(self, path: str, text: str, *, from_scan: bool) -> None:
-        self.connection.execute("INSERT OR REPLACE INTO problems VALUES (?, ?, ?)", (filesystem.printable(path), text, from_scan))
+        self.execute("INSERT OR REPLACE INTO problems VALUES (?, ?, ?)", (filesystem.printable(path), text, from_scan))
 
     def _resolve_links(self) -> None:
         """Resolve the links of new notes, and those with the key of a name that was added or removed."""
         self._stage("changed", ((k,) for k in self.changed_keys))
         self._stage("pending_notes", ((note_id,) for note_id in self.pending_notes))
         sql = "SELECT rowid FROM links WHERE note_id IN (SELECT value FROM pending_notes) OR key IN (SELECT value FROM changed)"
-        rowids = self.connection.execute(sql).fetchall()
+        rowids = self.execute(sql).fetchall()
         for first in range(0, len(rowids), LINK_BATCH):
             self._stage("pending", rowids[first : first + LINK_BATCH])
             sql = """SELECT links.rowid, links.target, links.status, notes.path, links.key, links.kind, links.text
                      FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
-            links = self.connection.execute(sql).fetchall()
+            links = self.execute(sql).fetchall()
             self._stage("wanted", ((k,) for k in {row[4] for row in links}))
             names: dict[str, list[LinkName]] = defaultdict(list)
             # CROSS JOIN: otherwise SQLite, which does not know the sizes, scans all names
-            found = self.connection.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
+            found = self.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
             for folded, *name in found:
                 names[folded].append(LinkName(*name))
             resolve = bulk_resolver(names.__getitem__)
@@ -244,7 +236,7 @@ class _IndexUpdate:
                     self.growth["links"] += (answer.status is not None) - (status is not None)
                     self.growth["broken_links"] += (answer.status == "broken") - (status == "broken")
                     self.changed_targets |= {target, answer.target}
-            self.connection.executemany("UPDATE links SET target = ?, status = ? WHERE rowid = ?", resolved)
+            self.executemany("UPDATE links SET target = ?, status = ? WHERE rowid = ?", resolved)
 
     def _update_anchors(self) -> None:
         """Update the link aliases of the notes whose incoming links have changed."""
@@ -252,48 +244,48 @@ class _IndexUpdate:
         anchors: dict[str, Counter[str]] = defaultdict(Counter)
         sql = """SELECT links.target, links.alias, links.embed FROM links JOIN notes ON notes.id = links.note_id
                  WHERE links.target IN (SELECT value FROM targets) AND links.alias != '' AND notes.path != links.target"""
-        for target, alias, embed in self.connection.execute(sql):
+        for target, alias, embed in self.execute(sql):
             if not (embed and alias[0] in "0123456789"):  # the width of a picture
                 anchors[target][" ".join(alias.split())[:200]] += 1
         sql = "SELECT id, path, title, aliases, tags, anchors FROM notes WHERE path IN (SELECT value FROM targets)"
-        for note_id, path, *names, old in self.connection.execute(sql).fetchall():
+        for note_id, path, *names, old in self.execute(sql).fetchall():
             counted = anchors[path]
             new = "\n".join(sorted(counted, key=lambda anchor: (-counted[anchor], anchor))[:MOST_ANCHORS])
             if new != old:
                 if note_id not in self.pending_notes:
-                    self._delete_names(note_id, (*names, old))
+                    self._change_words("note_words", note_id, (*names, old), delete=True)
                     self.pending_notes.add(note_id)
-                self.connection.execute("UPDATE notes SET anchors = ? WHERE id = ?", (new, note_id))
+                self.execute("UPDATE notes SET anchors = ? WHERE id = ?", (new, note_id))
 
     def _write_note_words(self) -> None:
         self._stage("pending_notes", ((note_id,) for note_id in self.pending_notes))
-        named = self.connection.execute("SELECT id, title, aliases, tags, anchors FROM notes WHERE id IN (SELECT value FROM pending_notes)")
+        named = self.execute("SELECT id, title, aliases, tags, anchors FROM notes WHERE id IN (SELECT value FROM pending_notes)")
         for note_id, *names in named.fetchall():
-            texts = [*map(words.to_index_text, names)]
-            sql = "INSERT INTO note_words (rowid, title, aliases, tags, anchors) VALUES (?, ?, ?, ?, ?)"
-            self.connection.execute(sql, (note_id, *texts))
-            if not self.is_new:
-                self.name_terms.update(_indexed_terms(texts))
+            self._change_words("note_words", note_id, names)
 
-    def _delete_names(self, note_id: int, names: Sequence[str]) -> None:
-        texts = [*map(words.to_index_text, names)]
-        sql = "INSERT INTO note_words (note_words, rowid, title, aliases, tags, anchors) VALUES ('delete', ?, ?, ?, ?, ?)"
-        self.connection.execute(sql, (note_id, *texts))
-        self.name_terms.subtract(_indexed_terms(texts))
+    def _change_words(self, table: Literal["words", "note_words"], rowid: int, texts: Sequence[str], *, delete: bool = False) -> None:
+        """Index the texts of a chunk, or the names of a note, or delete what was indexed of them: for that FTS5 needs the old texts."""
+        columns, counts = ("headings, body", self.chunk_terms) if table == "words" else ("title, aliases, tags, anchors", self.name_terms)
+        indexed = [*map(words.to_index_text, texts)]
+        sql = f"INSERT INTO {table} ({table}, rowid, {columns}) VALUES (?, ?{', ?' * len(indexed)})"
+        self.execute(sql, ("delete" if delete else None, rowid, *indexed))
+        if not self.is_new:
+            terms = {term for text in indexed for term in _TERM.findall(text.lower()) if term < FIRST_CJK}
+            (counts.subtract if delete else counts.update)(terms)
 
     def update_vocabulary(self) -> None:
         """Count the words that more, or fewer, chunks and names have than before. A new language means a new vocabulary."""
         used = self.index.languages()
-        if self.is_new or (not self.languages <= {*used, None} and _sample_languages(self.connection) != used):
+        if self.is_new or (not self.languages <= {*used, None} and self._sample_languages() != used):
             # the vocabulary is made anew: all words of the FTS5 tables are new to it
-            self.connection.execute("DELETE FROM vocabulary")
+            self.execute("DELETE FROM vocabulary")
             for table, terms in (("words", self.chunk_terms), ("note_words", self.name_terms)):
-                self.connection.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
+                self.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
                 terms.clear()
-                terms.update(dict(self.connection.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (FIRST_CJK,))))
-                self.connection.execute("DROP TABLE temp.terms")
-            used = _sample_languages(self.connection)
-            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('languages', ?)", (" ".join(used),))
+                terms.update(dict(self.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (FIRST_CJK,))))
+                self.execute("DROP TABLE temp.terms")
+            used = self._sample_languages()
+            self.execute("INSERT OR REPLACE INTO meta VALUES ('languages', ?)", (" ".join(used),))
         chunks, notes = self.chunk_terms, self.name_terms
         changed = [term for term in {**chunks, **notes} if chunks[term] or notes[term]]
         for language in used:
@@ -301,26 +293,18 @@ class _IndexUpdate:
             counted = [(language, stem, term, chunks[term], notes[term]) for stem, term in stemmed]
             sql = """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
                      ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes"""
-            self.connection.executemany(sql, counted)
+            self.executemany(sql, counted)
             fewer = [row[:3] for row in counted if row[3] < 0 or row[4] < 0]
             sql = "DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0"
-            self.connection.executemany(sql, fewer)
+            self.executemany(sql, fewer)
+
+    def _sample_languages(self) -> tuple[str, ...]:
+        [[first, last]] = self.execute("SELECT MIN(id), MAX(id) FROM chunks").fetchall()
+        wanted = ",".join(map(str, range(first, last + 1, max(1, (last - first + 1) // SAMPLED_CHUNKS))))
+        return words.detect_languages(text for (text,) in self.execute(f"SELECT substr(text, 1, 1000) FROM chunks WHERE id IN ({wanted})"))
 
     def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:
         """Put values into a temporary table for a join: there may be more than SQL allows as parameters."""
-        self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} (value PRIMARY KEY) WITHOUT ROWID")
-        self.connection.execute(f"DELETE FROM {table}")
-        self.connection.executemany(f"INSERT INTO {table} VALUES (?)", values)
-
-
-def _indexed_terms(index_texts: Sequence[str]) -> set[str]:
-    """The different words that the FTS5 tables find in these texts, without CJK."""
-    found = {term for text in index_texts for term in _TERM.findall(text.lower())}
-    return found if all(map(str.isascii, index_texts)) else {term for term in found if term < FIRST_CJK}
-
-
-def _sample_languages(db: Connection) -> tuple[str, ...]:
-    [[first, last]] = db.execute("SELECT MIN(id), MAX(id) FROM chunks").fetchall()
-    step = max(1, (last - first + 1) // SAMPLED_CHUNKS)
-    wanted = ",".join(map(str, range(first, last + 1, step)))
-    return words.detect_languages(text for (text,) in db.execute(f"SELECT substr(text, 1, 1000) FROM chunks WHERE id IN ({wanted})"))
+        self.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} (value PRIMARY KEY) WITHOUT ROWID")
+        self.execute(f"DELETE FROM {table}")
+        self.executemany(f"INSERT INTO {table} VALUES (?)", values)

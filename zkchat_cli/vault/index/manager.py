@@ -15,7 +15,6 @@ from typing import TypeVar
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.models import IndexReport
 from zkchat_cli.vault import filesystem
-from zkchat_cli.vault.filesystem import VaultFiles
 from zkchat_cli.vault.index.database import IndexDatabase, Progress, damage_error, delete_database, is_intact, write_checksum
 
 T = TypeVar("T")
@@ -30,9 +29,7 @@ class IndexManager:
     """Threads may share it. The first question opens the index, or builds it."""
 
     def __init__(self, root: Path, file: Path, ignore: Sequence[str] = ()) -> None:
-        self.root = root
-        self.file = file
-        self._ignore = tuple(ignore)
+        self.root, self.file, self._ignore = root, file, ignore
         self._index: IndexDatabase | None = None
         self._rebuilt: str | None = None
         self.unwritable: IndexUnwritable | None = None  # why the index is in memory, if it is
@@ -46,14 +43,6 @@ class IndexManager:
                 if on_disk and not _OPEN_COUNTS[self.file]:
                     write_checksum(self.file)
 
-    def _open(self) -> IndexDatabase:
-        with _OPEN_LOCK:
-            if not _OPEN_COUNTS[self.file] and not is_intact(self.file):
-                raise damage_error(self.file, "it is not as it was written")
-            index = IndexDatabase(self.file)
-            _OPEN_COUNTS[self.file] += 1
-            return index
-
     def _release(self) -> None:
         if self._index:
             with _OPEN_LOCK:
@@ -62,11 +51,11 @@ class IndexManager:
         self._index = self.unwritable = None
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
-        """Bring the index up to date with all files, or with `only` those that are known to have changed."""
+        """Bring the index up to date with the files: with all of them read anew if it is `full`, with `only` those that changed if the
+        caller knows them. `progress(done, total)` counts the notes read. Raises VaultError when the folder has no Markdown file."""
         begin = time.perf_counter()
         with self._lock:
-            files = filesystem.scan_paths(self.root, only, self._ignore) if only is not None else None
-            changes = self._run(lambda index: self._update(index, files, progress, full=full))
+            changes = self._run(lambda index: self._update(index, only, progress, full=full))
             return self.report(*changes, round(time.perf_counter() - begin, 4))
 
     def report(self, added: int = 0, changed: int = 0, removed: int = 0, seconds: float = 0.0) -> IndexReport:
@@ -104,14 +93,12 @@ class IndexManager:
         """Work with the open index: with an empty one if it turns out to be damaged, with one in memory if it cannot be written."""
         try:
             try:
-                self._index = self._index or self._open()
-                return work(self._index)
+                return work(self._open())
             except IndexDamaged as e:
                 self._release()
                 delete_database(self.file)
                 self._rebuilt = e.message
-                self._index = self._open()
-                return work(self._index)
+                return work(self._open())
         except IndexUnwritable as e:
             if self.unwritable:
                 raise
@@ -121,14 +108,25 @@ class IndexManager:
             self._index = IndexDatabase(self.file, in_memory=True)
             return work(self._index)
 
+    def _open(self) -> IndexDatabase:
+        """The index, opened if it is not yet."""
+        if not self._index:
+            with _OPEN_LOCK:
+                if not _OPEN_COUNTS[self.file] and not is_intact(self.file):
+                    raise damage_error(self.file, "it is not as it was written")
+                self._index = IndexDatabase(self.file)
+                _OPEN_COUNTS[self.file] += 1
+        return self._index
+
     def _update(
-        self, index: IndexDatabase, files: VaultFiles | None = None, progress: Progress | None = None, *, full: bool = False
+        self, index: IndexDatabase, only: Collection[str] | None = None, progress: Progress | None = None, *, full: bool = False
     ) -> tuple[int, int, int]:
-        """Index these files; all files of the vault for None, or if the index must be built anew. Returns what `indexer.refresh` does."""
+        """Index all files of the vault, or `only` these if the index need not be built anew. Returns what `indexer.refresh` does."""
         from zkchat_cli.vault.index import indexer  # parses notes: 6 ms, and the budget bar comes first
 
         anew = full or not index.is_usable
-        if files is None or anew:
+        files = None if only is None or anew else filesystem.scan_paths(self.root, only, self._ignore)
+        if files is None:
             files = filesystem.scan(self.root, self._ignore)
             if not files.stamps:
                 self._release()

@@ -17,7 +17,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
@@ -69,12 +68,12 @@ def search(
 ) -> tuple[list[ContentChunk], list[int]]:
     """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores, best first. Also
     the keys of the best by words that have no vectors, and were judged by words alone."""
-    hits = _find_by_words(index, query, limit)
+    by_words, coverage, is_filtered = _find_by_words(index, query, limit)
     near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
-    within = "AND note_id IN (SELECT value FROM temp.allowed)" if hits.is_filtered and near else ""
+    within = "AND note_id IN (SELECT value FROM temp.allowed)" if is_filtered and near else ""
     sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
                   UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
-    places = {id_: (note, key) for id_, note, key in index.rows(sql, json.dumps(list(hits.scores)), json.dumps(near))}
+    places = {id_: (note, key) for id_, note, key in index.rows(sql, json.dumps(list(by_words)), json.dumps(near))}
     cosines: dict[int, float] = {}
     by_meaning: dict[int, float] = {}
     if match:
@@ -83,35 +82,28 @@ def search(
         by_meaning = {id_: (cosine - match.mean) / (match.spread or 1.0) for id_, cosine in scored}
     counts: Counter[int] = Counter()
     best: dict[int, dict[str, float | None]] = {}
-    for id_, score in fuse(hits.scores, by_meaning, hits.coverage).items():
+    for id_, score in fuse(by_words, by_meaning, coverage).items():
         note, key = places[id_]
         counts[note] += 1
         if counts[note] <= most_of_a_note and len(best) < limit:
-            scores = {"score": score, "score_words": hits.scores.get(id_), "score_meaning": cosines.get(key)}
+            scores = {"score": score, "score_words": by_words.get(id_), "score_meaning": cosines.get(key)}
             best[id_] = {name: value if value is None else round(value, 4) for name, value in scores.items()}
     chunks = [chunk.model_copy(update=best[id_]) for id_, chunk in zip(best, index.chunks(list(best)), strict=True)]
-    return chunks, [key for _, key in map(places.__getitem__, islice(hits.scores, FIRST_BY_WORDS)) if key not in cosines]
+    return chunks, [key for _, key in map(places.__getitem__, islice(by_words, FIRST_BY_WORDS)) if key not in cosines]
 
 
-class LexicalHits(NamedTuple):
-    """The chunks' scores by id, best first. `coverage` is the share of the query's words, by rarity, in the best of the first three."""
-
-    scores: dict[int, float]
-    coverage: float
-    is_filtered: bool = False  # whether only the notes in `temp.allowed` may be found
-
-
-def _find_by_words(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
-    """All chunks that were ranked, more than `limit`. Phrases count as single words if nothing has them, and a guessed period does not
-    count if no note has such a date."""
+def _find_by_words(index: IndexDatabase, query: SearchQuery, limit: int) -> tuple[dict[int, float], float, bool]:
+    """The scores of all chunks that were ranked, more than `limit`, best first; the share of the query's words, by rarity, in the best of
+    the first three; and whether only the notes in `temp.allowed` may be found. Phrases count as single words if nothing has them, and a
+    guessed period does not count if no note has such a date."""
     in_quotation_marks = {term for phrase in query.phrases for term in phrase}
     for variant in dict.fromkeys((query, query._replace(words=query.terms, phrases=()), query.undated)):
         if variant is not None and not variant.is_empty:
             attempt = _Search(index, variant, in_quotation_marks, max(POOL_SIZE, 2 * limit))
             if found := attempt.run():
                 coverage = max((attempt.shares.get(id_, 0.0) for id_ in islice(found, COVERING_HITS)), default=0.0)
-                return LexicalHits(found, coverage, variant.is_filtered)
-    return LexicalHits({}, 0.0, query.is_filtered and not query.undated)
+                return found, coverage, variant.is_filtered
+    return {}, 0.0, query.is_filtered and not query.undated
 
 
 class _Search:
@@ -129,8 +121,8 @@ class _Search:
         self.query = query._replace(words=(*self.known, *without_forms))
         frequency = {term: forms.chunks for term, forms in self.known.items()}
         others = (term for term in self.query.terms if term not in frequency)
-        frequency |= {term: sizes["chunks"] if term in STOPWORDS else self._count("words", fts_word(term)) for term in others}
-        frequency |= {c: self._count("words", fts_word(c), MOST_RANKED + 1) for c in self.query.characters}
+        frequency |= {term: sizes["chunks"] if term in STOPWORDS else _count(index, "words", fts_word(term)) for term in others}
+        frequency |= {c: _count(index, "words", fts_word(c), MOST_RANKED + 1) for c in self.query.characters}
         tokens, per_note = sizes["tokens"] / chunks, sizes["chunks"] / max(sizes["notes"], 1)
         self.corpus = Corpus(chunks, max(tokens, 1), per_note, frequency, self.known)
         self.is_filtered = query.is_filtered  # then the ids of the notes that the filters allow are in `temp.allowed`
@@ -145,9 +137,9 @@ class _Search:
             condition = has_tag(value, values) if name.endswith("tag") else "instr(fold(path), ?)"
             values += [value] if name.endswith("path") else []
             conditions.append(f"NOT {condition}" if name.startswith("-") else condition)
-        self.index.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
-        self.index.rows("DELETE FROM temp.allowed")
-        self.index.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
+        index.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
+        index.rows("DELETE FROM temp.allowed")
+        index.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
 
     def run(self) -> dict[int, float]:
         if not self.query.terms:
@@ -190,44 +182,34 @@ class _Search:
         return self._collect("words", [fts_all(known, self.known), f"headings : ({with_any})", with_any], self.pool)
 
     def _name_candidates(self) -> list[int]:
-        frequency = {t: self.known[t].notes if t in self.known else self._count("note_words", fts_word(t)) for t in self.query.terms}
+        known, index = self.known, self.index
+        frequency = {t: known[t].notes if t in known else _count(index, "note_words", fts_word(t)) for t in self.query.terms}
         rare = rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
-        known = [term for term in self.query.terms if frequency[term]]
+        named = [term for term in self.query.terms if frequency[term]]
         # many names may have the words of a phrase, and hardly one in this order
         expressions = [" OR ".join(fts_phrase(phrase) for phrase in self.query.phrases)]
-        expressions += [fts_any(rare, self.known)] if rare else [fts_all(known, self.known), fts_any(known, self.known)]
+        expressions += [fts_any(rare, known)] if rare else [fts_all(named, known), fts_any(named, known)]
         notes = self._collect("note_words", expressions, NAMED_NOTES)
         return [id_ for n, note in enumerate(notes) for id_ in self._first_chunks(note, CHUNKS_OF_NAMED if n < WHOLE_NAMED_NOTES else 1)]
 
     def _first_chunks(self, note: int, limit: int = CHUNKS_OF_NAMED) -> list[int]:
         return [id_ for (id_,) in self.index.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id LIMIT ?", note, limit)]
 
-    def _count(self, table: str, expression: str, most: int | None = None) -> int:
-        limit = "" if most is None else f" LIMIT {most}"
-        [(count,)] = self.index.rows(f"SELECT COUNT(*) FROM (SELECT rowid FROM {table} WHERE {table} MATCH ?{limit})", expression) or [(0,)]
-        return int(count)
-
     def _collect(self, table: str, expressions: Iterable[str], limit: int) -> list[int]:
-        """The rows that match the first expression, then those that match the following ones, until there are enough."""
+        """The rows that match the first expression, then those that match the following ones, until there are enough: of each expression
+        the best, or the newest if there are too many to rank."""
+        columns = (queries.HEADINGS, 1.0) if table == "words" else (queries.TITLE, queries.ALIASES, queries.TAGS, queries.ANCHORS)
+        note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
+        allowed = f"AND {note} IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
         found: dict[int, None] = {}
         for expression in filter(None, expressions):
             if len(found) < limit:
-                found |= dict.fromkeys(self._match(table, expression, limit))
+                is_ranked = _count(self.index, table, expression, MOST_RANKED + 1) <= MOST_RANKED
+                order = f"bm25({table}, {', '.join(map(str, columns))})" if is_ranked else f"{table}.rowid DESC"
+                sql = f"SELECT {table}.rowid FROM {table} WHERE {table} MATCH ? {allowed} ORDER BY {order} LIMIT ?"
+                wanted = f"({expression}) NOT ({self.excluded})" if self.excluded else expression
+                found |= dict.fromkeys(id_ for (id_,) in self.index.rows(sql, wanted, limit))
         return list(found)
-
-    def _match(self, table: str, expression: str, limit: int) -> list[int]:
-        """The best rows, or the newest if there are too many to rank."""
-        columns = (queries.HEADINGS, 1.0) if table == "words" else (queries.TITLE, queries.ALIASES, queries.TAGS, queries.ANCHORS)
-        is_ranked = self._count(table, expression, MOST_RANKED + 1) <= MOST_RANKED
-        order = f"bm25({table}, {', '.join(map(str, columns))})" if is_ranked else f"{table}.rowid DESC"
-        note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
-        conditions = f"{table} MATCH :wanted"
-        if self.excluded:
-            expression = f"({expression}) NOT ({self.excluded})"
-        if self.is_filtered:
-            conditions += f" AND {note} IN (SELECT value FROM temp.allowed)"
-        sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT :limit"
-        return [id_ for (id_,) in self.index.rows(sql, wanted=expression, limit=limit)]
 
     def _boosts(self, scores: dict[int, float]) -> dict[int, float]:
         """The boosts of the notes that the best chunks of the best notes link to, by the lead of their hits over a later one."""
@@ -245,6 +227,12 @@ class _Search:
                 if target != row.note_id:
                     boosts[target] = max(boosts.get(target, 0.0), boost)
         return boosts
+
+
+def _count(index: IndexDatabase, table: str, expression: str, most: int = -1) -> int:
+    """How many rows match, counted up to `most`."""
+    sql = f"SELECT COUNT(*) FROM (SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT ?)"
+    return sum(int(count) for (count,) in index.rows(sql, expression, most))
 
 
 def find_forms(index: IndexDatabase, wanted: Sequence[str]) -> dict[str, WordForms]:
@@ -317,9 +305,8 @@ def notes_with_longest(index: IndexDatabase, text: str) -> list[str]:
 
 def notes_with_rarest(index: IndexDatabase, text: str) -> list[str]:
     """The paths of the notes that have most of the text's rare words in a chunk, the best first."""
-    count = "SELECT COUNT(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
     looked_up = dict.fromkeys(words.content_terms(text)[:MOST_QUOTED_WORDS])
-    rows = {term: int(index.rows(count, fts_word(term), MOST_QUOTED_ROWS)[0][0]) for term in looked_up}
+    rows = {term: _count(index, "words", fts_word(term), MOST_QUOTED_ROWS) for term in looked_up}
     rare = rarest_first(rows, rows, MOST_QUOTED_ROWS)
     return _matching_notes(index, " OR ".join(map(fts_word, rare)), "bm25(words)", MOST_SIMILAR) if rare else []
 

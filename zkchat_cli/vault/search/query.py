@@ -97,15 +97,12 @@ def _parse(text: str, today: date) -> SearchQuery:
     text = text[:_LONGEST]
     period: Period | None = None
     found: dict[str, list[Any]] = defaultdict(list)
-
-    def collect(operator: re.Match[str]) -> str:
-        nonlocal period
+    for operator in _OPERATOR.finditer(text):
         name, quoted, bare, phrase = operator.groups()
+        name, value = (name or "").lower(), bare if quoted is None else quoted
         if phrase is not None:
             found["phrases"].append(tuple(words.terms(phrase))[:MOST_WORDS])
-            return f" {phrase} "
-        name, value = (name or "").lower(), bare if quoted is None else quoted
-        if not name:
+        elif not name:
             found["without"].append(tuple(words.terms(value))[:MOST_WORDS])
         elif name.endswith(("tag", "path")):
             if folded := words.fold(value.strip(' "').lstrip("#/").rstrip("/")):
@@ -118,9 +115,7 @@ def _parse(text: str, today: date) -> SearchQuery:
                 elif name == "before":
                     days = Period(last=days.first - timedelta(days=1))
             period = (period or Period()).intersect(days)
-        return " "
-
-    order = tuple(words.terms(_OPERATOR.sub(collect, text)))[: 4 * MOST_WORDS]
+    order = tuple(words.terms(_OPERATOR.sub(lambda operator: f" {operator[4] or ''} ", text)))[: 4 * MOST_WORDS]
     stripped = _OPERATOR.sub(" ", text)
     searched = () if period and is_all_stopwords(stripped) else tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS]
     operators: dict[str, Any] = {field: tuple(dict.fromkeys(filter(None, values)))[:_MOST_FILTERS] for field, values in found.items()}
@@ -269,7 +264,14 @@ def score_chunks(query: SearchQuery, candidates: Sequence[RankingCandidate], cor
         # 1 for a chunk of average length in a note of average length
         size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / corpus.chunks_per_note
         length = 1 - LENGTH + LENGTH * size / corpus.chunk_size
-        counted, exact = _weighted_counts(fields, words_by_form, written)
+        counted = dict.fromkeys(words_by_form.values(), 0.0)  # the weighted frequency of each term, in any form
+        exact = dict(counted)  # and as written
+        for weight, terms in fields:
+            for form in words_by_form.keys() & terms:
+                weighted = weight * terms.count(form)
+                counted[words_by_form[form]] += weighted
+                if form in written:
+                    exact[words_by_form[form]] += weighted
         score = (1 - EXACT) * _bm25f(counted, rarity, length)
         score += EXACT * _bm25f(exact, exact_rarity, length)
         if characters:
@@ -310,21 +312,6 @@ def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
         return any(first in term for _, terms in fields for term in terms)
     wanted = list(phrase)
     return any(term == first and terms[at : at + size] == wanted for _, terms in fields for at, term in enumerate(terms))
-
-
-def _weighted_counts(
-    fields: list[_Field], words_by_form: Mapping[str, str], written: Collection[str]
-) -> tuple[dict[str, float], dict[str, float]]:
-    """The weighted frequency of each query term in these fields, in any form and as written."""
-    counted = dict.fromkeys(words_by_form.values(), 0.0)
-    exact = dict(counted)
-    for weight, terms in fields:
-        for form in words_by_form.keys() & terms:
-            weighted = weight * terms.count(form)
-            counted[words_by_form[form]] += weighted
-            if form in written:
-                exact[words_by_form[form]] += weighted
-    return counted, exact
 
 
 def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float) -> float:

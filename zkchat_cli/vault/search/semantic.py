@@ -53,7 +53,7 @@ class SemanticSearch:
     """Search by meaning in one vault. `clock` gives monotonic seconds."""
 
     def __init__(self, embedder: Embedder, store: VectorStore, index: "IndexManager", clock: Callable[[], float] = time.monotonic) -> None:
-        self._embedder, self._store, self._ask, self._clock = embedder, store, index.ask, clock
+        self.embedder, self.store, self._ask, self._clock = embedder, store, index.ask, clock
         self._retry_after = self._first_until = float("-inf")
         self.seconds_waited = 0.0  # the time that searches have waited for vectors
         self._reported: set[str] = set()
@@ -61,8 +61,8 @@ class SemanticSearch:
         self._queries: dict[str, Vector] = {}
 
     def close(self) -> None:
-        self._embedder.close()
-        self._store.close()
+        self.embedder.close()
+        self.store.close()
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures since the last call; each is reported once."""
@@ -79,8 +79,8 @@ class SemanticSearch:
     def load(self) -> None:
         """Get ready for a query, if there are vectors. Contacts no server."""
         with self.failures_reported():
-            if not self._store.is_empty:
-                self._embedder.load()
+            if not self.store.is_empty:
+                self.embedder.load()
 
     def status(self) -> SemanticStatus:
         """What has been computed; a missing chunk counts for as many windows as the others have on average."""
@@ -88,10 +88,10 @@ class SemanticSearch:
         windows = expected = 0
         complete = False
         with self.failures_reported():
-            provider, _, model = self._embedder.id.partition("/")
+            provider, _, model = self.embedder.id.partition("/")
             wanted = set(self._ask(lambda index: index.chunk_keys()))
-            missing = self._store.missing_keys(list(wanted))
-            windows = self._store.count_windows()
+            missing = self.store.missing_keys(list(wanted))
+            windows = self.store.count_windows()
             done = len(wanted) - len(missing)
             expected = windows + (round(len(missing) * windows / done) if windows and done else len(missing))
             complete = not missing
@@ -99,21 +99,20 @@ class SemanticSearch:
 
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know, or after a failure."""
-        match = None
         with self.failures_reported():
-            vector = None if self._store.is_empty else self.embed_query(query)
-            nearest = {} if vector is None else self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
-            if vector is not None and nearest and (sample := self._store.sample_cosines(vector)):
-                match = SemanticMatch(nearest, partial(self._store.cosines, vector), fmean(sample), pstdev(sample))
-        return match
+            if self.store.is_empty or (vector := self.embed_query(query)) is None:
+                return None
+            nearest = self.store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
+            if nearest and (sample := self.store.sample_cosines(vector)):
+                return SemanticMatch(nearest, partial(self.store.cosines, vector), fmean(sample), pstdev(sample))
+        return None
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """The cosine of each text with the query; None for a script or texts in a language the model does not know, or after a failure."""
-        cosines = None
         with self.failures_reported():
             if texts and self._knows("\n".join(texts)) and (vector := self.embed_query(query)) is not None:
-                cosines = [float(each @ vector) for each in self._vectors(texts)]
-        return cosines
+                return [float(each @ vector) for each in self._vectors(texts)]
+        return None
 
     def stored_similarities(self, query: str, packed: Mapping[K, bytes]) -> dict[K, float] | None:
         """The cosine of the query with the best of each text's packed vectors, without texts that have none; None as `embed_query`."""
@@ -124,11 +123,6 @@ class SemanticSearch:
 
         return best_cosines(vector, [(key, some) for key, some in packed.items() if some and len(some) % len(vector) == 0])
 
-    @property
-    def embedder_id(self) -> str:
-        """Raises ProviderError for a model that cannot be read."""
-        return self._embedder.id
-
     def embed_query(self, query: str) -> "Vector | None":
         """The vector of a query; None without a model, for a script it does not know, or after a failure."""
         if self.has_failed or not self._can_read(query):
@@ -136,7 +130,7 @@ class SemanticSearch:
         query = query[:LONGEST_QUERY].strip()
         if query not in self._queries:
             with self.failures_reported():
-                [vector] = compute_vectors(self._embedder, [query], "query")
+                [vector] = compute_vectors(self.embedder, [query], "query")
                 if len(self._queries) >= MOST_QUERIES:
                     self._queries.clear()
                 self._queries[query] = vector
@@ -159,12 +153,6 @@ class SemanticSearch:
                 self._reported.add(e.message)
                 self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))
 
-    @contextmanager
-    def only_writer(self) -> Iterator[bool]:
-        """Whether no other process computes vectors for this vault until the end of the block. Raises VaultError."""
-        with self._store.claim(()) as missing:
-            yield missing is not None
-
     def compute_missing(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing. Each
         claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning."""
@@ -172,11 +160,11 @@ class SemanticSearch:
         with self.failures_reported():
             while True:
                 wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
-                missing = self._store.missing_keys(wanted)
+                missing = self.store.missing_keys(wanted)
                 if progress:
                     progress(len(wanted) - len(missing), len(wanted))
                 if not missing:
-                    self._store.prune(set(wanted))
+                    self.store.prune(set(wanted))
                     self._retry_after = float("-inf")
                     complete = True
                     break
@@ -195,9 +183,9 @@ class SemanticSearch:
         searches of a question together wait for about `FIRST_SECONDS`."""
         computed = False
         with self.failures_reported():
-            missing = self._store.missing_keys(keys) if keys and not self.has_failed and self._can_read(query) else []
+            missing = self.store.missing_keys(keys) if keys and not self.has_failed and self._can_read(query) else []
             if missing and self._clock() > self._first_until + PAUSE_SECONDS:
-                self._embedder.load()
+                self.embedder.load()
                 self._first_until = self._clock() + FIRST_SECONDS
             begin = self._clock()
             while missing and self._clock() <= self._first_until:
@@ -207,13 +195,13 @@ class SemanticSearch:
 
     def _embed_some(self, missing: list[int]) -> bool:
         """Store the vectors of the first of these chunks, and take them off the list; False while another process computes."""
-        with self._store.claim(missing[:CHUNKS_OF_CLAIM]) as keys:
+        with self.store.claim(missing[:CHUNKS_OF_CLAIM]) as keys:
             if keys is None:
                 return False
             texts = self._ask(lambda index: index.texts_by_key(keys))
             embedded = self.embed_texts([windows_of_chunk(*text) for text in texts.values()])
             for key, vectors in zip(texts, embedded, strict=True):
-                self._store.add(key, vectors)
+                self.store.add(key, vectors)
             del missing[:CHUNKS_OF_CLAIM]
         return True
 
@@ -221,21 +209,21 @@ class SemanticSearch:
         """The vectors of texts, in batches of about equal length, because the longest text of a batch costs as much as all."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         found: dict[int, Vector] = {}
-        for start in range(0, len(order), self._embedder.batch):
-            some = order[start : start + self._embedder.batch]
-            found.update(zip(some, compute_vectors(self._embedder, [texts[i] for i in some], "document"), strict=True))
+        for start in range(0, len(order), self.embedder.batch):
+            some = order[start : start + self.embedder.batch]
+            found.update(zip(some, compute_vectors(self.embedder, [texts[i] for i in some], "document"), strict=True))
         if len(set(map(len, found.values()))) > 1:
-            raise ProviderError("bad_answer", f"{self._embedder.id} answered with vectors of different lengths", "See semantic.model.")
+            raise ProviderError("bad_answer", f"{self.embedder.id} answered with vectors of different lengths", "See semantic.model.")
         return [found[i] for i in range(len(texts))]
 
     def _knows(self, text: str) -> bool:
         """Whether the model knows the language of a text. Too short a text counts as English."""
-        languages = self._embedder.languages
+        languages = self.embedder.languages
         return languages is None or (is_latin(text) and language_of(terms(text)) in languages)
 
     def _can_read(self, query: str) -> bool:
         """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""
-        return self._embedder.languages is None or is_latin(query)
+        return self.embedder.languages is None or is_latin(query)
 
 
 class EmbeddingJob(Protocol):

@@ -9,25 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 K = TypeVar("K")
 Vector = NDArray[np.float32]
-
-LARGEST_NUMBER = 1e18  # in a vector: its square is still a number. NaN and infinity are not smaller.
-
-
-def normalize(answer: ArrayLike, count: int) -> list[Vector] | None:
-    """The vectors of a model's answer with length 1; None if it is not one row of numbers for each of `count` texts."""
-    try:
-        found = np.asarray(answer)
-        rows = found.astype(np.float64) if found.dtype.kind in "fiu" else np.empty(0)  # texts and null would be converted
-    except (ValueError, TypeError, OverflowError):
-        return None
-    if rows.ndim != 2 or len(rows) != count or not rows.size or not (np.abs(rows) <= LARGEST_NUMBER).all():
-        return None
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return list((rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32))
 
 
 def pack_signs(vectors: Sequence[Vector]) -> bytes:
@@ -64,10 +49,6 @@ class SignTable(NamedTuple):
     @classmethod
     def empty(cls, dimensions: int) -> "SignTable":
         return cls(dimensions, np.empty(0, np.int64), np.empty((-(-dimensions // 64), 0), np.uint64))
-
-    @property
-    def last_row(self) -> int:
-        return int(self.rows[-1]) if len(self.rows) else 0
 
     def extend(self, chunks: Sequence[tuple[int, bytes]]) -> "SignTable":
         """Another table with these chunks, too: a row, and the packed signs of its windows."""

@@ -14,7 +14,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
@@ -32,6 +32,7 @@ Purpose = Literal["query", "document"]
 WINDOW_CHARACTERS = 400  # about 100 tokens
 SAMPLED_CHUNKS = 512  # chunks that the mean and the spread of cosines are estimated from
 CLAIM_MILLISECONDS = 100  # how long to wait while another process computes vectors
+LARGEST_NUMBER = 1e18  # in a vector: its square is still a number. NaN and infinity are not smaller.
 PAGE_SIZE = 16_384  # bytes. Vectors of six windows fill little more than half of SQLite's usual page: a window took 757 bytes.
 VERSION = 6  # raise it whenever the tables, the windows or the choice of texts change
 
@@ -97,14 +98,20 @@ class Embedder(Protocol):
 
 
 def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) -> "list[Vector]":
-    """The texts' vectors, normalized. Raises ProviderError, also for an invalid answer."""
-    from zkchat_cli.vault.search.vector_math import normalize  # imports numpy
+    """The texts' vectors, with length 1. Raises ProviderError, also for an answer that is not a row of numbers for each text."""
+    import numpy as np  # 0.1 s
 
-    vectors = normalize(embedder.embed(texts, purpose=purpose), len(texts))
-    if vectors is None:
+    answer = embedder.embed(texts, purpose=purpose)
+    try:
+        found = np.asarray(answer)
+        rows = found.astype(np.float64) if found.dtype.kind in "fiu" else np.empty(0)  # texts and null would be converted
+    except (ValueError, TypeError, OverflowError):
+        rows = np.empty(0)
+    if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not (np.abs(rows) <= LARGEST_NUMBER).all():
         problem = f"{embedder.id} answered without a vector for each of {len(texts)} texts"
         raise ProviderError("bad_answer", problem, "Is it an embedding model? See semantic.model.")
-    return vectors
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return list((rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32))
 
 
 class VectorStore:
@@ -175,29 +182,32 @@ class VectorStore:
     def claim(self, keys: Sequence[int]) -> Iterator[list[int] | None]:
         """Reserve the writing of vectors, so that two processes never compute the same. Gives those of the keys that have none; None while
         another process writes. What is added is stored at the end. Raises VaultError, and IndexDamaged for a damaged file."""
-        connection = connect(self.file, PAGE_SIZE)
+        with self._errors(), closing(connect(self.file, PAGE_SIZE)) as connection:  # closing rolls back what was not committed
+            _prepare(connection, self.file)
+            connection.execute(f"PRAGMA busy_timeout = {CLAIM_MILLISECONDS}")
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as e:
+                if not e.sqlite_errorname.startswith("SQLITE_BUSY"):
+                    raise
+                yield None
+                return
+            if _stored_dimensions(connection, self._embedder()) is None:
+                _replace_embedder(connection, self._embedder(), 0)
+            self._claimed = connection
+            yield _missing_keys(connection, keys)
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Translate SQLite's errors; a damaged file is deleted."""
         try:
             with sqlite_errors(self.file):
-                _prepare(connection, self.file)
-                connection.execute(f"PRAGMA busy_timeout = {CLAIM_MILLISECONDS}")
-                try:
-                    connection.execute("BEGIN IMMEDIATE")
-                except sqlite3.OperationalError as e:
-                    if not e.sqlite_errorname.startswith("SQLITE_BUSY"):
-                        raise
-                    yield None
-                    return
-                if _stored_dimensions(connection, self._embedder()) is None:
-                    _replace_embedder(connection, self._embedder(), 0)
-                self._claimed = connection
-                yield _missing_keys(connection, keys)
-                connection.execute("COMMIT")
+                yield
         except IndexDamaged:
             self.close()
             delete_database(self.file)
             raise
-        finally:
-            connection.close()  # rolls back what was not committed
 
     def add(self, key: int, vectors: "Sequence[Vector]") -> None:
         """Store, during a claim, the vectors of a chunk's windows; none if the model does not know their language."""
@@ -232,7 +242,7 @@ class VectorStore:
             if self._signs is None or self._signs.dimensions != dimensions:
                 self._signs = SignTable.empty(dimensions)
             sql = "SELECT id, bits FROM signatures WHERE id > ? AND bits != x'' ORDER BY id"
-            if added := db.execute(sql, (self._signs.last_row,)).fetchall():
+            if added := db.execute(sql, (int(self._signs.rows[-1:].max(initial=0)),)).fetchall():
                 self._signs = self._signs.extend(added)
             return self._signs
 
@@ -244,17 +254,13 @@ class VectorStore:
             if not os.path.exists(self.file):  # noqa: PTH110 - False also where the folder cannot be read
                 self.close()
                 return nothing
-            try:
-                with sqlite_errors(self.file):
-                    if self._connection is None:
-                        self._connection = connect(self.file, PAGE_SIZE)
-                        _prepare(self._connection, self.file)
-                    dimensions = _stored_dimensions(self._connection, self._embedder())
-                    return nothing if dimensions is None else work(self._connection, dimensions)
-            except IndexDamaged:
-                self.close()
-                delete_database(self.file)
-                return nothing
+            with suppress(IndexDamaged), self._errors():
+                if self._connection is None:
+                    self._connection = connect(self.file, PAGE_SIZE)
+                    _prepare(self._connection, self.file)
+                dimensions = _stored_dimensions(self._connection, self._embedder())
+                return nothing if dimensions is None else work(self._connection, dimensions)
+            return nothing
 
 
 def _prepare(connection: sqlite3.Connection, file: Path) -> None:
