@@ -10,12 +10,12 @@ Each step is tried once, and a failure leads to the next one, so the number of m
 A prompt that is still too large raises PromptTooLarge, which names the largest items (context/prompt_assembly.py).
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from typing import NamedTuple
+from itertools import chain
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
@@ -55,20 +55,6 @@ ANALYSIS_TOKENS = 1000
 """Tokens of an answer besides the summary: a model may think aloud first."""
 JOINED_SHARE = 0.97
 """Joined texts may have a few more tokens than their parts."""
-
-
-class ModelSummary(NamedTuple):
-    """The model's summary, or the `problem` with it, and the cost of its calls."""
-
-    summary: str | None = None
-    mode: CompactionMode = "full"
-    calls: int = 0
-    usage: TokenUsage | None = None
-    problem: str | None = None
-
-    def after(self, earlier: "ModelSummary") -> "ModelSummary":
-        """This result with the cost of earlier calls."""
-        return self._replace(calls=earlier.calls + self.calls, usage=sum_usage((earlier.usage, self.usage)))
 
 
 @dataclass
@@ -169,9 +155,10 @@ class Compactor:
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
         """The prompt without any history, with the turn in progress if that fits."""
+        without_history = self._inputs._replace(history=TurnHistory(), compaction=None)
         with suppress(PromptTooLarge):
-            return self.prompts.fixed_cost(self.runtime, self._inputs)
-        return self.prompts.fixed_cost(self.runtime, self._inputs._replace(current=(), contextual_memory=()))
+            return self.prompts.assemble(self.runtime, without_history).usage
+        return self.prompts.assemble(self.runtime, without_history._replace(current=(), contextual_memory=())).usage
 
     # masking
 
@@ -192,18 +179,15 @@ class Compactor:
             room = history_budget(self._fixed_cost, self.runtime.budget)
             if len(request.current) > 1 or newest > room:  # else the last turn would be left out whole
                 borders.append(len(recent))
+        masked = previous.masked if previous is not None else ()
         masking = None
         for border in borders:
-            ids = find_maskable(recent[:border], self.runtime.counter)
-            masking = (self._mask(ids) if ids else None) or masking
+            if ids := find_maskable(recent[:border], self.runtime.counter):
+                figures = {"results_masked": len(ids), "last_id": ids[-1]}
+                masking = self._measured(mode="masked", masked=(*masked, *ids), **figures) or masking
             if masking is not None and self._suffices(masking):
                 break
         return masking
-
-    def _mask(self, ids: Sequence[str]) -> Compaction | None:
-        """A compaction that only masks these messages, besides those masked before; None when it would not make the prompt smaller."""
-        masked = self._previous.masked if self._previous is not None else ()
-        return self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), last_id=ids[-1])
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
@@ -226,50 +210,46 @@ class Compactor:
 
     def _fold(self, fold: FoldPlan, masking: Compaction | None) -> Generator[events.Event, None, Compaction]:
         """The compaction with the first summary that makes the prompt smaller, or else the masking alone."""
-        previous, request, answer = self._previous, self.request, ModelSummary()
+        previous, request, largest = self._previous, self.request, self.runtime.largest_summary
+        limit = largest if request.target is None else min(request.target, largest)
         merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
-        writer = SummaryWriter(self.services, self.runtime, self.timer, request, self._summary_limit)
+        replaced = fold.new_tokens + (previous.summary_tokens if previous is not None else 0)
+        writer = SummaryWriter(self.services, self.runtime, self.timer, request, limit)
         few = bool(request.reason) and fold.new_tokens < LEAST_FOLDED_SHARE * self.runtime.budget.effective_limit
+        written: str | None = None
         if request.ask and not few and writer.is_able:
-            answer = yield from writer.write(fold, merged, fold.new_tokens + (previous.summary_tokens if previous is not None else 0))
-        model = writer.model.name if answer.calls else None
-        cost = {"model": model, "model_calls": answer.calls, "usage": answer.usage, "problem": answer.problem}
-        base = masking or previous
-        kept = {id_ for turn in self.prompts.masked_turns(self.runtime, base).turns[len(fold.turns) :] for id_ in turn.ids}
-        masked = tuple(id_ for id_ in base.masked if id_ in kept) if base is not None else ()
-        new = set(masked) - set(previous.masked if previous is not None else ())
+            written = yield from writer.write(fold, merged, replaced)
+        model = writer.model.name if writer.calls else None
+        cost = {"model": model, "model_calls": writer.calls, "usage": writer.usage, "problem": writer.problem}
+        kept = {id_ for turn in self.state.turns(self.runtime.counter).turns[len(fold.turns) :] for id_ in turn.ids}
+        before = previous.masked if previous is not None else ()
+        masked = tuple(id_ for id_ in (masking.masked if masking is not None else before) if id_ in kept)
+        new = set(masked).difference(before)
         fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
         with self.timer("prepare"):
-            for mode, summary, quoted in self._summaries(fold, answer):
+            summaries = self._other_summaries(fold, limit)
+            for mode, summary, quoted in chain([(writer.mode, written, ())] if written is not None else [], summaries):
                 tokens = self.runtime.counter.count(summary)
                 folded = self._measured(summary=summary, summary_tokens=tokens, quoted=quoted, mode=mode, **fields)
                 if folded is not None:
                     return folded.model_copy(update=cost)
-                if summary is answer.summary:
+                if summary is written:
                     cost["problem"] = "it would not make the prompt smaller"
         return (masking or self._unchanged).model_copy(update=cost)
 
-    def _summaries(self, fold: FoldPlan, answer: ModelSummary) -> Iterator[tuple[CompactionMode, str, tuple[str, ...]]]:
-        """Modes, summaries and the turns that these quote, the best first."""
-        if answer.summary is not None:
-            yield answer.mode, answer.summary, ()
+    def _other_summaries(self, fold: FoldPlan, limit: int) -> Iterator[tuple[CompactionMode, str, tuple[str, ...]]]:
+        """Modes, summaries without a model, and the turns that these quote, the best first."""
         request, counter = self.request, self.runtime.counter
         quoted: list[Turn] = []
         if self._previous is not None and self._previous_summary and not request.instructions and request.target is None:
             ids = set(self._previous.quoted)
             quoted = [turn for turn in self.state.turns(counter).turns if turn.id in ids]
-        extracted = extract_summary(fold, self._summary_limit, counter, request.instructions, quoted)
+        extracted = extract_summary(fold, limit, counter, request.instructions, quoted)
         if extracted is not None:
             yield "extractive", extracted.text, extracted.quoted
         if request.reason:
             count = sum(len(turn.ids) for turn in fold.turns)
             yield "truncated", f"[{count} earlier messages are left out here without a summary.]", ()
-
-    @property
-    def _summary_limit(self) -> int:
-        """Tokens that the summary may take."""
-        largest = self.runtime.largest_summary
-        return largest if self.request.target is None else min(self.request.target, largest)
 
 
 class SummaryWriter:
@@ -280,6 +260,12 @@ class SummaryWriter:
         self._runtime, self._timer, self._request, self._limit = runtime, timer, request, limit
         self.model = runtime.summary_model.model
         self.is_able = runtime.summary_model.can_summarize and limit >= SMALLEST_SUMMARY
+        self.mode: CompactionMode = "full"
+        self.calls = 0
+        self.usage: TokenUsage | None = None
+        """Of all calls so far."""
+        self.problem: str | None = None
+        """That of the first request."""
         own, of_conversation = self.model.window, runtime.window.tokens
         self._window = of_conversation if own is None else min(of_conversation, own.tokens)
         """Tokens that a request and its answer may take: no more than the conversation's window, however large the model's is."""
@@ -291,62 +277,61 @@ class SummaryWriter:
         if runtime.summarizer is not None:
             self._counter = runtime.counter.calibrated(services.store.calibration(self.model.name), exact=self.model.exact)
 
-    def write(self, fold: FoldPlan, earlier: str | None, replaced: int) -> Generator[events.Event, None, ModelSummary]:
-        """A summary of the turns that the `earlier` one does not cover, which is merged in. It must have fewer tokens than what it
-        `replaced`. The `problem` is that of the first request. If its facts are wrong, the model corrects them once, if there is room; then
-        zkchat does."""
+    def write(self, fold: FoldPlan, earlier: str | None, replaced: int) -> Generator[events.Event, None, str | None]:
+        """A summary of the turns that the `earlier` one does not cover, which is merged in; None if there is a problem. It must have fewer
+        tokens than what it `replaced`. If its facts are wrong, the model corrects them once, if there is room; then zkchat does."""
         if self._runtime.summarizer is not None:
             with self._timer("model"):
                 prepare_model(self.model)
-        written, messages = yield from self._ask(fold, earlier, replaced, "full")
-        if written.summary is None and written.calls:
-            simple, messages = yield from self._ask(fold, earlier, replaced, "simple")
-            written = simple.after(written)._replace(problem=written.problem)
-        if (summary := written.summary) is None:
-            return written
+        summary, self.problem, messages = yield from self._ask(fold, earlier, replaced)
+        if summary is None and self.calls:
+            self.mode = "simple"
+            summary, _, messages = yield from self._ask(fold, earlier, replaced)
+        if summary is None:
+            return None
         source = f"{prompt.source_text(fold.new, earlier)}\n{self._request.instructions or ''}"
         decisions = prompt.find_decisions(fold.new)
         check = prompt.check_summary(summary, source, decisions)
         if not check.problems:
-            return written
+            return summary
         answer = make_prompt_message("assistant", "conversation", fence(SUMMARY_TAG, summary), self._counter)
         correction = make_prompt_message("user", "conversation", prompt.correction_request(check), self._counter)
         if sum(m.tokens for m in (*messages, answer, correction)) <= self._room:
-            second = yield from self._call((*messages, answer, correction), replaced, written.mode)
-            if second.summary and prompt.check_summary(second.summary, source, decisions).problems <= check.problems:
-                summary = second.summary
-            written = second.after(written)
+            second, _ = yield from self._call((*messages, answer, correction), replaced)
+            if second and prompt.check_summary(second, source, decisions).problems <= check.problems:
+                summary = second
         repaired = prompt.repair_summary(summary, source, decisions, self._limit, self._runtime.counter)
-        problem = None if repaired else "the conversation has nothing of what the model's summary states"
-        return written._replace(summary=repaired or None, problem=problem)
+        self.problem = None if repaired else "the conversation has nothing of what the model's summary states"
+        return repaired or None
 
     def _ask(
-        self, fold: FoldPlan, earlier: str | None, replaced: int, mode: CompactionMode
-    ) -> Generator[events.Event, None, tuple[ModelSummary, tuple[PromptMessage, ...]]]:
-        """The result of a request, and its messages."""
+        self, fold: FoldPlan, earlier: str | None, replaced: int
+    ) -> Generator[events.Event, None, tuple[str | None, str | None, tuple[PromptMessage, ...]]]:
+        """The summary, or the problem with it, and the request for it."""
         usual = self._limit if self._request.target is not None else int(USUAL_SUMMARY_SHARE * self._runtime.budget.messages)
         size = min(self._limit, max(SMALLEST_SUMMARY, min(LARGEST_SUMMARY, usual)))
-        request = prompt.SummaryRequest(size, earlier, self._request.instructions, simple=mode == "simple")
+        request = prompt.SummaryRequest(size, earlier, self._request.instructions, simple=self.mode == "simple")
         overhead = sum(message.tokens for message in prompt.build_summary_request("", request, self._counter))
         room = int(JOINED_SHARE * (self._room - overhead) * (0.5 if request.simple else 1))
         text = prompt.fit_transcript(fold.new, room, self._counter) if room >= LEAST_ROOM else ""
         if not text:
-            return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
+            return None, "the model's window is too small for a summary", ()
         messages = prompt.build_summary_request(text, request, self._counter)
-        return (yield from self._call(messages, replaced, mode)), messages
+        return *(yield from self._call(messages, replaced)), messages
 
-    def _call(
-        self, messages: tuple[PromptMessage, ...], replaced: int, mode: CompactionMode
-    ) -> Generator[events.Event, None, ModelSummary]:
+    def _call(self, messages: tuple[PromptMessage, ...], replaced: int) -> Generator[events.Event, None, tuple[str | None, str | None]]:
+        """The summary in the model's answer, or the problem with it."""
         options = Options(self._max_output, temperature=0.0, reasoning_effort=self._runtime.options.light_effort)
         with self._timer("model"):
             answer, reported, problem = yield from collect(self.model, Request(messages, options=options, window=self._window))
         # counted by zkchat if the provider does not report it
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer))
-        summary = prompt.parse_summary(answer)
+        self.calls += 1
+        self.usage = sum_usage((self.usage, reported or counted))
+        summary, most = prompt.parse_summary(answer), min(self._limit, replaced - 1)
         tokens = self._runtime.counter.count(summary or "")
         if not problem and summary is None:
             problem = "the model's answer has no summary"
-        elif not problem and tokens > (most := min(self._limit, replaced - 1)):
+        elif not problem and tokens > most:
             problem = f"the model's summary has {tokens:,} tokens; at most {most:,} are allowed"
-        return ModelSummary(None if problem else summary, mode, 1, reported or counted, problem)
+        return None if problem else summary, problem

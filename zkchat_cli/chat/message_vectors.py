@@ -34,8 +34,8 @@ class MessageVectors:
         self._last_read = 0
         self._row_of: dict[tuple[str, int], int] = {}
         """The row of each passage, by its message's id and its part."""
-        self._table: tuple[NDArray[np.int8], NDArray[np.float32]] | None = None
-        """The vectors and their lengths."""
+        self._packed = bytearray()
+        """The rows, as the store has them."""
 
     def cosines(self, question: str, passages: Sequence[RecallPassage]) -> "NDArray[np.float64] | None":
         """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""
@@ -43,39 +43,24 @@ class MessageVectors:
         if not self._semantic.has_failed:
             with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
                 new = self._store.vectors(self._conversation_id, self._semantic.embedder.id, self._last_read)
-        vector = self._semantic.embed_query(question) if new or self._table is not None else None  # which takes 10 ms
+        vector = self._semantic.embed_query(question) if new or self._packed else None  # which takes 10 ms
         if vector is None:
             return None
         import numpy as np  # as in RecallIndex
 
-        if new:
-            self._add([(id_, packed) for _, id_, packed in new], len(vector))
-            self._last_read = new[-1][0]
-        if self._table is None:
+        size = len(vector)
+        for number, id_, packed in new:
+            self._last_read = number
+            if len(packed) % size == 0:  # else the row is damaged
+                first = len(self._packed) // size
+                self._row_of |= {(id_, part): first + part for part in range(len(packed) // size)}
+                self._packed += packed
+        if not self._packed:
             return None
         rows = np.array([self._row_of.get((passage.message.id, passage.part), -1) for passage in passages])
-        vectors, lengths = self._table
-        cosines = vectors.astype(np.float32) @ vector / lengths
+        vectors = np.frombuffer(self._packed, np.int8).reshape(-1, size).astype(np.float32)
+        cosines = vectors @ vector / np.maximum(np.linalg.norm(vectors, axis=1), 1)
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])
-
-    def _add(self, messages: Iterable[tuple[str, bytes]], dimensions: int) -> None:
-        import numpy as np  # as above
-
-        tables = [self._table[0]] if self._table else []
-        end = sum(map(len, tables))
-        for id_, packed in messages:
-            if len(packed) % dimensions:  # a damaged row
-                continue
-            for part in range(len(packed) // dimensions):
-                self._row_of[id_, part] = end + part
-            if packed:
-                tables.append(np.frombuffer(packed, np.int8).reshape(-1, dimensions))
-                end += len(tables[-1])
-        if end:
-            vectors = np.concatenate(tables)
-            known = self._table[1] if self._table else np.empty(0, np.float32)
-            lengths = np.linalg.norm(vectors[len(known) :].astype(np.float32), axis=1)
-            self._table = vectors, np.concatenate([known, np.maximum(lengths, 1)])
 
 
 class MessageEmbedder:

@@ -118,10 +118,11 @@ def undo(state: ConversationState, turns: int = 1) -> tuple[ZkChatMessage, ...]:
 
 def redo(state: ConversationState, times: int = 1) -> tuple[ZkChatMessage, ...]:
     """Redo what was undone last, and return its messages. Raises UsageError when nothing was undone in this session, and StoreError."""
-    before = len(state.history)
     if not state.undo_stack:
         raise UsageError("there is nothing to redo", "/branches shows all messages of this conversation.")
-    state.redo(times)
+    before, left = len(state.history), state.undo_stack[:-times]
+    state.checkout(state.undo_stack[-times:][0])
+    state.undo_stack = left
     return state.history[before:]
 
 

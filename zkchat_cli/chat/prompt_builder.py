@@ -19,7 +19,7 @@ from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.models import Compaction, ContextUsage, Prompt, ZkChatMessage
+from zkchat_cli.models import Compaction, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 
 TURNS_FOR_FOLDERS = 2
@@ -60,10 +60,11 @@ class PromptBuilder:
     ) -> PromptInputs:
         """All values that a prompt is assembled from, under this compaction."""
         memory, budget, counter = self.memory(runtime), runtime.budget.messages, runtime.counter
-        recent = [message for exchange in self._state.exchanges[-TURNS_FOR_FOLDERS:] for message in exchange]
+        history = self.masked_turns(runtime, compaction)
+        recent = [message for turn in history.all_turns[-TURNS_FOR_FOLDERS:] for message in turn.messages]
         return PromptInputs(
             instructions=runtime.instructions,
-            history=self.masked_turns(runtime, compaction),
+            history=history,
             current=current,
             memory=memory.fixed_items(budget, counter),
             contextual_memory=memory.contextual_items(current, recent, budget, counter) if current else (),
@@ -114,10 +115,6 @@ class PromptBuilder:
         """Tokens of the prompt with all turns that no summary covers, and the other inputs as they are."""
         inputs = inputs._replace(history=self.masked_turns(runtime, compaction), compaction=compaction)
         return count_uncompacted_tokens(inputs, runtime.budget, runtime.strategy, runtime.counter)
-
-    def fixed_cost(self, runtime: Runtime, inputs: PromptInputs) -> ContextUsage:
-        """The figures of a prompt of these inputs without any history. Raises PromptTooLarge."""
-        return self.assemble(runtime, inputs._replace(history=TurnHistory(), compaction=None)).usage
 
     def memory(self, runtime: Runtime) -> Memory:
         """Memory as these settings and this agent have it; the last two are cached."""

@@ -37,12 +37,9 @@ class ConversationState:
         )
         self.history: tuple[ZkChatMessage, ...] = ()
         """The messages of the branch in use, oldest first."""
-        self.exchanges: tuple[tuple[ZkChatMessage, ...], ...] = ()
-        """The same, each question with its answers."""
         self._messages: dict[str, ZkChatMessage] = {}
-        self._turns = TurnHistory()
-        """The turns of the history, or the first ones of them, as the counter used last counts."""
-        self._turns_counter: TokenCounter | None = None
+        self._turns: tuple[int, TokenCounter | None, TurnHistory] = 0, None, TurnHistory()
+        """The turns of so many messages of the history, from the first, as the counter used last counts."""
         self._turns_lock = threading.RLock()
         self.undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
@@ -93,7 +90,6 @@ class ConversationState:
         """Add a finished turn to the branch."""
         self._messages |= {message.id: message for message in turn}
         self.history = (*self.history, *turn)
-        self.exchanges = (*self.exchanges, tuple(turn))
 
     def checkout(self, head: str | None) -> None:
         """Continue from another message of the log (None: from the beginning), here and in the store. Raises StoreError."""
@@ -106,12 +102,6 @@ class ConversationState:
         left = self.head
         self.checkout(head)
         self.undo_stack += [left] if left is not None else []
-
-    def redo(self, times: int) -> None:
-        """Take back the last moves of `undo_to`. Raises StoreError."""
-        rest, head = self.undo_stack[:-times], self.undo_stack[-times:][0]
-        self.checkout(head)
-        self.undo_stack = rest
 
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next question. Raises StoreError."""
@@ -130,18 +120,19 @@ class ConversationState:
     def _replace_history(self, messages: Iterable[ZkChatMessage]) -> None:
         with self._turns_lock:
             self.history = tuple(messages)
-            self.exchanges = tuple(map(tuple, split_into_exchanges(self.history)))
             self._messages = {message.id: message for message in self.history}
-            self._turns, self._turns_counter = TurnHistory(), None
+            self._turns = 0, None, TurnHistory()
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
         """The branch cut into turns, as `counter` counts them; cached, since rendering them is what a long conversation costs."""
         with self._turns_lock, _long_lived_allocation():
-            if self._turns_counter is not counter:
-                self._turns, self._turns_counter = TurnHistory(), counter
-            if new := self.exchanges[len(self._turns.all_turns) :]:
-                self._turns = make_turns(new, counter, self._turns)
-            return self._turns
+            history, (count, counted_by, turns) = self.history, self._turns
+            if counted_by is not counter:
+                count, turns = 0, TurnHistory()
+            if count < len(history):
+                turns = make_turns(split_into_exchanges(history[count:]), counter, turns)
+                self._turns = len(history), counter, turns
+            return turns
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh in every turn, some give none."""

@@ -189,19 +189,19 @@ class TurnRecorder:
             self.store_pending()
             head = self._store_question(question)
         except StoreError as e:
-            return self.report_problem(e)
+            return self.report(e)
         if head in known:
-            return self._report_recovery()
+            return self.report()
         other = "another program has continued this conversation; yours is another branch"
-        return [Notice(other, "/branches lists both; nothing is lost."), *self._report_recovery()]
+        return [Notice(other, "/branches lists both; nothing is lost."), *self.report()]
 
     def commit(self, turn: CompletedTurn) -> list[Notice]:
         """Store a finished turn in one transaction, after those that could not be stored before. Returns what to tell the user."""
         try:
             self.store_pending(turn)
         except StoreError as e:
-            return self.report_problem(e)
-        return self._report_recovery()
+            return self.report(e)
+        return self.report()
 
     def store_pending(self, *finished: CompletedTurn) -> None:
         """Store the turns that could not be stored when they ended, then these. Raises StoreError."""
@@ -235,13 +235,11 @@ class TurnRecorder:
         self._pending_questions.discard(question.id)
         return head
 
-    def report_problem(self, problem: StoreError) -> list[Notice]:
-        """Tell the user once, until the problem is another one or over. The hint names the cause, whatever it was that failed."""
+    def report(self, problem: StoreError | None = None) -> list[Notice]:
+        """Tell the user of a problem once, until it is another one or over. The hint names the cause, whatever it was that failed."""
         known, self.problem = self.problem, problem
+        if problem is None:
+            return [Notice("everything is stored again")] if known is not None else []
         if known is not None and known.hint == problem.hint:
             return []
         return [Notice(f"this conversation is not stored for now: {problem.message}", problem.hint)]
-
-    def _report_recovery(self) -> list[Notice]:
-        reported, self.problem = self.problem, None
-        return [Notice("everything is stored again")] if reported is not None else []

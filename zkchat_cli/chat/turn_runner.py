@@ -207,7 +207,7 @@ class TurnRunner:
         try:
             done = yield from Compactor(self.services, self.state, self.prompts, turn.runtime, request, turn.timer).run()
         except StoreError as e:
-            yield from self.recorder.report_problem(e)
+            yield from self.recorder.report(e)
             return
         turn.usage = sum_usage((turn.usage, done.usage))
         turn.compaction = done if done.mode != "none" else turn.compaction
