@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from conftest import Program
 
-from zkchat_cli import exporters, registry, tools
-from zkchat_cli.cli import commands
+from zkchat_cli import exporters, tools
+from zkchat_cli.cli.commands import COMMANDS
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.registry import Registry
 
 ROOT = Path(__file__).parent.parent
 HEAVY = (
@@ -68,7 +69,7 @@ def test_the_help_of_every_command_loads_nothing_heavy() -> None:
     every_help = """if True:
         import contextlib, io, sys
         from zkchat_cli.cli.app import run
-        from zkchat_cli.cli import commands; from zkchat_cli import registry
+        from zkchat_cli.cli.commands import COMMANDS
         def say(*words):
             sys.argv = ["zkchat", *words, "--help"]
             said = io.StringIO()
@@ -77,7 +78,7 @@ def test_the_help_of_every_command_loads_nothing_heavy() -> None:
             found = said.getvalue().partition("Commands:")[2].splitlines()
             return [line.split()[0] for line in found if line.startswith("  ") and line[2:3].strip()]
         asked = 0
-        for command in registry.names(commands):
+        for command in COMMANDS.names():
             for part in say(command):
                 say(command, part)
                 asked += 1
@@ -139,27 +140,18 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
 
 
 @pytest.mark.parametrize(
-    ("package", "constant"),
-    [
-        (commands, "COMMAND"),
-        (tools, "TOOLS"),
-        (strategies, "STRATEGY"),
-        (providers, "PROVIDER"),
-        (embedders, "EMBEDDER"),
-        (exporters, "EXPORTER"),
-    ],
+    "registry", [COMMANDS, tools.TOPICS, strategies.STRATEGIES, providers.PROVIDERS, embedders.EMBEDDERS, exporters.EXPORTERS]
 )
-def test_every_plugin_module_declares_its_constant_and_has_a_docstring(package: object, constant: str) -> None:
-    for name in registry.names(package):  # type: ignore[arg-type]
-        thing = registry.load(package, name, constant)  # type: ignore[arg-type]
-        assert getattr(thing, "name", name) in (name, None)
-        assert registry.summary_line(package, name)  # type: ignore[arg-type]
+def test_every_plugin_module_declares_its_constant_and_has_a_docstring(registry: Registry[object]) -> None:
+    for name in registry.names():
+        assert getattr(registry.load(name), "name", name) in (name, None)
+        assert registry.summary_line(name)
 
 
 @pytest.mark.parametrize("name", ["plum", "base", "", "html.markdown", "../html"])
 def test_a_name_that_no_plugin_has_is_a_key_error(name: str) -> None:
     with pytest.raises(KeyError):
-        registry.load(exporters, name, "EXPORTER")
+        exporters.EXPORTERS.load(name)
 
 
 def test_the_example_settings_are_the_defaults() -> None:

@@ -1,4 +1,4 @@
-"""Registry packages: folders of interchangeable things, a file or a folder each, which declares one constant (`TOOL = …`, `PROVIDER = …`).
+"""Registry packages: folders of interchangeable things, a file or a folder each, which declares one constant, such as `PROVIDER`.
 
 Names are read from the folder without importing anything, so that `--help` stays fast.
 """
@@ -8,28 +8,36 @@ import importlib
 import importlib.util
 import pkgutil
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 
-def names(package: ModuleType) -> list[str]:
-    """The names of a registry's entries, sorted, without importing them. `base.py` has what they share."""
-    return sorted(found.name for found in pkgutil.iter_modules(package.__path__) if _is_entry(found.name))
+class Registry(Generic[T]):
+    """The entries of a package, each of which declares `constant`. `base.py` has what they share."""
 
+    def __init__(self, package: str, constant: str) -> None:
+        self._package, self._constant = package, constant
 
-def load(package: ModuleType, name: str, constant: str) -> Any:
-    """The `constant` of the entry `name`. Raises KeyError when there is no such file."""
-    if not _is_entry(name) or importlib.util.find_spec(f"{package.__name__}.{name}") is None:
-        raise KeyError(name)
-    return getattr(importlib.import_module(f"{package.__name__}.{name}"), constant)
+    def names(self) -> list[str]:
+        """The names of the entries, sorted, without importing them."""
+        return sorted(
+            found.name for found in pkgutil.iter_modules(importlib.import_module(self._package).__path__) if _is_entry(found.name)
+        )
+
+    def load(self, name: str) -> T:
+        """The constant of an entry. Raises KeyError for an unknown name."""
+        if not _is_entry(name) or importlib.util.find_spec(f"{self._package}.{name}") is None:
+            raise KeyError(name)
+        found: T = getattr(importlib.import_module(f"{self._package}.{name}"), self._constant)
+        return found
+
+    def summary_line(self, name: str) -> str:
+        """The first line of an entry's docstring, read without importing the file."""
+        spec = importlib.util.find_spec(f"{self._package}.{name}")
+        assert spec is not None and spec.origin is not None
+        return (ast.get_docstring(ast.parse(Path(spec.origin).read_bytes())) or "").partition("\n")[0]
 
 
 def _is_entry(name: str) -> bool:
     return name.isidentifier() and not name.startswith("_") and name != "base"
-
-
-def summary_line(package: ModuleType, name: str) -> str:
-    """The first line of an entry's docstring, read without importing the file."""
-    spec = importlib.util.find_spec(f"{package.__name__}.{name}")
-    assert spec is not None and spec.origin is not None
-    return (ast.get_docstring(ast.parse(Path(spec.origin).read_bytes())) or "").partition("\n")[0]

@@ -10,11 +10,10 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from zkchat_cli import registry
-from zkchat_cli.agents import builtin
 from zkchat_cli.config import loader
 from zkchat_cli.config.schema import ContextSettings, Section, TextList
 from zkchat_cli.errors import ConfigError
+from zkchat_cli.registry import Registry
 
 NO_AGENT = "none"  # means "without an agent", so no agent can have this name
 _NAME = re.compile(rf"(?!{NO_AGENT}\Z)(?!.*[A-Z])[^\W_][\w-]{{0,47}}")
@@ -93,6 +92,9 @@ class Agent:
         return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")
 
 
+BUILT_IN: Registry[Agent] = Registry("zkchat_cli.agents.builtin", "AGENT")
+
+
 def agent_file(folder: Path, name: str) -> Path:
     """The file of an agent. Raises ConfigError for an invalid name."""
     if _NAME.fullmatch(name) is None:
@@ -103,7 +105,7 @@ def agent_file(folder: Path, name: str) -> Path:
 
 def list_names(folder: Path) -> list[str]:
     """The names of all agents, built-in ones included, sorted; no file is read."""
-    return sorted({*filter(_NAME.fullmatch, (file.stem for file in folder.glob("*.toml"))), *registry.names(builtin)})
+    return sorted({*filter(_NAME.fullmatch, (file.stem for file in folder.glob("*.toml"))), *BUILT_IN.names()})
 
 
 def load_agent(folder: Path, name: str) -> Agent:
@@ -115,8 +117,7 @@ def load_agent(folder: Path, name: str) -> Agent:
         raise ConfigError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: zkchat agent list")
     file, memory = agent_file(folder, name), folder / f"{name}.md"
     if not os.path.lexists(file):
-        agent: Agent = registry.load(builtin, name, "AGENT")
-        return replace(agent, memory_file=memory)
+        return replace(BUILT_IN.load(name), memory_file=memory)
     return Agent(name, validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)}), file, memory)
 
 

@@ -26,8 +26,9 @@ if _handles_sigint:  # Ctrl-C during the imports ends the program like any other
 
 import typer  # noqa: E402
 
-from zkchat_cli import __version__, registry  # noqa: E402
-from zkchat_cli.cli import commands, options  # noqa: E402
+from zkchat_cli import __version__  # noqa: E402
+from zkchat_cli.cli import options  # noqa: E402
+from zkchat_cli.cli.commands import COMMANDS  # noqa: E402
 from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
 
 if _handles_sigint:
@@ -53,12 +54,12 @@ class LazyCommandGroup(options.Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
         if cmd_name not in COMMAND_ORDER:
             return None
-        command = typer.main.get_command(registry.load(commands, cmd_name, "COMMAND"))
+        command = typer.main.get_command(COMMANDS.load(cmd_name))
         command.name = cmd_name
         return command
 
     def command_summary(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
-        return registry.summary_line(commands, name)
+        return COMMANDS.summary_line(name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, words = args[0], list(takewhile(lambda arg: not arg.startswith("-"), args))
@@ -132,7 +133,7 @@ def _with_command(arguments: list[str]) -> list[str]:
     arguments = ["--continue" if a == "--resume" and b.startswith("-") else a for a, b in pairwise([*arguments, "-"])]
     if arguments and (not arguments[0].startswith("-") or arguments[0] in ROOT_OPTIONS):
         return arguments
-    chat: Any = typer.main.get_command(registry.load(commands, "chat", "COMMAND"))
+    chat: Any = typer.main.get_command(COMMANDS.load("chat"))
     with_value = {name for option in chat.params if not getattr(option, "is_flag", False) for name in option.opts}
     position = 0
     while position < len(arguments) and arguments[position].startswith("-"):

@@ -1,19 +1,15 @@
 """Registry of export formats: each module declares `EXPORTER`, and a new format is one new module."""
 
-import sys
-
-from zkchat_cli import registry
 from zkchat_cli.errors import UsageError
 from zkchat_cli.exporters.base import Exporter
+from zkchat_cli.registry import Registry
 
-
-def names() -> list[str]:
-    return registry.names(sys.modules[__name__])
+EXPORTERS: Registry[Exporter] = Registry(__name__, "EXPORTER")
+names = EXPORTERS.names
 
 
 def exporter(name: str) -> Exporter:
     """The format of that name. Raises UsageError that names the valid ones."""
     if name not in names():
         raise UsageError(f"{name!r} is not an export format", f"Use one of: {', '.join(names())}")
-    found: Exporter = registry.load(sys.modules[__name__], name, "EXPORTER")
-    return found
+    return EXPORTERS.load(name)

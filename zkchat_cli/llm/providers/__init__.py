@@ -1,21 +1,12 @@
 """Registry: one provider per file, each declaring `PROVIDER`."""
 
-import sys
-
-from zkchat_cli import registry
 from zkchat_cli.llm.base import Provider
+from zkchat_cli.registry import Registry
 
-
-def names() -> list[str]:
-    return registry.names(sys.modules[__name__])
+PROVIDERS: Registry[Provider] = Registry(__name__, "PROVIDER")
+names, provider = PROVIDERS.names, PROVIDERS.load
 
 
 def suggested_names() -> list[str]:
     """The providers that errors and completion name: all but the one for tests and demonstrations."""
     return [name for name in names() if name != "scripted"]
-
-
-def provider(name: str) -> Provider:
-    """Raises KeyError for an unknown name."""
-    found: Provider = registry.load(sys.modules[__name__], name, "PROVIDER")
-    return found
