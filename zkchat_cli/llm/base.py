@@ -89,10 +89,8 @@ class Window(NamedTuple):
 
 
 class Model(ABC):
-    """An opened model. It loads nothing and contacts nobody before `prepare` or `stream`. The defaults are those of one without a server.
-
-    Only `stream` takes longer than seconds, and no method raises.
-    """
+    """An opened model. It loads nothing and contacts nobody before `prepare` or `stream`. Only `stream` takes longer than seconds, and no
+    method raises. The defaults are those of a model without a server."""
 
     name: str
     window: Window | None = None
@@ -124,10 +122,8 @@ class Model(ABC):
 
 
 def collect(model: Model, request: Request) -> Generator[Waiting, None, tuple[str, TokenUsage | None, str | None]]:
-    """Make the call and return its whole answer, its usage and, in a few words, why there is none or only a part.
-
-    It yields only why the call is made again. Closing it ends the call.
-    """
+    """Make the call and return its whole answer, its usage and, in a few words, why there is none or only a part. Yields why the call is
+    made again. Closing it ends the call."""
     text = ""
     with closing(model.stream(request)) as stream:
         for delta in stream:
@@ -218,15 +214,11 @@ class EmbedderConfig(NamedTuple):
 
 
 class Provider(NamedTuple):
-    """One way to reach models. `open` raises ProviderError for an impossible name.
-
-    `settings` is its table in the settings file. `open_remote` is there if it sends prompts to a server. `tools` names the tools its models
-    can call, if they cannot call all: describing others would cost tokens. `summarizes`: whether they can summarize a conversation.
-    """
+    """One way to reach models. `open` raises ProviderError for an impossible name."""
 
     name: str
     open: Callable[[ModelConfig], Model]
-    settings: type[Section] = Section
-    tools: frozenset[str] | None = None
-    open_remote: "Callable[[ModelConfig], RemoteModel] | None" = None
-    summarizes: bool = True
+    settings: type[Section] = Section  # its table in the settings file
+    tools: frozenset[str] | None = None  # those that its models can call, if they cannot call all: describing others would cost tokens
+    open_remote: "Callable[[ModelConfig], RemoteModel] | None" = None  # is there if it sends prompts to a server
+    summarizes: bool = True  # whether its models can summarize a conversation

@@ -70,27 +70,21 @@ _PROMPT_TOKENS = re.compile(
     r"(?i)\((\d{3,9}) in the messages|(\d{3,9}) (?:input )?tokens|(?:length|count|n_keep|requested)\W{1,3}(\d{3,9})"
 )
 _STATUS_BY_CODE = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
+    **{"invalid_request_error": 400, "authentication_error": 401, "server_error": 500, "overloaded_error": 529},
     **dict.fromkeys(("rate_limit_exceeded", "rate_limit_error", "insufficient_quota"), 429),
-    "server_error": 500,
-    "overloaded_error": 529,
 }
 """HTTP status for the error codes that servers send inside a stream, after they answered 200."""
 
 
 @dataclass(slots=True)
 class Endpoint:
-    """A server at an address (`http://host:port/path`), called `name` in messages; one thread at a time can call it.
-
-    `check` is the hint when it cannot be reached, `check_key` when it rejects the key.
-    """
+    """A server at an address (`http://host:port/path`), called `name` in messages; one thread at a time can call it."""
 
     name: str
     address: str
-    check: str
+    check: str  # the hint if it cannot be reached
     key: str = field(default="", repr=False)
-    check_key: str = "Does it need a key?"
+    check_key: str = "Does it need a key?"  # the hint if it rejects the key
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # sent with each call; they contain the key
     table: str = ""  # the table of the provider's settings
     allow_insecure: bool = False  # whether a key may go over plain http to another machine
@@ -205,19 +199,10 @@ class Endpoint:
         self._client = None
 
     def fetch(
-        self,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        *,
-        seconds: float = 10,
-        max_bytes: int = MAX_BODY,
-        retry: float = 0,
+        self, path: str, body: Mapping[str, Any] | None = None, *, seconds: float = 10, max_bytes: int = MAX_BODY, retry: float = 0
     ) -> Any:
         """The parsed answer to a GET or, with a body, a POST, after at most so many `seconds`. `retry` is the time before a second call
-        after status 429 or 5xx (0: none).
-
-        Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it.
-        """
+        after status 429 or 5xx (0: none). Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it."""
         if error := self.config_error():
             raise error
         url = self.address.rstrip("/") + path

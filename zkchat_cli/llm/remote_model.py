@@ -164,9 +164,8 @@ class RemoteModel(Model):
         """Asks the server, until it turns out not to count."""
         if not self.count_path:
             return None
-        body = {name: value for name, value in self.body(request).items() if name in COUNTED}
         try:
-            return self.ask_count(body)
+            return self.ask_count({name: value for name, value in self.body(request).items() if name in COUNTED})
         except (ProviderError, *UNREADABLE) as e:
             self.count_path = self.count_path if isinstance(e, ProviderError) and e.kind == "timeout" else ""
             return None
@@ -237,10 +236,10 @@ class RemoteModel(Model):
 
 
 def stream_in_thread(call: Call, endpoint: Endpoint, timeout: float, stall_timeout: float, max_bytes: int) -> Generator[Delta, None, None]:
-    """The deltas that `call` emits on a thread of its own. Closing the generator cancels the call.
+    """The deltas that `call` emits on a thread of its own, exactly one of them final. Closing the generator cancels the call.
 
     A library may block where no signal reaches it (a slow name lookup, a silent server). The reader waits on a queue instead, and leaves
-    within 0.2 s. However the call ends, the reader gets exactly one final delta.
+    within 0.2 s.
 
     It waits `timeout` seconds for the first delta, for which a model may have to be loaded, and `stall_timeout` for each further one. Only
     text, reasoning and tool calls count: a server that sends pings or empty deltas makes no progress. An answer whose text, reasoning or
@@ -288,8 +287,7 @@ def stream_in_thread(call: Call, endpoint: Endpoint, timeout: float, stall_timeo
                     yield delta if len(encoded) <= room else type(delta)(encoded[:room].decode("utf-8", "ignore"))
                 case _:
                     yield delta
-                    if isinstance(delta, base.StreamFinished | base.StreamFailed):
-                        return
+                    return
             if too_long := next((_LIMITED[kind] for kind, room in rooms.items() if room < 0), None):
                 notice = f"{too_long} became longer than {max_bytes:,} bytes and was cut there"
                 yield base.StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
@@ -304,18 +302,15 @@ def stream_in_thread(call: Call, endpoint: Endpoint, timeout: float, stall_timeo
 
 class KeyedProvider(NamedTuple):
     """A company with an API at `address` that needs a key; compatible servers elsewhere may need none, and are called `other_name`.
-
-    `headers` makes those for a key, and gets whether it is the company's own server. `path` is an end of addresses to leave out, which some
-    people copy with them; `check` is what else to check about an address.
-    """
+    `headers` makes those for a key, and gets whether it is the company's own server."""
 
     name: str
     company: str
     address: str
     other_name: str
     headers: Callable[[str, bool], dict[str, str]]
-    path: str
-    check: str = ""
+    path: str  # an end of addresses to leave out, which some people copy with them
+    check: str = ""  # what else to check about an address
 
     def server(self, config: ModelConfig, settings: KeyedSettings) -> Endpoint:
         variable = f"{self.name.upper()}_BASE_URL"

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.errors import ProviderError
 from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import ENGLISH
@@ -27,26 +27,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from zkchat_cli.llm.http_client import Endpoint
-
-
 ONLY_ENGLISH = (ENGLISH,)
 TOKENS_OF_RUN = 256  # tokens that the model gets at once: more take more memory (600 MB for 2,048) and are hardly faster on one core
 _SEARCH = "Represent this sentence for searching relevant passages: "
 
 
 class ModelFamily(NamedTuple):
-    """How the models of a family were trained, by their model cards: used in another way they find less.
+    """How the models of a family were trained, by their model cards: used in another way they find less."""
 
-    `name` is a regular expression for the model's name or path. `languages` is None for a model of many languages.
-    """
-
-    name: str
+    name: str  # a regular expression for the model's name or path
     query: str = ""
     document: str = ""
     pooling: Literal["mean", "cls"] = "mean"
     max_tokens: int = 512
-    languages: Collection[str] | None = None
+    languages: Collection[str] | None = None  # None for a model of many
 
 
 FAMILIES = (
@@ -278,65 +272,50 @@ MODELS = (
 )
 
 
-def downloadable_model(name: str) -> DownloadableModel:
-    found = next((model for model in MODELS if model.name == name), None)
-    if found is None:
-        raise UsageError(f"unknown model {name}", f"The models are {', '.join(model.name for model in MODELS)}.")
-    return found
-
-
 def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], report: Callable[[int, int], None] = lambda *_: None) -> Path:
-    """Download a model into a folder of its name, and return that. Files that are there and intact are kept.
+    """Download a model into a folder of its name, and return that. Files that are there and intact are kept. `report` gets the bytes that
+    have arrived and those expected. Raises ProviderError; no incomplete or wrong file is left then."""
+    import httpx  # 0.1 s that no other use of a model should pay
 
-    `report` gets the bytes that have arrived and those expected. Raises ProviderError; no incomplete or wrong file is left then.
-    """
-    from zkchat_cli.llm.http_client import Endpoint  # no other use of a model needs it
+    from zkchat_cli.llm.http_client import Endpoint, open_client
 
     host = env.get("HF_ENDPOINT", "").rstrip("/") or HOST
     server = Endpoint("the server of models", host, "Check the connection; HF_ENDPOINT can name a mirror.")
     if error := server.config_error():
         raise error
-    arrived = 0
-    for file in model.files:
-        target, digest = folder / model.name / file.name, ""
+    for i, file in enumerate(model.files):
+        target, before = folder / model.name / file.name, sum(each.size for each in model.files[:i])
         with suppress(OSError), open_regular(target) as opened:
-            digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        if digest != file.sha256:
+            if hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256:
+                continue
+        digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
+        try:
+            make_private_folder(target.parent)
             url = f"{host}/{model.repository}/resolve/{model.revision}/{file.path}"
-            _fetch(server, url, file, target, lambda size, before=arrived: report(before + size, model.size))  # type: ignore[misc]
-        arrived += file.size
+            with (
+                open_client(server, httpx.Client, follow_redirects=True, timeout=STALL_SECONDS) as client,
+                client.stream("GET", url) as response,
+                scratch.open("xb") as out,
+            ):
+                if response.status_code != 200:
+                    raise server.error("server", f"answered {response.status_code} for {file.path}", server.check)
+                for piece in response.iter_bytes():
+                    digest.update(piece)
+                    out.write(piece)
+                    size += len(piece)
+                    report(before + size, model.size)
+                    if size > file.size:
+                        break
+            if digest.hexdigest() != file.sha256:
+                problem = f"sent another {file.path} than the one that zkchat knows; it was deleted"
+                raise server.error("bad_answer", problem, "Try again later.")
+            scratch.replace(target)
+        except httpx.HTTPError as e:
+            raise server.unreachable(e) from e
+        except OSError as e:
+            hint = "Check the disk and its permissions."
+            raise ProviderError("not_installed", f"{target} cannot be written: {e.strerror}", hint) from e
+        finally:
+            with suppress(OSError):  # there is none
+                scratch.unlink()
     return folder / model.name
-
-
-def _fetch(server: "Endpoint", url: str, file: ModelFile, target: Path, report: Callable[[int], None]) -> None:
-    import httpx  # 0.1 s that no other command should pay
-
-    from zkchat_cli.llm.http_client import open_client
-
-    digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
-    try:
-        make_private_folder(target.parent)
-        with (
-            open_client(server, httpx.Client, follow_redirects=True, timeout=STALL_SECONDS) as client,
-            client.stream("GET", url) as response,
-            scratch.open("xb") as out,
-        ):
-            if response.status_code != 200:
-                raise server.error("server", f"answered {response.status_code} for {file.path}", server.check)
-            for piece in response.iter_bytes():
-                digest.update(piece)
-                out.write(piece)
-                size += len(piece)
-                report(size)
-                if size > file.size:
-                    break
-        if digest.hexdigest() != file.sha256:
-            raise server.error("bad_answer", f"sent another {file.path} than the one that zkchat knows; it was deleted", "Try again later.")
-        scratch.replace(target)
-    except httpx.HTTPError as e:
-        raise server.unreachable(e) from e
-    except OSError as e:
-        raise ProviderError("not_installed", f"{target} cannot be written: {e.strerror}", "Check the disk and its permissions.") from e
-    finally:
-        with suppress(OSError):  # there is none
-            scratch.unlink()

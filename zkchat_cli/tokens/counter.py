@@ -100,10 +100,7 @@ def load_vocabulary(encoding: str) -> Encoder:
 
 
 class TokenCounter:
-    """Counts tokens; `load` returns the vocabulary.
-
-    A model may have another tokenizer: `calibrated` counts with a factor. Stored counts are those of `count_raw`.
-    """
+    """Counts tokens. A model may have another tokenizer: `calibrated` counts with a factor. Stored counts are those of `count_raw`."""
 
     def __init__(self, encoding: str = ENCODINGS[0], load: Callable[[str], Encoder] = open_encoder) -> None:
         self.encoding = encoding

@@ -7,6 +7,7 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.errors import UsageError
 from zkchat_cli.views.text import describe_semantic_status
 
 COMMAND = command_group("Search by meaning: its state, and other models.")
@@ -36,9 +37,11 @@ def status(ctx: CommandContext) -> None:
 @command(COMMAND, "config_file", epilog=examples("zkchat semantic get multilingual-e5-small"))
 def get(ctx: CommandContext, name: Annotated[str, typer.Argument(metavar="NAME", help="A model that `semantic status` lists.")]) -> None:
     """Download a model; nothing else is ever downloaded. Its files are checked by their SHA-256."""
-    from zkchat_cli.llm.sentence_models import download, downloadable_model
+    from zkchat_cli.llm.sentence_models import MODELS, download
 
-    model = downloadable_model(name)
+    model = next((model for model in MODELS if model.name == name), None)
+    if model is None:
+        raise UsageError(f"unknown model {name}", f"The models are {', '.join(model.name for model in MODELS)}.")
     with ctx.screen.progress_bar("Downloading") as progress:
         target = download(model, ctx.config.paths.models_dir, os.environ, progress)
     ctx.screen.print(f"{name} is in {target}. To use it:")

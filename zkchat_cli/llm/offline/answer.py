@@ -6,6 +6,7 @@ Loaded with the first message (see providers/offline.py): it would take a tenth 
 import json
 import re
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from zkchat_cli.events import TextDelta
@@ -95,11 +96,10 @@ def _answer_from_notes(
 
 def _tool_error(result: PromptMessage) -> str | None:
     """Why a call has failed; None if it has not."""
-    try:
+    with suppress(ValueError, RecursionError):
         document = json.loads(result.content)
-    except (ValueError, RecursionError):
-        return None
-    return str(document["error"]) if isinstance(document, dict) and "error" in document else None
+        return str(document["error"]) if isinstance(document, dict) and "error" in document else None
+    return None
 
 
 def quote_answer(
