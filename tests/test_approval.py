@@ -59,14 +59,14 @@ class Answers:
         self.words = list(words)
         self.asked = ""
 
-    def read_answer(self, question: str, choices: str) -> str:
+    def __call__(self, question: str, choices: str) -> str:
         self.asked = f"{question} [{choices}]"
         return self.words.pop(0)
 
 
 def approval_prompt(*words: str) -> tuple[ApprovalPrompt, Answers]:
     question = Answers(*words)
-    return ApprovalPrompt(question), question  # type: ignore[arg-type]
+    return ApprovalPrompt(question), question
 
 
 def test_only_offered_answers_approve() -> None:

@@ -19,8 +19,8 @@ SMART = (MemoryItem("", "Her favourite colour is green. " * 30, 60, "it shares w
 CHATTER = exchanges(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
 
 
-def usage_text(prompt: Prompt, width: int = 80, **pinned: int) -> str:
-    return plain_text(prompts.usage_lines(prompt, width, pinned))
+def usage_text(prompt: Prompt, width: int = 80) -> str:
+    return plain_text(prompts.usage_lines(prompt, width))
 
 
 def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
@@ -87,7 +87,8 @@ def test_the_largest_items_come_with_advice() -> None:
         tool_descriptors=DESCRIPTORS,
         compaction=make_compaction("Talk. " * 50, "t1-a"),
     )
-    items = usage_text(prompt, 200, a=4).partition("Largest:\n")[2].splitlines()[:-1]
+    pinned = [*(message("user", "Earlier?", f"u{i}") for i in range(2)), *history[:-1], history[-1].model_copy(update={"pinned": True})]
+    items = plain_text(prompts.usage_lines(prompt, 200, pinned)).partition("Largest:\n")[2].splitlines()[:-1]
     assert [int(line.split()[0].replace(",", "")) for line in items] == sorted(
         (int(line.split()[0].replace(",", "")) for line in items), reverse=True
     )
@@ -103,7 +104,7 @@ def test_the_largest_items_come_with_advice() -> None:
     ):
         [line] = [line for line in items if kind in line]
         assert line.endswith(f"({advice})"), line
-    in_shell = plain_text(prompts.usage_lines(prompt, 200, {"a": 4}, IN_SHELL))
+    in_shell = plain_text(prompts.usage_lines(prompt, 200, pinned, IN_SHELL))
     assert "(zkchat context compact)" in in_shell and "(zkchat memory forget colour)" in in_shell
     assert "/compact" not in usage_text(prompt_of(question="word " * 500)), "one turn alone cannot be summarized"
 

@@ -131,7 +131,7 @@ def test_servers_that_say_nothing_are_not_waited_for_one_after_the_other_nor_aft
 )
 def test_the_user_decides_about_each_call(answer: str, allowed: bool, always: bool, told: str) -> None:
     user = Answers(answer)
-    decision = ask_about_call(ToolCall(id="1", name="x.echo", arguments={"text": "a\u200bb"}), user)  # type: ignore[arg-type]
+    decision = ask_about_call(ToolCall(id="1", name="x.echo", arguments={"text": "a\u200bb"}), user)
     assert (decision.allowed, decision.always, decision.reason) == (allowed, always, told)
     assert user.asked == 'Call x.echo with {"text": "a<U+200B>b"}? [y/N, always, or the reason why not]'
 

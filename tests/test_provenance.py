@@ -1,5 +1,6 @@
 """How documents came into a conversation and how they were used, from its messages alone."""
 
+from functools import partial
 from typing import Any
 
 from factories import chunk, message, prompt_message
@@ -65,7 +66,7 @@ def test_prompt_status_says_why_a_message_is_left_out() -> None:
     reasons = {"u1": "in the summary", "u3": "no room; quoted because it is relevant to the message"}
     gone = tuple(DroppedItem(id=id_, reason=reason) for id_, reason in reasons.items())
     sent = (prompt_message("user", "What?", source_ids=("u2", "u3")),)
-    tell = prompt_status(Prompt.model_construct(messages=sent, dropped=gone))
+    tell = partial(prompt_status, Prompt.model_construct(messages=sent, dropped=gone))
     assert tell("u2") == "in the prompt now"
     assert tell("u1") == "not in the prompt now: in the summary"
     assert tell("u3").endswith("quoted because it is relevant to the message")

@@ -6,13 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.text import Text
 
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.text_layout import break_line, line_breaks
+from zkchat_cli.terminal.text_layout import line_breaks, wrap
 from zkchat_cli.terminal.turn_renderer import PlainTurnView
 
 WORDS = st.text(st.sampled_from("ab cd.,/-世界、（é👍"), max_size=200)
 WIDTHS = st.integers(2, 60)
+
+
+def break_line(line: str, width: int) -> list[str]:
+    return [row.plain for row in wrap(Text(line), width)]
 
 
 @pytest.mark.parametrize(

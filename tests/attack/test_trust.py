@@ -187,7 +187,7 @@ class Turn:
     def make(self, *changes: tuple[str, dict[str, str]], **services: Any) -> list[str]:
         """What the model is told about its changes."""
         wanted = tuple(ToolCall(id=f"w{i}", name=name, arguments=arguments) for i, (name, arguments) in enumerate(changes))
-        approve = ApprovalPrompt(self) if self.answers else approve_notes  # type: ignore[arg-type]
+        approve = ApprovalPrompt(self.read_answer) if self.answers else approve_notes
         model = DeltaModel([tool_reply(*wanted), reply("Done.")])
         self.room.vault.refresh(full=True)
         session = self.room.session(model, approve=approve, tools=tuple(load_tools(unsafe=True)), **services)

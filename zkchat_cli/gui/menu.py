@@ -11,7 +11,7 @@ from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.gui.widgets import fixed_font
 from zkchat_cli.models import Compaction
-from zkchat_cli.views.prompts import pinned_turns, prompt_text, usage_lines
+from zkchat_cli.views.prompts import prompt_text, usage_lines
 from zkchat_cli.views.text import plain_text, styled_line
 from zkchat_cli.views.turn_steps import describe_compaction
 
@@ -72,7 +72,7 @@ def show_context(window: "ChatWindow") -> None:
 
     def explain(session: ZkChatSession) -> str:
         prompt = sent or session.prompt(message)
-        return f"{plain_text(usage_lines(prompt, pinned=pinned_turns(session.history)))}\n\n{prompt_text(prompt)}"
+        return f"{plain_text(usage_lines(prompt, history=session.history))}\n\n{prompt_text(prompt)}"
 
     (window.look_up if sent is not None else window.run)(explain, lambda text: ContextDialog(window, text))
 

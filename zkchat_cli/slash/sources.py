@@ -194,7 +194,7 @@ def why(session: ZkChatSession, argument: str) -> Lines:
         raise UsageError(f"{key} is not part of this conversation", "/refs lists the documents that are.")
     has_path = any(reference.relative_path for reference in document.references)
     deleted = has_path and not session.vault.has_file(key)
-    describe, sent, dropped = prompt_status(prompt), sent_source_numbers(prompt), {each.id for each in prompt.dropped}
+    sent, dropped = sent_source_numbers(prompt), {each.id for each in prompt.dropped}
     yield StyledLine((StyledSpan(key, "bold", key if in_memory or has_path else None),))
     if deleted:
         yield styled_line("  deleted since; this is what the model got", "yellow")
@@ -214,7 +214,7 @@ def why(session: ZkChatSession, argument: str) -> Lines:
             yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
         yield from (_chunk_line(chunk) for chunk in named.chunks[:MAX_EXCERPTS])
         missing = named.message_id not in dropped and not sent.issuperset(reference.numbers)
-        yield styled_line(f"      {_NO_LONGER_SENT if missing else describe(named.message_id)}", "dim", indent=6)
+        yield styled_line(f"      {_NO_LONGER_SENT if missing else prompt_status(prompt, named.message_id)}", "dim", indent=6)
     for turn, reference in document.remembered:
         yield styled_line(f"  came from memory in turn {turn}{f': {text}' if (text := reference.context_snippet) else ''}", indent=4)
     for message_id, group in groupby(document.found, key=lambda each: each.message_id):  # by tool calls
@@ -224,7 +224,7 @@ def why(session: ZkChatSession, argument: str) -> Lines:
         for each in found[:MAX_EXCERPTS]:
             score = "" if each.chunk.score is None else f", score {each.chunk.score:.2f}"
             yield _chunk_line(each.chunk, f", {each.rank} of {each.of} excerpts{score}")
-        yield styled_line(f"      {describe(message_id)}", "dim", indent=6)
+        yield styled_line(f"      {prompt_status(prompt, message_id)}", "dim", indent=6)
     yield from citation_lines(document.cited, changed=deleted, numbered=True, indent=2)
 
 

@@ -16,43 +16,37 @@ from zkchat_cli.views.turn_steps import call_question, diff_lines
 
 STOPPED = "\x03"  # the answer to a question that Ctrl-C ended
 YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
+ReadAnswer = Callable[[str, str], str]  # asks a question that has these choices
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
 
 
-class Confirmation:
-    """Asks for an answer. `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question and does not stop a turn. Keys that
-    were pressed before it appeared are dropped, because they were meant for something else."""
+def read_answer(
+    question: str, choices: str, screen: Screen, pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> str:
+    """The text of the user's answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input.
 
-    def __init__(self, screen: Screen, pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
-        self._screen = screen
-        self._pause_interrupts = pause_interrupts
+    `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question and does not stop a turn. Keys that were pressed before it
+    appeared are dropped, because they were meant for something else.
+    """
+    from zkchat_cli.terminal.plain_input import read_line  # needed here only
 
-    def ask(self, question: str) -> bool:
-        """Only y or yes is a yes. Enter alone, Ctrl-C, Ctrl-D and anything else are a no."""
-        return self.read_answer(question, "y/N").lower() in YES
-
-    def read_answer(self, question: str, choices: str) -> str:
-        """The text of the answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input."""
-        from zkchat_cli.terminal.plain_input import read_line  # needed here only
-
-        if termios is not None and sys.stdin.isatty():
-            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-        with self._pause_interrupts():
-            try:
-                self._screen.print(f"{sanitize_name(question)} [{choices}]", "bold")
-                return read_line("› ").strip()
-            except (EOFError, KeyboardInterrupt):
-                self._screen.print()
-                return STOPPED
+    if termios is not None and sys.stdin.isatty():
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    with pause_interrupts():
+        try:
+            screen.print(f"{sanitize_name(question)} [{choices}]", "bold")
+            return read_line("› ").strip()
+        except (EOFError, KeyboardInterrupt):
+            screen.print()
+            return STOPPED
 
 
 class ApprovalPrompt:
     """Asks before each change. "All" approves the rest of the turn, and `yes` all turns, except changes to memory, which later
     conversations follow. Any other text declines it and is the reason that the model gets; Ctrl-C declines the rest of the turn."""
 
-    def __init__(self, confirmation: Confirmation, *, yes: bool = False) -> None:
-        self._confirmation = confirmation
-        self._yes = yes
+    def __init__(self, ask: ReadAnswer, *, yes: bool = False) -> None:
+        self._ask, self._yes = ask, yes
         self.begin_turn()
 
     def begin_turn(self) -> None:
@@ -63,14 +57,14 @@ class ApprovalPrompt:
             return DECLINED_ALL
         if self._approve_all and change.memory_file is None:
             return ALLOWED
-        text = self._confirmation.read_answer(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
+        text = self._ask(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
         answer, self._decline_all = text.lower(), text == STOPPED
         self._approve_all = self._approve_all or answer in ALL
         return _decide(text, (*YES, *ALL), DECLINED)
 
 
-def ask_about_call(call: ToolCall, confirmation: Confirmation) -> Decision:
-    text = confirmation.read_answer(call_question(call), "y/N, always, or the reason why not")
+def ask_about_call(call: ToolCall, ask: ReadAnswer) -> Decision:
+    text = ask(call_question(call), "y/N, always, or the reason why not")
     return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
 
@@ -81,12 +75,12 @@ def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
     return declined if text.lower() in NO else decline(declined, text)
 
 
-def choose_approval(screen: Screen, confirmation: Confirmation | None, *, unsafe: bool, yes: bool) -> Approve | None:
+def choose_approval(screen: Screen, ask: ReadAnswer | None, *, unsafe: bool, yes: bool) -> Approve | None:
     """Who approves changes: the user, or where nobody can be asked, `yes`. None refuses all. Raises UsageError for contradictory flags."""
     if yes and not unsafe:
         raise UsageError("--yes needs --unsafe", "Without --unsafe there are no changes to approve.")
-    if unsafe and confirmation is not None:
-        return ApprovalPrompt(confirmation, yes=yes)
+    if unsafe and ask is not None:
+        return ApprovalPrompt(ask, yes=yes)
     if unsafe and not yes:
         screen.warn("a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all")
     return approve_notes if yes else None

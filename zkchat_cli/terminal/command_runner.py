@@ -15,10 +15,10 @@ from zkchat_cli import slash
 from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, ZkchatError, reason
-from zkchat_cli.events import Event, TurnFailed
+from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult
-from zkchat_cli.terminal.approval import ApprovalPrompt
+from zkchat_cli.terminal.approval import YES, ApprovalPrompt
 from zkchat_cli.terminal.job_control import page, paged, run_in_foreground
 from zkchat_cli.terminal.screen import LinkTargets, Screen, count_columns, note_opener, terminal_columns
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, RemarkPrinter, show_error, show_turn
@@ -94,7 +94,7 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
     if result.input_text:
         chat.next_input = result.input_text
     if result.question is not None:
-        if chat.confirmation.ask(result.question.text):
+        if chat.read_answer(result.question.text, "y/N").lower() in YES:  # Enter alone, Ctrl-C and anything else are a no
             return carry_out(result.question.run, chat, stoppable)
         screen.print("  canceled")
     return True
@@ -135,7 +135,7 @@ def _take_turn(events: Generator[Event, None, None], chat: "Repl") -> None:
     if isinstance(last, TurnFailed):
         show_error(last.error, screen.print, last.partial)
         screen.print("  /retry asks again", "dim")
-    elif settings.chat.show_related and last is not None and last.report.level in (None, "answer"):
+    elif settings.chat.show_related and isinstance(last, TurnCompleted) and last.report.level in (None, "answer"):
         exchange = provenance.last_exchange(chat.session.history)
         links = [vault.link_to(path) for path in provenance.offer_related(vault, exchange)] if exchange else []
         lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]

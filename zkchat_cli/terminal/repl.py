@@ -5,7 +5,7 @@ startup.py opens it in the background after the prompt is drawn; a line that is 
 
 import time
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import is_dumb_terminal
@@ -20,7 +20,6 @@ from zkchat_cli.views.text import PROMPT
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.terminal.approval import Confirmation
     from zkchat_cli.terminal.plain_input import PlainInputLine
     from zkchat_cli.vault.edit.transaction import Approve
 
@@ -65,14 +64,13 @@ class Repl:
         if unsafe or yes:
             from zkchat_cli.terminal.approval import choose_approval  # only needed for changes
 
-            self.approve_change = choose_approval(screen, self.confirmation, unsafe=unsafe, yes=yes)
+            self.approve_change = choose_approval(screen, self.read_answer, unsafe=unsafe, yes=yes)
         self.next_input = ""  # the text for the next prompt: from a command, or a line that could not be sent
 
-    @cached_property
-    def confirmation(self) -> "Confirmation":
-        from zkchat_cli.terminal.approval import Confirmation  # imports models, which the first prompt does not need
+    def read_answer(self, question: str, choices: str) -> str:
+        from zkchat_cli.terminal import approval  # imports models, which the first prompt does not need
 
-        return Confirmation(self.screen, self._interrupts.paused)
+        return approval.read_answer(question, choices, self.screen, self._interrupts.paused)
 
     def run(self) -> int:
         """Returns 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal. Raises ZkchatError if no session can be opened."""

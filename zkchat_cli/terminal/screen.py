@@ -28,20 +28,6 @@ if TYPE_CHECKING:
 
 PROGRESS_DELAY = 0.3  # seconds before progress is shown: for quicker work it would only flicker
 PROGRESS_INTERVAL = 0.1
-STYLES = {
-    "heading1": "bold underline",
-    "heading2": "bold",
-    "heading3": "bold italic",
-    "frame": "dim",
-    "marker": "cyan",
-    "code": "cyan",
-    "link": "underline",
-    "address": "dim",
-    "note": "cyan",
-    "citation": "cyan",
-    "comment": "dim italic",
-}
-"""Styles by name. A style is never the only sign of something."""
 _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 """The numbers of the escape sequences of styles, without a palette: the first prompt is drawn without rich."""
 
@@ -113,22 +99,13 @@ class Screen:
         return replace(self, columns=terminal_columns) if self.out.isatty() else self
 
     def console(self) -> "Console":
-        """A rich console for stdout, with this theme. Text is never read as markup."""
+        """A rich console for stdout in color. It prints texts, which are not read as markup."""
         from rich.console import Console  # deferred: it costs 40 ms
         from rich.theme import Theme
 
         colors = {name: f"color({number})" for name, number in (self.palette or {}).items()}
-        return Console(
-            file=self.out,
-            width=self.columns() if self.columns else None,
-            force_terminal=self.color,
-            color_system="256" if self.color else None,
-            theme=Theme({name: " ".join(colors.get(word, word) for word in style.split()) for name, style in {**STYLES, **colors}.items()}),
-            markup=False,
-            emoji=False,
-            highlight=False,
-            legacy_windows=False,
-        )
+        theme = Theme({**colors, "comment": f"{colors.get('dim', 'dim')} italic"})
+        return Console(file=self.out, force_terminal=True, color_system="256", theme=theme, legacy_windows=False)
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import cast
 
 from markdown_it import MarkdownIt
@@ -18,13 +18,13 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 from rich.align import AlignMethod
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
 from zkchat_cli.terminal.screen import LinkTargets, web_address
-from zkchat_cli.terminal.text_layout import break_code, wrap
+from zkchat_cli.terminal.text_layout import wrap
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 
 _UNDECIDED = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:[-+]|\d{1,9}[.)]?|\#{1,6}|[`~]+|\[[ xX]?|[-*_:| \t]+|\|.*)?[ \t]*\Z")
@@ -58,6 +58,7 @@ _REFERENCE = re.compile(
 _PUNCTUATION = ".,;:!?'*_~"  # of the sentence around an address, at the address's end
 _STRONG = re.compile(r"\*\*(?=[^\s*])([^*`\n]{1,300})(?<!\s)\*\*(?!\*)")
 _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
+_HEADINGS = ("", "bold underline", "bold", "bold italic")  # by level
 _EMPHASIS = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
@@ -154,15 +155,14 @@ class BlockRenderer:
                 return self._indented(node, "", "", width)
             case "list_item":
                 return self._item(node, width)
+            case "fence":
+                rows, self.unsure = self._code(node, width)
             case "table":
                 rows = self._table(node, width)
-            case "hr":
-                rows = [Text("─" * min(MAX_RULE, width), "frame")]
-            case "fence":
-                rows, last_line = self._code(node, width)
+                self.unsure = len(rows)
             case _:
                 rows = self._text(node, width)
-        self.unsure = last_line if node.type == "fence" else len(rows) if node.type == "table" else min(len(rows), OPEN_ROWS)
+                self.unsure = min(len(rows), OPEN_ROWS)
         self.previous = node.type
         return rows
 
@@ -178,7 +178,7 @@ class BlockRenderer:
         if rows := self._indented(node, marker, " " * len(marker), width):
             return rows
         self.unsure = 1
-        return [Text(marker, "marker")]
+        return [Text(marker, "cyan")]
 
     def _indented(self, node: SyntaxTreeNode, first: str, rest: str, width: int) -> list[Text]:
         """The blocks inside a block, with `first` before their first row and `rest` before the others."""
@@ -187,16 +187,18 @@ class BlockRenderer:
         rows: list[Text] = []
         for child in node.children:
             rows += self.draw(child, width - len(first)) if child is not node.children[0] else self._block(child, width - len(first))
-        marker, margin = (first, "frame" if first == rest else "marker"), (rest, "frame")
+        marker, margin = (first, "dim" if first == rest else "cyan"), (rest, "dim")
         return [Text.assemble(margin if number else marker, row) for number, row in enumerate(rows)] if first else rows
 
     def _text(self, node: SyntaxTreeNode, width: int) -> list[Text]:
-        """A paragraph or heading."""
+        """A paragraph, heading or rule."""
+        if node.type == "hr":
+            return [Text("─" * min(MAX_RULE, width), "dim")]
         text = InlineText(_inline_tokens(node), self.links).text
         if node.type == "heading":
             level = int(node.tag[1:])
-            text.stylize_before(f"heading{min(level, 3)}")
-            text = Text.assemble(("#" * level + " ", "frame"), text) if level > 1 else text
+            text.stylize_before(_HEADINGS[min(level, 3)])
+            text = Text.assemble(("#" * level + " ", "dim"), text) if level > 1 else text
         return wrap(text, width)
 
     def _code(self, node: SyntaxTreeNode, width: int) -> tuple[list[Text], int]:
@@ -204,7 +206,8 @@ class BlockRenderer:
         code = sanitize(node.content).expandtabs(4).removesuffix("\n")
         language = (node.info.split() or [""])[0].strip("{}.").lower()[:40]
         lines = _highlight(code, language, self.console).split("\n", allow_blank=True) if node.content else ()
-        parts = [break_code(line, max(MIN_TEXT, width - 2)) for line in lines]
+        room = max(MIN_TEXT, width - 2)  # where it ends, a line breaks: breaking between words would lose the spaces between them
+        parts = [line.divide(accumulate(map(len, chop_cells(line.plain, room)[:-1]))) for line in lines]
         return [Text("  ") + row for rows in parts for row in rows], len(parts[-1]) if parts else 0
 
     def _table(self, node: SyntaxTreeNode, width: int) -> list[Text]:
@@ -236,9 +239,9 @@ class BlockRenderer:
                 for part, cell_width, align in zip(texts, widths, aligns, strict=True):
                     part.rstrip()
                     part.align(cast("AlignMethod", align), cell_width)
-                rows.append(Text.assemble((" │ ", "frame")).join(texts))
+                rows.append(Text.assemble((" │ ", "dim")).join(texts))
             if line is lines[0]:
-                rows.append(Text("─┼─".join("─" * each for each in widths), "frame"))
+                rows.append(Text("─┼─".join("─" * each for each in widths), "dim"))
         return rows
 
 
@@ -316,11 +319,11 @@ class InlineText:
                     self.text.rstrip()
                     self.text.append("\n")
                 case "code_inline":
-                    self._add(f"{token.markup}{token.content}{token.markup}", "code")
+                    self._add(f"{token.markup}{token.content}{token.markup}", "cyan")
                 case "wikilink":
                     shown = token.content.replace("\\|", "|")
-                    self._add(shown, "note")
-                    self._link(start, self._links.note(shown.lstrip("!").strip("[]").partition("|")[0].strip()))
+                    self._add(shown, "cyan")
+                    self.text.stylize(Style(link=self._links.note(shown.lstrip("!").strip("[]").partition("|")[0].strip())), start)
                 case "image":
                     self._add(token.content)
                     self._end_link(start, str(token.attrs["src"]))
@@ -338,17 +341,13 @@ class InlineText:
     def _add(self, text: str, style: str = "") -> None:
         self.text.append(sanitize_name(text), style or None)
 
-    def _link(self, start: int, address: str | None, end: int | None = None) -> None:
-        if address:
-            self.text.stylize(Style(link=address), start, end)
-
     def _end_link(self, start: int, target: str) -> None:
         """Make the text since `start` a link. Where it leads must be seen, because not every terminal can open links."""
         shown = self.text.plain[start:]
-        self.text.stylize("link", start)
+        self.text.stylize("underline", start)
         if target and target not in (shown, f"mailto:{shown}"):
-            self._add(f" ({target})" if shown else target, "address")
-        self._link(start, web_address(target) or self._links.note(target))
+            self._add(f" ({target})" if shown else target, "dim")
+        self.text.stylize(Style(link=web_address(target) or self._links.note(target)), start)
 
     def _add_words(self, text: str, *, linked: bool) -> None:
         """Plain text, with its citations and addresses of the web as links."""
@@ -362,10 +361,10 @@ class InlineText:
                 while url.endswith(")") and url.count(")") > url.count("("):
                     url = url[:-1].rstrip(_PUNCTUATION)
                 at = found.start() + len(url)
-                self._add(url, "link")
-                self._link(start, web_address(url))
+                self._add(url, "underline")
+                self.text.stylize(Style(link=web_address(url)), start)
             else:
-                self._add(found[0], "citation")
+                self._add(found[0], "cyan")
                 for number in re.finditer(r"\d+", found[0]):
-                    self._link(start + number.start(), self._links.source(int(number[0])), start + number.end())
+                    self.text.stylize(Style(link=self._links.source(int(number[0]))), start + number.start(), start + number.end())
         self._add(text[at:])

@@ -139,8 +139,7 @@ class StreamingView:
         self._screen = screen
         self._console = screen.console()
         self._columns, self._lines = screen.columns, screen.lines
-        self._links = links
-        self._clock = clock
+        self._links, self._clock = links, clock
         self._lock = threading.RLock()
         self._began_at = clock()
         self._status = StatusLine(self._began_at)
@@ -169,7 +168,8 @@ class StreamingView:
                 if not text:
                     return
                 self._end()
-                self._write("\n" if self._needs_gap else "")
+                if self._needs_gap:
+                    self._screen.print()
                 self._stream = StreamingMarkdown(self._console, self._links)
                 self._is_answer, self._needs_gap = True, False
             self._stream.feed(sanitize(text.replace("\r", "")))
@@ -221,14 +221,11 @@ class StreamingView:
             rows = [Text("…", "dim"), *rows[len(rows) - limit + 1 :]][-limit:]
         if not end and now - self._began_at >= STATUS_DELAY:
             rows = [*rows, Text(self._status.line(now, self._size[0] - 1), "dim")]
-        self._write(erased + self._open.draw(final, rows))
-        if not end:
-            self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
-
-    def _write(self, text: str) -> None:
-        if text:
+        if text := erased + self._open.draw(final, rows):
             self._screen.out.write(text)
             self._screen.out.flush()
+        if not end:
+            self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
 
     def _tick(self) -> None:
         with suppress(OSError):  # the terminal is gone; the next one to write reports it

@@ -4,7 +4,6 @@ rich's own wrapping moves a run of Chinese to a row of its own and lets a row be
 """
 
 import re
-from itertools import accumulate
 
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
@@ -53,11 +52,6 @@ def wrap(text: Text, width: int) -> list[Text]:
     return [row for line in text.split("\n", allow_blank=True) for row in line.divide(line_breaks(line.plain, width))]
 
 
-def break_line(line: str, width: int) -> list[str]:
-    breaks = line_breaks(line, width)
-    return [line[start:end] for start, end in zip([0, *breaks], [*breaks, len(line)], strict=True)]
-
-
 def last_word(row: str) -> int:
     """Where the last word begins, spaces before it included; the end of the row if spaces follow it."""
     start = len(row) if not row or row[-1].isspace() else [chunk.start() for chunk in _CHUNK.finditer(row) if chunk[0]][-1]
@@ -68,8 +62,3 @@ def hanging_breaks(line: str, width: int, indent: int) -> list[int]:
     """The offsets at which a line is broken when the rows after the first are indented."""
     first = line_breaks(line, width)[:1]
     return first and [*first, *(first[0] + each for each in line_breaks(line[first[0] :], max(1, width - indent)))]
-
-
-def break_code(line: Text, width: int) -> list[Text]:
-    """The rows of a line of code. It breaks where the room ends: breaking between words would lose the spaces between them."""
-    return list(line.divide(accumulate(len(part) for part in chop_cells(line.plain, width)[:-1])))

@@ -12,7 +12,7 @@ from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
 from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
-from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.sanitize import sanitize, sanitize_name
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, CommandHints, short_count, usage_text
 from zkchat_cli.views.turn_steps import describe_compaction, tool_line, tools_line
@@ -36,9 +36,7 @@ class DisplayOptions(NamedTuple):
     hints: CommandHints = IN_CHAT
 
 
-def show_turn(
-    turn: Iterable[events.Event], screen: Screen, print_remark: RemarkPrinter, display: DisplayOptions
-) -> events.TurnCompleted | events.TurnFailed | None:
+def show_turn(turn: Iterable[events.Event], screen: Screen, print_remark: RemarkPrinter, display: DisplayOptions) -> events.Event | None:
     """Print a turn as it happens, all that arrived however it ends: the answer, then its sources. Returns the last event."""
     if screen.columns is not None and screen.color and not screen.accessible:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
@@ -46,7 +44,7 @@ def show_turn(
         view: StreamingView | PlainTurnView = StreamingView(screen, display.links)
     else:
         view = PlainTurnView(screen, print_remark)
-    last: events.TurnCompleted | events.TurnFailed | None = None
+    event: events.Event | None = None
     finished: list[tuple[ToolRun, int]] = []
     compactions: list[str] = []
     with closing(view):
@@ -71,10 +69,7 @@ def show_turn(
                     view.print_remark(tool_line(run, excerpts), "dim")
                 case events.CompactionDone(compaction):
                     compactions.append(f"  {describe_compaction(compaction, display.hints, short=True)}")
-                case events.TurnFailed():
-                    last = event
                 case events.TurnCompleted(report):
-                    last = event
                     if report.finish_reason == "length":
                         more = f"; continue it with {display.hints.continue_answer}" if display.hints.continue_answer else ""
                         view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
@@ -82,7 +77,7 @@ def show_turn(
                     _show_end(report, view, screen, display)
         for line in compactions:
             view.print_remark(line, "" if isinstance(view, PlainTurnView) else "dim")
-    return last
+    return event
 
 
 def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, display: DisplayOptions) -> None:
@@ -188,10 +183,12 @@ class PlainTurnView:
         """What can be written now: all but the last word, which may not fit into its row when the rest of it comes."""
         if self._screen.columns is None:
             return text
-        from zkchat_cli.terminal.text_layout import break_line, last_word  # loads rich, which a pipe does not need
+        from rich.text import Text  # loads rich, which a pipe does not need
 
-        written, width = self._written, max(1, self._screen.columns())
-        rows = [row for line in (self._row + text).replace("\r\n", "\n").split("\n") for row in break_line(line, width)]
+        from zkchat_cli.terminal.text_layout import last_word, wrap
+
+        written = self._written
+        rows = [row.plain for row in wrap(Text(self._row + sanitize(text.replace("\r", ""))), self._screen.columns())]
         self._row = rows[-1]
         self._written = max(last_word(self._row), written if len(rows) == 1 else 0)
         return "\n".join([*(row.rstrip() for row in rows[:-1]), self._row[: self._written]])[written:]

@@ -6,8 +6,8 @@ The same lines for `zkchat context` and for the chat's commands.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from zkchat_cli.context.budget import is_masked
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
@@ -29,9 +29,9 @@ _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"
 
 
 def usage_lines(
-    prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = MappingProxyType({}), hints: CommandHints = IN_CHAT
+    prompt: Prompt, width: int = WIDTH, history: Sequence[ZkChatMessage] = (), hints: CommandHints = IN_CHAT
 ) -> list[StyledLine]:
-    """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`."""
+    """The token usage of a prompt, for a screen of `width` columns. The `history` says which turns are pinned."""
     due, limit = prompt.usage.compaction, prompt.usage.effective_limit
     if due.due:
         compaction = f"Compaction is due: {due.reason} ({BudgetBar(due.at or 0, limit).percent})."
@@ -44,7 +44,7 @@ def usage_lines(
         *_component_lines(prompt.usage, width),
         styled_line(),
         *(styled_line(line, indent=len(line) - len(line.lstrip()) + 2) for line in _explanations(prompt)),
-        *_largest_item_lines(prompt, width, pinned, hints),
+        *_largest_item_lines(prompt, width, history, hints),
         styled_line(compaction, indent=2),
     ]
 
@@ -100,8 +100,10 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
         yield from (f"  {dropped.id.removeprefix('tool:')}: {dropped.reason}" for dropped in tools)
 
 
-def _largest_item_lines(prompt: Prompt, width: int, pinned: Mapping[str, int], hints: CommandHints) -> Iterator[StyledLine]:
+def _largest_item_lines(prompt: Prompt, width: int, history: Sequence[ZkChatMessage], hints: CommandHints) -> Iterator[StyledLine]:
     """The largest items with advice. The screen puts the advice below where there is no room beside it."""
+    turns = accumulate(message.role == "user" for message in history)
+    pinned = {message.id: turn for message, turn in zip(history, turns, strict=True) if message.pinned}
     items = []
     if prompt.tools:
         described = plural(len(prompt.tools), "tool description")
@@ -159,16 +161,6 @@ def overview_lines(prompt: Prompt) -> Iterator[str]:
     yield from _document_lines(prompt)
 
 
-def pinned_turns(history: Iterable[ZkChatMessage]) -> dict[str, int]:
-    """The ids of the pinned messages, each with the number of its turn as `/unpin` counts them."""
-    pinned, turn = {}, 0
-    for message in history:
-        turn += message.role == "user"
-        if message.pinned:
-            pinned[message.id] = turn
-    return pinned
-
-
 def _document_lines(prompt: Prompt) -> list[str]:
     sent = sent_source_numbers(prompt)
     lines = []
@@ -218,20 +210,14 @@ def sent_prompts_text(turn: SentPrompts) -> str:
     return "\n\n".join(texts)
 
 
-def prompt_status(prompt: Prompt) -> Callable[[str], str]:
-    """A function from a message id to whether the message is in this prompt, and if not, why."""
-    sent = {source for message in prompt.messages for source in message.source_ids if message.kind != "recalled"}
-    shortened = {source for message in prompt.messages for source in message.source_ids if is_masked(message)}
-    dropped = {each.id: each.reason for each in prompt.dropped}
-
-    def describe(message_id: str) -> str:
-        if message_id in dropped:
-            return f"not in the prompt now: {dropped[message_id]}"
-        if message_id in shortened:
-            return "in the prompt now, but shortened"
-        return "in the prompt now" if message_id in sent else "not in the prompt now"
-
-    return describe
+def prompt_status(prompt: Prompt, message_id: str) -> str:
+    """Whether the message is in this prompt, and if not, why."""
+    if (reason := next((each.reason for each in prompt.dropped if each.id == message_id), None)) is not None:
+        return f"not in the prompt now: {reason}"
+    sent = [message for message in prompt.messages if message_id in message.source_ids]
+    if any(map(is_masked, sent)):
+        return "in the prompt now, but shortened"
+    return "in the prompt now" if any(message.kind != "recalled" for message in sent) else "not in the prompt now"
 
 
 def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:

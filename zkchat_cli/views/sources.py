@@ -145,13 +145,11 @@ def source_name(relative_path: str, name: str, heading: str | None) -> str:
 
 def number_ranges(numbers: Iterable[int]) -> list[str]:
     """Ascending numbers as ranges: `1-3`, `7`."""
-    runs: list[list[int]] = []
+    runs: list[tuple[int, int]] = []
     for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1] = [runs[-1][0], number]
-        else:
-            runs.append([number])
-    return ["-".join(map(str, run)) for run in runs]
+        first = runs.pop()[0] if runs and runs[-1][1] == number - 1 else number
+        runs.append((first, number))
+    return [line_range(*run) for run in runs]
 
 
 def _cited_lines(number: int, citations: Sequence[Citation], digits: int, name: Callable[[str], str]) -> list[StyledLine]:

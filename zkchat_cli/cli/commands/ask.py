@@ -53,7 +53,7 @@ def ask(
     Several arguments form one message. Text from a pipe, up to ten million characters, is put before it; only the arguments can name files.
     """
     from zkchat_cli.chat.turn import default_title
-    from zkchat_cli.terminal.approval import Confirmation, ask_about_call, choose_approval
+    from zkchat_cli.terminal.approval import ask_about_call, choose_approval, read_answer
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, remark_printer, show_turn
 
     hints, writes_json = UNSTORED if no_store else IN_SHELL, ctx.as_json or stream_json
@@ -61,11 +61,11 @@ def ask(
     text, typed = _question(prompt or [], needed=not continuing)
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
-        confirmation = Confirmation(ctx.screen) if interactive else None
+        ask_user = partial(read_answer, screen=ctx.screen) if interactive else None
         app = replace(
             opened,
-            approve=choose_approval(ctx.screen, confirmation, unsafe=unsafe, yes=yes),
-            approve_call=partial(ask_about_call, confirmation=confirmation) if confirmation else None,
+            approve=choose_approval(ctx.screen, ask_user, unsafe=unsafe, yes=yes),
+            approve_call=partial(ask_about_call, ask=ask_user) if ask_user else None,
         )
         screen = replace(ctx.screen if writes_json else ctx.screen.with_width(), address=note_opener(app.vault.root))
         index = ctx.refresh(app.vault)

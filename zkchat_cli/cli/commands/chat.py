@@ -63,7 +63,7 @@ def chat(
             opened = resources.enter_context(
                 ctx.open_app(demo=demo, store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides)
             )
-            app = replace(opened, approve=approve, approve_call=partial(ask_about_call, confirmation=repl.confirmation) if repl else None)
+            app = replace(opened, approve=approve, approve_call=partial(ask_about_call, ask=repl.read_answer) if repl else None)
             session = app.session(None if new else app.find(resume))
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.paths).resolve() else ""
             return StartedSession(app, session, app.warnings(session), tip, suggests_question=is_first)
