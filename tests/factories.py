@@ -30,7 +30,6 @@ from zkchat_cli.models import (
     ContentChunk,
     ContextUsage,
     Conversation,
-    MessageBreakdown,
     Prompt,
     PromptMessage,
     ToolCall,
@@ -335,7 +334,7 @@ def make_usage(total: int, *, due: bool = False) -> ContextUsage:
         max_context=32768,
         effective_limit=29491,
         estimated=False,
-        message_breakdown=MessageBreakdown(conversation=total),
+        message_breakdown={"conversation": total},
         budget_status={"system": share, "tools": share, "messages": share},
         compaction=CompactionDue(due=due, at=23592, tokens=27_000 if due else total),
     )

@@ -102,10 +102,10 @@ def sums_are_exact(prompt: Prompt) -> None:
     usage: ContextUsage = prompt.usage
     assert usage.total_tokens == sum(m.tokens for m in prompt.messages) + sum(t.tokens for t in prompt.tools)
     assert usage.total_tokens == usage.system_tokens + usage.tool_tokens + usage.message_tokens
-    assert usage.message_tokens == sum(usage.message_breakdown.model_dump().values())
-    assert usage.total_tokens == sum(usage.components.model_dump().values())
+    assert usage.message_tokens == sum(usage.message_breakdown.values())
+    assert usage.total_tokens == sum(usage.components.values())
     assert usage.available_tokens == usage.max_context - usage.total_tokens
-    assert min(usage.components.model_dump().values()) >= 0
+    assert min(usage.components.values()) >= 0
     status = usage.budget_status
     assert [status[name].used for name in ("system", "tools", "messages")] == [usage.system_tokens, usage.tool_tokens, usage.message_tokens]
 

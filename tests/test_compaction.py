@@ -128,4 +128,4 @@ def test_a_summary_too_large_for_a_smaller_window_is_made_anew(app: AppFixture) 
     assert resumed.usage.compaction.due
     report = report_of(resumed.send("And now?"))
     assert report.compaction and report.compaction.summary_tokens <= 540 < large.summary_tokens
-    assert report.context.message_breakdown.summary > 0
+    assert report.context.message_breakdown["summary"] > 0

@@ -217,7 +217,7 @@ def test_all_prompts_of_a_turn_have_the_same_facts(app: AppFixture) -> None:
     report = report_of(session.send("Remember that the roof is red."))
     first, second = ([m.content for m in request.messages if m.kind == "memory"] for request in model.requests)
     assert first == second != []
-    assert report.context.message_breakdown.memory > 0
+    assert report.context.message_breakdown["memory"] > 0
     assert "red" in smart_message(session, "Which colour is the roof?")[0]
 
 

@@ -107,7 +107,7 @@ def test_the_window_is_known_before_documents_are_chosen(app: AppFixture) -> Non
     assert report.context.max_context == 2048
     [reference] = [r for r in session.history[0].references if r.relative_path == "Long.md"]
     assert reference.delivery != "injected"
-    assert report.context.message_breakdown.documents < 2048 * 0.6
+    assert report.context.message_breakdown["documents"] < 2048 * 0.6
 
 
 def test_a_model_without_tools_is_told_to_cite_and_not_to_search(app: AppFixture) -> None:

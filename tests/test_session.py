@@ -337,9 +337,9 @@ def test_the_line_being_typed_counts_the_documents_that_it_names(app: AppFixture
         return session.count_typed(text)[0] - session.count_typed(text, with_documents=False)[0]
 
     counted = count_documents("What is in [[Filters]]?")
-    assert counted == session.prompt("What is in [[Filters]]?").usage.message_breakdown.documents
+    assert counted == session.prompt("What is in [[Filters]]?").usage.message_breakdown["documents"]
     run_turn(session.send("What is in [[Filters]]?"))
     more = count_documents("And again in [[Filters]]?")
-    assert session.prompt("And again in [[Filters]]?").usage.message_breakdown.documents == counted + more
+    assert session.prompt("And again in [[Filters]]?").usage.message_breakdown["documents"] == counted + more
     assert more == counted
     assert [count_documents(text) for text in ("What is in [[Filt", "me@here.org", "")] == [0, 0, 0]

@@ -63,5 +63,5 @@ def test_what_masking_reports_is_the_prompt_that_is_then_sent_with_the_earlier_s
     done = find_compaction(events)
     [sent] = [event.usage for event in events if isinstance(event, PromptBuilt)]
     assert (done.mode, done.summary) == ("masked", None)
-    assert sent.message_breakdown.summary > 0
+    assert sent.message_breakdown["summary"] > 0
     assert done.tokens_after == sent.total_tokens

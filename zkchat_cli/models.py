@@ -273,7 +273,8 @@ def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChat
     return tuple(reversed(found))
 
 
-PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "recalled", "conversation"]
+PromptKind = Literal["system", "summary", "memory", "documents", "tool_results", "recalled", "conversation"]
+"""What a message of a prompt has: `recalled` are passages of older turns, quoted for this message."""
 
 
 class PromptMessage(Value):
@@ -309,25 +310,6 @@ class BudgetStatus(Value):
     percentage: Quantity
 
 
-class MessageBreakdown(Value):
-    summary: Count = 0
-    memory: Count = 0
-    documents: Count = 0
-    tool_results: Count = 0
-    recalled: Count = 0  # passages of older turns, quoted for this message
-    conversation: Count = 0
-
-
-class PromptComponents(Value):
-    """All tokens of a prompt by purpose. `content` is what is said in it; `overhead` is the provider's cost for each message."""
-
-    content: Count = 0
-    tools: Count = 0
-    tool_calls: Count = 0
-    reasoning: Count = 0
-    overhead: Count = 0
-
-
 class CompactionDue(Value):
     due: bool
     reason: str | None = None
@@ -346,11 +328,12 @@ class ContextUsage(Value):
     max_context: Count
     effective_limit: Count
     estimated: bool
-    message_breakdown: MessageBreakdown
+    message_breakdown: dict[PromptKind, Count]  # of every kind but the instructions
     budget_status: dict[str, BudgetStatus]  # of system, tools and messages
     compaction: CompactionDue
     window_source: str | None = None  # where `max_context` comes from
-    components: PromptComponents = PromptComponents()
+    components: dict[str, Count] = Field(default_factory=dict)
+    """All tokens by purpose: `content` is what is said, `overhead` the provider's cost for each message; tools, tool calls, reasoning."""
     calibration: Quantity = 1.0  # how many tokens this model counts for each that zkchat counts, as its provider reported
 
 

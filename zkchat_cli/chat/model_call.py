@@ -95,7 +95,7 @@ def count_by_server(turn: TurnInProgress, prompt: Prompt) -> int | None:
 def learn_count(turn: TurnInProgress, prompt: Prompt, by_model: int) -> CountedPrompt:
     """Count from now on so that this prompt has so many tokens, if it was counted with fewer. Returns both counts."""
     counter, usage = turn.runtime.counter, prompt.usage
-    overhead = usage.components.overhead
+    overhead = usage.components["overhead"]
     tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
     text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
     counted = CountedPrompt(text, tools, by_model - overhead)

@@ -141,7 +141,7 @@ class UserMessageBuilder:
         left = 0  # of the messages' budget
         with suppress(PromptTooLarge):
             usage = self._prompts.build(runtime, (bare,)).usage
-            left = history_budget(usage, runtime.budget) + usage.message_breakdown.recalled
+            left = history_budget(usage, runtime.budget) + usage.message_breakdown["recalled"]
         # the model cannot read more of the documents than it gets, if it has no tools
         ratio = max(settings.context.injection_ratio, 0 if mode in ("tools", "both", None) else UNREADABLE_SHARE)
         budget = InjectionBudget(left, ratio, lambda chunk: chunk_tokens(chunk, count))

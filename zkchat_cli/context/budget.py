@@ -11,10 +11,9 @@ the model knows what it read and can read it again. What is masked changes only 
 stays the same.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context.turns import Turn, TurnHistory, is_fixed
@@ -23,8 +22,7 @@ from zkchat_cli.models import (
     Compaction,
     CompactionDue,
     ContextUsage,
-    MessageBreakdown,
-    PromptComponents,
+    PromptKind,
     PromptMessage,
     PromptTool,
     ZkChatMessage,
@@ -72,12 +70,12 @@ def measure_usage(
     compaction: CompactionDue = CompactionDue(due=False),  # noqa: B008  frozen
 ) -> ContextUsage:
     """The tokens of a prompt. They add up exactly: total = system + tools + messages, messages = the sum of their breakdown."""
-    breakdown = Counter[str]()
+    breakdown: dict[PromptKind, int] = dict.fromkeys(get_args(PromptKind), 0)
     for message in messages:
         breakdown[message.kind] += message.tokens
-    system = breakdown.pop("system", 0)
+    system = breakdown.pop("system")
     tool_tokens = sum(tool.tokens for tool in tools)
-    message_tokens = breakdown.total()
+    message_tokens = sum(breakdown.values())
     total = system + tool_tokens + message_tokens
     room = budget.message_budget(system, tool_tokens)
     if message_tokens > room:  # the documents and tool results of the current message may take all that can be sent
@@ -96,13 +94,13 @@ def measure_usage(
         window_source=budget.window_source,
         effective_limit=budget.effective_limit,
         estimated=counter.estimated,
-        message_breakdown=MessageBreakdown(**breakdown),
+        message_breakdown=breakdown,
         budget_status={
             "system": _status(system, budget.system),
             "tools": _status(tool_tokens, budget.tools),
             "messages": _status(message_tokens, room),
         },
-        components=PromptComponents(tools=tool_tokens, tool_calls=calls, reasoning=thinking, overhead=overhead, content=content),
+        components={"content": content, "tools": tool_tokens, "tool_calls": calls, "reasoning": thinking, "overhead": overhead},
         calibration=counter.factor,
         compaction=compaction,
     )

@@ -208,8 +208,9 @@ class BudgetLabel(QtWidgets.QLabel):
         self._usage = usage = usage or self._usage
         if usage is None:
             return
-        counts = {"system": usage.system_tokens, "tools": usage.tool_tokens, **usage.message_breakdown.model_dump()}
-        self.components = {name.replace("_", " "): tokens for name, tokens in counts.items()}
+        counts = [("system", usage.system_tokens), ("tools", usage.tool_tokens), *usage.message_breakdown.items()]
+        self.components = {name.replace("_", " "): tokens for name, tokens in counts}
+
         self.components["conversation"] += more
         bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
         cells = "".join(

@@ -55,7 +55,7 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     cells = max(MIN_CELLS, min(CELLS, width - (30 if narrow else 40)))
     yield styled_line(f"{'component':<14} {'tokens':>8}" + ("" if narrow else f" {'budget':>9}"), "bold")
     system, tools, messages = (usage.budget_status[name] for name in ("system", "tools", "messages"))
-    parts = ((name, tokens) for name, tokens in usage.message_breakdown.model_dump().items() if tokens)
+    parts = ((name, tokens) for name, tokens in usage.message_breakdown.items() if tokens)
     for name, tokens, limit, shown in (
         ("instructions", system.used, system.budget, f"{system.budget:,}"),
         ("tools", tools.used, tools.budget, f"{tools.budget:,}"),
@@ -75,7 +75,7 @@ def _explanations(prompt: Prompt) -> Iterator[str]:
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
     if prompt.retrieval is not None:
         yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
-    spent = (f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in usage.components.model_dump().items() if tokens)
+    spent = (f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in usage.components.items() if tokens)
     yield f"Tokens spent on {', '.join(spent)}."
     if not usage.estimated:
         yield "Counted with the model's own tokenizer."
