@@ -18,7 +18,7 @@ from summary_models import (
     summary_reply,
 )
 
-from zkchat_cli.chat import numbered_turns
+from zkchat_cli import slash
 from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
@@ -277,7 +277,7 @@ def test_a_preview_of_another_request_or_state_is_not_used(app: AppFixture) -> N
     session.compact(preview=True)
     session.compact(preview=True, keep=2)
     assert len(model.asked) == 2
-    numbered_turns.pin(session.stored_state(), "2")
+    slash.run("/pin 2", session)
     session.compact(keep=2)
     assert len(model.asked) == 3
 

@@ -7,7 +7,7 @@ import pytest
 from conftest import write_notes
 from factories import AppFixture, exchanges, make_app, resume
 
-from zkchat_cli.chat import numbered_turns
+from zkchat_cli import slash
 from zkchat_cli.chat.runtime import AvailableModels
 from zkchat_cli.completion import MAX_COMPLETIONS, InputCompleter, Suggestion
 
@@ -59,7 +59,7 @@ def offered(completer: InputCompleter) -> Offers:
 
 def test_a_completion_shows_its_description(app: AppFixture) -> None:
     cleared = resume(app, exchanges(("how long does compost\x1b[2J take?", "Nine months.")))
-    numbered_turns.clear(cleared.stored_state())
+    slash.run("/clear", cleared)
     completer = InputCompleter(app.session)
     [found], [branch] = completions(completer, "/resume "), completions(InputCompleter(lambda: cleared), "/branches ")
     assert (found.text, branch.text) == (app.store.conversations()[0].id, "1")

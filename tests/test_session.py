@@ -21,7 +21,7 @@ from factories import (
     tool_reply,
 )
 
-from zkchat_cli.chat import numbered_turns
+from zkchat_cli import slash
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import (
     MessageStored,
@@ -312,7 +312,7 @@ def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_
     assert session.last_usage == sent
     again = app.session(DeltaModel([reply("Yes.")]), session.conversation)
     assert again.last_usage.total_tokens == sent.total_tokens
-    numbered_turns.undo(session.stored_state())
+    slash.run("/undo", session)
     assert session.last_usage == session.usage
 
 

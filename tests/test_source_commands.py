@@ -205,7 +205,6 @@ def named(kind: str, **more: object) -> DocumentReference:
         (named("direct", delivery="partly"), "sections of it were in the prompt"),
         (named("direct", delivery="offered"), "the model got its summary, not its text"),
         (named("import"), "imported by [[Filters]] in turn 1"),
-        (named("memory"), "came from memory in turn 1"),
     ],
 )
 def test_why_tells_how_a_named_document_was_delivered(app: AppFixture, reference: DocumentReference, told: str) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, make_history, message, reply, report_of, tool_reply
 
-from zkchat_cli import tools
-from zkchat_cli.chat import numbered_turns
+from zkchat_cli import slash, tools
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
@@ -131,7 +130,7 @@ def test_a_session_filters_by_its_setting_and_keeps_what_it_offered(app: AppFixt
     again = app.reopen(session)
     for _ in range(2):
         assert {t.name for t in again.prompt("Hello!").tools} == second
-        numbered_turns.undo(again.stored_state())
+        slash.run("/undo", again)
     off = app.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
     report_of(off.send("Hello!"))
     assert {t.name for t in model.requests[-1].tools} == there
@@ -158,5 +157,5 @@ def test_undo_takes_back_which_tools_were_offered(app: AppFixture) -> None:
     before = session.prompt("And then?").tools
     report_of(session.send("Which notes are related to it, and which links lead from Filters to Combining?"))
     assert session.prompt("And then?").tools != before
-    numbered_turns.undo(session.stored_state())
+    slash.run("/undo", session)
     assert session.prompt("And then?").tools == before

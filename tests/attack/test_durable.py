@@ -22,7 +22,7 @@ from conftest import Program, write_notes
 from factories import NOON, DeltaModel, chunk, make_app, message, reply, report_of
 from writer_killer import prompt_of
 
-from zkchat_cli.chat import numbered_turns
+from zkchat_cli import slash
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, Fact, SentPrompt
 from zkchat_cli.store import repair
@@ -191,7 +191,7 @@ def test_a_damaged_message_is_never_sent_to_a_model(vault: Path, tmp_path: Path)
     with closing(ChatSessionStore.open(tmp_path / "s.db")) as store:
         [conversation] = store.conversations()
         again = replace(app, store=store).session(model, conversation)
-        numbered_turns.pin(again.stored_state(), "1")
+        slash.run("/pin 1", again)
         report_of(again.send("And a ridge?"))
         sent = " ".join(message.content for message in model.requests[-1].messages)
         assert ("What is a slate?" in sent, "slate is red" in sent, "damaged" in sent) == (True, False, False)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents import loader as agents
-from zkchat_cli.agents.loader import Agent
 from zkchat_cli.app.settings import NO_EMBEDDER, StartupOptions, check_settings, load_settings, open_agent, required_vault_folder
 from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime, SessionServices, model_options
@@ -22,7 +21,6 @@ from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
-from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Provider, Window
@@ -122,7 +120,7 @@ class App:
         semantic = self._message_semantic
         return MessageEmbedder(self.store, str(self.vault.root), semantic) if semantic else None
 
-    def _runtime(self, loaded: LoadedConfig, opened: OpenedModel, agent: Agent | None = None) -> Runtime:
+    def _runtime(self, loaded: LoadedConfig, opened: OpenedModel, agent: agents.Agent | None = None) -> Runtime:
         values, window_origin = loaded.values, loaded.origins.get("context.max_tokens")
         return Runtime(
             model=opened.model,
@@ -148,7 +146,7 @@ class App:
         loaded = load_settings(self.options._replace(overrides=overrides), self.loaded.env, self.loaded.cwd, agent)
         return self._runtime(loaded, self._open_model(loaded, agent), agent)
 
-    def _open_model(self, loaded: LoadedConfig, agent: Agent | None) -> OpenedModel:
+    def _open_model(self, loaded: LoadedConfig, agent: agents.Agent | None) -> OpenedModel:
         return open_model(loaded, agent, unsafe=self.options.unsafe, similarities=self.vault.similarities)
 
     def close(self) -> None:
@@ -219,7 +217,7 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
 
 
 def open_model(
-    loaded: LoadedConfig, agent: Agent | None = None, *, unsafe: bool = False, similarities: Similarities | None = None
+    loaded: LoadedConfig, agent: agents.Agent | None = None, *, unsafe: bool = False, similarities: Similarities | None = None
 ) -> OpenedModel:
     """The model that the settings name, with the tools that it can call and the agent may call; tools that write only with `unsafe`.
 
@@ -283,7 +281,7 @@ def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> M
     """The part of the settings that a provider gets: its own table."""
     own = getattr(loaded.values, provider.name, provider.settings())
     variable = getattr(own, "key_variable", "")
-    key = credentials.find_key(provider.name, variable, loaded.env, loaded.paths) if variable else ApiKey()
+    key = credentials.find_key(provider.name, variable, loaded.env, loaded.paths) if variable else credentials.ApiKey()
     return ModelConfig(model, own, loaded.env, key)
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
-from zkchat_cli.agents.loader import Agent
 from zkchat_cli.config import loader
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.context import strategies
@@ -43,12 +42,12 @@ class StartupOptions(NamedTuple):
     store_later: bool = False  # whether to keep conversations in memory when the store cannot be written, instead of stopping
 
 
-def open_agent(name: str, where: AppPaths) -> Agent:
+def open_agent(name: str, where: AppPaths) -> agents.Agent:
     """The user's agent of that name, or the built-in one, checked down to the names of tools and strategies."""
     return check_agent(agents.load_agent(where.agents_folder, name))
 
 
-def check_agent(agent: Agent) -> Agent:
+def check_agent(agent: agents.Agent) -> agents.Agent:
     known = sorted(tool.name for tool in tools.load_tools(unsafe=True))
     checks = [("tools", name, known) for name in agent.tools or ()]
     checks += [(key, agent.values[key], strategies.names()) for key in ("strategy", "context.strategy") if agent.values.get(key)]
@@ -58,7 +57,7 @@ def check_agent(agent: Agent) -> Agent:
     return agent
 
 
-def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
+def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, agent: agents.Agent | None = None) -> LoadedConfig:
     """All layers, the vault's own and the agent's included, checked down to the names of strategies and providers."""
     where = app_paths(env, options.config_file)
     if options.config_file is not None and not options.config_file.is_file():

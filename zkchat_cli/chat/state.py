@@ -110,9 +110,9 @@ class ConversationState:
         self._replace_history(branch_to(log, head))
         self.undo_stack += [left] if left is not None else []
 
-    def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
-        """Store messages of this branch with a changed pin. Raises StoreError."""
-        changed = [message.model_copy(update={"updated_at": self._services.now()}) for message in changed]
+    def update_marks(self, messages: Sequence[ZkChatMessage], *, pinned: bool) -> None:
+        """Store whether these messages of this branch are sent word for word in every prompt. Raises StoreError."""
+        changed = [message.model_copy(update={"pinned": pinned, "updated_at": self._services.now()}) for message in messages]
         self._store.mark(self.conversation.id, changed)
         instead = {message.id: message for message in changed}
         self._replace_history(instead.get(message.id, message) for message in self.history)

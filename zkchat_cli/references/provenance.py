@@ -90,11 +90,11 @@ def trace_documents(messages: Iterable[ZkChatMessage]) -> dict[str, Provenance]:
         for reference in (*message.references, *found):
             document = documents.setdefault(key := document_key(reference), Provenance(key))
             document.references.append(reference)
-            if message.role == "user" and reference not in found:
+            if reference.reference_type == "memory":
+                document.remembered.append((turn, reference))
+            elif message.role == "user" and reference not in found:
                 own = tuple(chunk for chunk in message.chunks if chunk.relative_path == key)
                 document.named.append(NamedByUser(turn, message.id, reference, own))
-            elif reference.reference_type == "memory":
-                document.remembered.append((turn, reference))
         tool = message.tool_name or ("a tool" if message.role == "tool" else "a search before the model was called")
         arguments = message.tool_run.arguments if message.tool_run else {}
         for rank, chunk in enumerate(passages, 1):
@@ -198,7 +198,7 @@ MIN_RELATION = 1.0  # a direct link to one of the notes cited, or common neighbo
 
 def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
     """The notes most related to those of the answer by links, words and meaning, or to the question if there are none; best first."""
-    used = _used_notes(exchange)
+    used = used_notes(exchange)
     if not used and exchange.question is not None:
         return vault.notes_about(exchange.question.content, MAX_RELATED)
     scores: dict[str, float] = defaultdict(float)
@@ -213,7 +213,7 @@ def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
 
 def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     """The paths of a few notes that are linked with those of the answer and about the same: found in its turn, or named in its words."""
-    used, languages = _used_notes(exchange), vault.languages()
+    used, languages = used_notes(exchange), vault.languages()
     scores: dict[str, float] = defaultdict(float)
     for path in used[:MAX_NOTES]:
         for relation in vault.notes_related_by_links(path):
@@ -229,7 +229,7 @@ def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     return list(islice(filter(is_about_the_same, near), MAX_OFFERED))
 
 
-def _used_notes(exchange: Exchange) -> list[str]:
+def used_notes(exchange: Exchange) -> list[str]:
     """The notes that the answer cites, then those that the question names."""
     question = exchange.question.references if exchange.question else ()
     paths = [citation.relative_path for citation in exchange.answer.citations] + [reference.relative_path for reference in question]

@@ -21,17 +21,12 @@ GROUPS = {
 }
 """By topic, in the order of `/help`: the file that has its commands, and their names."""
 NEAR = 0.6  # how similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing
-_FILES = {name: file for file, group in GROUPS.values() for name in group}
-_FIRST = ("help", "context", "refs", "compact")  # the most used commands, which completion offers first
-
-
-def names() -> list[str]:
-    """All commands: the most used first, then by topic."""
-    return [*dict.fromkeys((*_FIRST, *_FILES))]
+_FILES = dict.fromkeys(("help", "context", "refs", "compact"), "") | {name: file for file, group in GROUPS.values() for name in group}
+"""The file of each command: the most used commands first, as completion offers them, then by topic."""
 
 
 def commands() -> list[SlashCommand]:
-    return [_load(name) for name in names()]
+    return [_load(name) for name in _FILES]
 
 
 def _load(name: str) -> SlashCommand:
@@ -67,7 +62,7 @@ def run(line: str, session: ZkChatSession) -> CommandResult:
 def find(word: str) -> SlashCommand:
     """The command with this name or unique prefix. Raises UsageError that names the nearest ones."""
     word = word.lower()
-    matches = [word] if word in _FILES else [name for name in names() if word and name.startswith(word)]
+    matches = [word] if word in _FILES else [name for name in _FILES if word and name.startswith(word)]
     if len(matches) == 1:
         return _load(matches[0])
     nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, _FILES, n=3, cutoff=NEAR))

@@ -7,6 +7,7 @@ from zkchat_cli.chat import numbered_turns
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history, strategies
 from zkchat_cli.context.budget import CompactionRequest
+from zkchat_cli.context.turns import is_fixed
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.models import sum_usage
 from zkchat_cli.slash.base import CommandResult, Lines, complete_questions, complete_turns, find_question, opening, slash_command
@@ -79,7 +80,8 @@ def pin(session: ZkChatSession, argument: str) -> str | Lines:
     """
     counter, history = session.runtime.counter, session.history
     if argument:
-        pinned = numbered_turns.pin(session.stored_state(), argument)
+        pinned = numbered_turns.resolve_turn(history, argument)
+        session.stored_state().update_marks([each.message for each in pinned], pinned=True)
         tokens = sum(counter.count(each.message.content) for each in pinned)
         which = f"turn {pinned[0].turn}, {' and '.join(each.part for each in pinned)}"
         return f"Pinned {which}: {tokens:,} tokens in every prompt. /unpin {pinned[0].turn} removes them."
@@ -103,9 +105,10 @@ def unpin(session: ZkChatSession, argument: str) -> str:
 
     /pin lists the pinned turns.
     """
-    unpinned = numbered_turns.unpin(session.stored_state(), argument)
+    unpinned = [each for each in numbered_turns.resolve_turn(session.history, argument) if is_fixed(each.message)]
     if not unpinned:
         return "That turn is not pinned; /pin lists the pinned turns."
+    session.stored_state().update_marks([each.message for each in unpinned], pinned=False)
     parts = " and ".join(each.part for each in unpinned)
     return f"Unpinned turn {unpinned[0].turn}, {parts}. It stays in the log and can still be recalled."
 

@@ -39,12 +39,16 @@ def undo(session: ZkChatSession, argument: str) -> str:
     The question and its answer leave the prompt. They stay in the log, and /redo or /branches goes back to them. Changes to notes are not
     undone.
     """
-    undone = numbered_turns.undo(session.stored_state(), numbered_turns.parse_turn_count(argument))
-    questions, turns = _questions(undone), len(_questions(session.history))
-    first = opening((questions or undone)[0])
-    more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
+    state, count, before = session.stored_state(), _parse_turn_count(argument), session.history
+    if not before:
+        raise UsageError("there is nothing to undo", "/redo goes forward again." if state.undo_stack else "Ask something first.")
+    starts = [at for at, message in enumerate(before) if message.role == "user"]
+    begin = starts[-count] if count <= len(starts) else 0
+    state.undo_to(before[begin - 1].id if begin else None)
+    turns, undone = len(_questions(before[:begin])), len(_questions(before[begin:]))
+    more = f" and {undone - 1} more" if undone > 1 else ""
     end = f"The conversation now ends with turn {turns}." if turns else "The conversation is at its beginning."
-    return f"Undone: “{first}”{more}. {end} /redo restores it."
+    return f"Undone: “{opening(before[begin])}”{more}. {end} /redo restores it."
 
 
 @slash_command("[N]")
@@ -53,9 +57,23 @@ def redo(session: ZkChatSession, argument: str) -> str:
 
     It works until the next message or the end of the chat; later, /branches goes back to it.
     """
-    restored = numbered_turns.redo(session.stored_state(), numbered_turns.parse_turn_count(argument))
+    state, count, before = session.stored_state(), _parse_turn_count(argument), len(session.history)
+    if not state.undo_stack:
+        raise UsageError("there is nothing to redo", "/branches shows all messages of this conversation.")
+    left = state.undo_stack[:-count]
+    state.checkout(state.undo_stack[-count:][0])
+    state.undo_stack = left
+    restored = session.history[before:]
     last = opening((_questions(restored) or restored)[-1])
     return f"Restored. The conversation now ends with turn {len(_questions(session.history))}: “{last}”"
+
+
+def _parse_turn_count(argument: str) -> int:
+    """The number of turns in a command's argument; 1 when it is empty. Raises UsageError."""
+    number = parse_number(argument or "1")
+    if not number:
+        raise UsageError(f"{argument[:40]!r} is not a number of turns", "Give a number, or nothing for one turn.")
+    return number
 
 
 def _questions(messages: Sequence[ZkChatMessage]) -> list[ZkChatMessage]:
@@ -107,13 +125,19 @@ def branches(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
     A branch begins where you retried or edited a question, or asked another one after /undo. The arrow marks where you are.
     """
     state = session.stored_state()
+    segments = numbered_turns.branch_segments(state.log(), state.head)
     if argument:
-        branch = numbered_turns.switch_branch(state, argument)
-        question = opening(branch.first_question)
-        return f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{question}”"
+        leaves = {segment.leaf_number: segment for segment in segments if segment.leaf_number}
+        branch = leaves.get(parse_number(argument) or 0)
+        if branch is None:
+            hint = f"Branches are numbered from 1 to {len(leaves)}; /branches shows them." if leaves else "Ask something first."
+            raise UsageError(f"there is no branch {argument[:40]}", hint)
+        state.checkout(branch.messages[-1].id)
+        state.undo_stack = []
+        return f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{opening(branch.first_question)}”"
     lines: list[StyledLine] = []
     turns = len(_questions(session.history))
-    for segment in numbered_turns.branch_segments(state.log(), state.head):
+    for segment in segments:
         first, last = segment.turns
         which = f"turn {first}" if first == last else f"turns {first}-{last}"
         position = f", you are after turn {turns}" if segment.contains_head and turns < last else ""
@@ -133,9 +157,10 @@ def clear(session: ZkChatSession, _: str) -> str:
 
     Cleared messages can still be recalled and searched, and /redo or /branches restores them. /new starts another conversation.
     """
-    cleared = numbered_turns.clear(session.stored_state())
+    state, cleared = session.stored_state(), session.history
     if not cleared:
         return "The context is already empty."
+    state.undo_to(None)
     return f"Context cleared: {plural(len(_questions(cleared)), 'turn')} no longer sent. The log stays; /redo restores the context."
 
 

@@ -14,7 +14,6 @@ from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.references.manager import CUT_MARK
-from zkchat_cli.references.provenance import CitedInAnswer, find_related
 from zkchat_cli.slash.base import CommandResult, Lines, NoteToOpen, find_question, last_answer, slash_command
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import format_arguments, truncate
@@ -56,9 +55,9 @@ def refs(session: ZkChatSession, _: str) -> Lines:
         yield styled_line("No documents have been named or found yet.")
     for document in documents:
         reference = document.references[0]
-        calls = {each.message_id for each in document.found}
-        citations = sum(max(1, len(each.citation.spans)) for each in document.cited)
-        uses = (("named", len(document.named)), ("found", len(calls)), ("cited", citations))
+        found = len({each.message_id for each in document.found})
+        cited = sum(max(1, len(each.citation.spans)) for each in document.cited)
+        uses = ("named", len(document.named)), ("found", found), ("cited", cited)
         counts = ", ".join(f"{verb} {('once', 'twice')[n - 1] if n < 3 else f'{n} times'}" for verb, n in uses if n)
         path = reference.relative_path
         if path is None:
@@ -88,12 +87,11 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
     """
     if not argument:
         last = last_answer(session)
-        named, citations = last.question.references if last.question else (), last.answer.citations
+        named = last.question.references if last.question else ()
         references = provenance.merge_references(named, last.answer.references)
         limit = session.runtime.settings.references.max_displayed
-        lines = source_lines(citations, references, last.answer.uncited_statements or 0, limit)
-        paths = dict.fromkeys(path for path in (*(c.relative_path for c in citations), *(r.relative_path for r in named)) if path)
-        if deleted := [path for path in paths if not session.vault.has_file(path)]:
+        lines = source_lines(last.answer.citations, references, last.answer.uncited_statements or 0, limit)
+        if deleted := [path for path in provenance.used_notes(last) if not session.vault.has_file(path)]:
             lines.append(styled_line(f"  deleted since: {', '.join(deleted)}", "yellow"))
         yield from lines or [styled_line("The last answer has no sources.")]
         return
@@ -167,7 +165,7 @@ def related(session: ZkChatSession, _: str) -> Lines:
 
     They are found by links, words and meaning, and are not sent to the model: name one as [[note]] to ask about it.
     """
-    related = find_related(session.vault, last_answer(session))
+    related = provenance.find_related(session.vault, last_answer(session))
     for note in related:
         path = note.chunk.relative_path
         yield StyledLine((StyledSpan(session.vault.link_to(path), "bold"),), (StyledSpan(path, "cyan", path),))
@@ -202,9 +200,9 @@ def why(session: ZkChatSession, argument: str) -> Lines:
         yield styled_line("  project memory: included in every prompt")
     for named in document.named:
         reference, turn = named.reference, named.turn
-        how = {"import": f"imported by {reference.wikilink} in turn {turn}", "memory": f"came from memory in turn {turn}"}.get(
-            reference.reference_type, f"you named it in turn {turn}: {reference.wikilink}"
-        )
+        how = f"you named it in turn {turn}: {reference.wikilink}"
+        if reference.reference_type == "import":
+            how = f"imported by {reference.wikilink} in turn {turn}"
         if reference.relative_path is None:
             near = f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
             yield styled_line(f"  {how}, not found{near}", "yellow")
@@ -216,12 +214,13 @@ def why(session: ZkChatSession, argument: str) -> Lines:
         missing = named.message_id not in dropped and not sent.issuperset(reference.numbers)
         yield styled_line(f"      {_NO_LONGER_SENT if missing else prompt_status(prompt, named.message_id)}", "dim", indent=6)
     for turn, reference in document.remembered:
-        yield styled_line(f"  came from memory in turn {turn}{f': {text}' if (text := reference.context_snippet) else ''}", indent=4)
+        yield styled_line(f"  came from memory in turn {turn}{f': {reference.context_snippet}' if reference.context_snippet else ''}")
     for message_id, group in groupby(document.found, key=lambda each: each.message_id):  # by tool calls
-        found = [*group]
-        call = f"{found[0].tool} {truncate(format_arguments(found[0].arguments), MAX_ARGUMENTS)}"
-        yield styled_line(f"  found in turn {found[0].turn} by {call}".rstrip())
-        for each in found[:MAX_EXCERPTS]:
+        first, *others = group
+        yield styled_line(
+            f"  found in turn {first.turn} by {first.tool} {truncate(format_arguments(first.arguments), MAX_ARGUMENTS)}".rstrip()
+        )
+        for each in (first, *others)[:MAX_EXCERPTS]:
             score = "" if each.chunk.score is None else f", score {each.chunk.score:.2f}"
             yield _chunk_line(each.chunk, f", {each.rank} of {each.of} excerpts{score}")
         yield styled_line(f"      {prompt_status(prompt, message_id)}", "dim", indent=6)
@@ -232,7 +231,7 @@ def _chunk_line(chunk: ContentChunk, more: str = "") -> StyledLine:
     return styled_line(f"      [{chunk.number}] lines {line_range(chunk.start_line, chunk.end_line)}{more}", indent=6)
 
 
-def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbered: bool = False, indent: int = 0) -> Lines:
+def citation_lines(citations: Sequence[provenance.CitedInAnswer], *, changed: bool, numbered: bool = False, indent: int = 0) -> Lines:
     """`changed`: whether the note has been edited or deleted since the answers were checked."""
     verb = "was" if changed else "is"
     if not citations:

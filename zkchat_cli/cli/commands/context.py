@@ -1,6 +1,7 @@
 """Show, compact, export and import what the model sees."""
 
 import shutil
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.context.prompt_history import SentPrompts
     from zkchat_cli.models import Conversation
-
-    Imported = tuple[Conversation, int]
-    """A conversation, and the number of its messages that were stored."""
 
 COMMAND = command_group("What the model sees: the exact prompt, its token usage and summaries; compact, export and import.")
 MOST_EMBEDDED = 2_000  # messages of an import that are embedded at once, in half a minute
@@ -101,12 +99,11 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
     from zkchat_cli.views.turn_steps import describe_active_compaction
 
     with ctx.open_session(id_) as session:
-        compaction = session.compaction
-        covers = summary_coverage(compaction, session.stored_state().turns(session.runtime.counter)) if compaction else None
-    documents, text = [], ""
-    if compaction is not None and covers is not None:
-        documents = [{**compaction.model_dump(mode="json"), "covers": covers}]
-        text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
+        documents, text = [], ""
+        if (compaction := session.compaction) is not None:
+            covers = summary_coverage(compaction, session.stored_state().turns(session.runtime.counter))
+            documents = [{**compaction.model_dump(mode="json"), "covers": covers}]
+            text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
     ctx.print_result(documents, text, "No summary: all turns are sent verbatim.")
 
 
@@ -209,17 +206,23 @@ def import_(
     ] = None,
 ) -> None:
     """Import conversations: a whole file or, on an error, nothing of it. What was imported before is left out."""
+    from zkchat_cli.importers.conversation_file import READERS
+
     if file is not None and program is None and path is None:
-        run = partial(_import_file, file)
+        files = [file]
     elif file is None and program is not None and path is not None:
-        run = partial(_import_sessions, ctx, program, path)
+        if program not in READERS:
+            raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(READERS)}", "Correct the name.")
+        path = path.expanduser()
+        files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     else:
         raise UsageError("context import needs a file", "Give --file FILE, or --from claude-code|codex and a PATH.")
     with ctx.open_app() as app:
-        kind, imported = run(app)
-        count = sum(new for _, new in imported)
+        kind, imported = _import_files(ctx, app, files, program)
+        if not imported:
+            raise UsageError(f"{path} has no .jsonl file that can be read", "Name a session's file, or the program's folder of them.")
         if (embedder := app.message_embedder()) is not None:  # for recall; a chat computes the vectors of older messages
-            most = min(count, MOST_EMBEDDED)
+            most = min(sum(new for _, new in imported), MOST_EMBEDDED)
             with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
                 embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
             ctx.print_warnings(app.vault)
@@ -233,41 +236,31 @@ def import_(
     ctx.print_result({**documents[-1], "format": kind, "conversations": documents}, text)
 
 
-def _import_file(file: Path, app: "App") -> "tuple[str, list[Imported]]":
-    """What kind of file it is, and what was imported from it."""
+def _import_files(
+    ctx: CommandContext, app: "App", files: Sequence[Path], program: str | None
+) -> "tuple[str, list[tuple[Conversation, int]]]":
+    """What kind of files they are, and the conversations in them, each with the number of its messages that were stored. Of several files,
+    one that is not valid is left out."""
     from zkchat_cli.app import factory
-    from zkchat_cli.importers.conversation_file import read_conversations
+    from zkchat_cli.importers.conversation_file import READERS, read_conversations
 
-    root = str(app.vault.root)
-    kind, found = read_conversations(read_input(str(file), MAX_IMPORT, "a JSON file"), vault=root, new_id=factory.new_id, now=factory.now())
-    archives = []
-    for archive in found:
-        if not Path(archive.conversation.vault).is_dir():  # an export from another machine
-            archive = archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": root})})
-        archives.append(archive)
-    return kind, [*zip((archive.conversation for archive in archives), app.store.restore(archives), strict=True)]
-
-
-def _import_sessions(ctx: CommandContext, program: str, path: Path, app: "App") -> "tuple[str, list[Imported]]":
-    """Import the sessions in a file, or in all `.jsonl` files of a folder; a file of the folder that cannot be read is left out."""
-    from zkchat_cli.app import factory
-    from zkchat_cli.importers.conversation_file import READERS
-
-    if program not in READERS:
-        raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(READERS)}", "Correct the name.")
-    path = path.expanduser()
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    imported: list[Imported] = []
+    kind, root, now = "", str(app.vault.root), factory.now()
+    imported: list[tuple[Conversation, int]] = []
     for file in files:
-        data = read_input(str(file), MAX_IMPORT, "a session's file")
+        data = read_input(str(file), MAX_IMPORT, "a session's file" if program else "a JSON file")
         try:
-            archive = READERS[program](data, file.name, vault=str(app.vault.root), now=factory.now())
-            imported += zip([archive.conversation], app.store.restore([archive]), strict=True)
+            if program is not None:
+                kind, archives = program, [READERS[program](data, file.name, vault=root, now=now)]
+            else:
+                kind, archives = read_conversations(data, vault=root, new_id=factory.new_id, now=now)
+            for at, archive in enumerate(archives):
+                if not Path(archive.conversation.vault).is_dir():  # an export from another machine
+                    here = archive.conversation.model_copy(update={"vault": root})
+                    archives[at] = archive.model_copy(update={"conversation": here})
+            imported += zip((archive.conversation for archive in archives), app.store.restore(archives), strict=True)
         except (StoreError, UsageError) as e:
-            e.message = f"{file}: {e.message}"
+            e.message = f"{file}: {e.message}" if program else e.message
             if isinstance(e, StoreUnwritable) or len(files) == 1:
                 raise
             ctx.screen.warn(f"left out: {e.message}")
-    if not imported:
-        raise UsageError(f"{path} has no .jsonl file that can be read", "Name a session's file, or the program's folder of them.")
-    return program, imported
+    return kind, imported
