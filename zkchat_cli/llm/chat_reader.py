@@ -6,7 +6,7 @@ Each provider has a reader, which understands one protocol; `mojentic_adapter.py
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from zkchat_cli.events import ReasoningDelta, TextDelta
@@ -21,18 +21,13 @@ THOUGHT, THOUGHT_END = "<think>", "</think>"
 MAX_ITEMS = 1000  # texts, thoughts or tool calls of an answer: empty ones count neither as progress nor as length
 
 
-@dataclass
 class PartialToolCall:
-    id: str
-    name: str
-    arguments: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)  # further keys with which the server needs it back
+    """A call as a server sends it, in one piece or several; some send the arguments as an object. Raises TypeError."""
 
-    @classmethod
-    def read(cls, id_: object, name: object, arguments: object) -> "PartialToolCall":
-        """A call as a server sends it; some send the arguments as an object. Raises TypeError."""
-        text = text_of(arguments) if isinstance(arguments, str | None) else json.dumps(arguments, ensure_ascii=False)
-        return cls(text_of(id_), text_of(name), text)
+    def __init__(self, id_: object, name: object, arguments: object) -> None:
+        self.id, self.name = text_of(id_), text_of(name)
+        self.arguments = text_of(arguments) if isinstance(arguments, str | None) else json.dumps(arguments, ensure_ascii=False)
+        self.extra: dict[str, Any] = {}  # further keys with which the server needs it back
 
     @property
     def size(self) -> int:

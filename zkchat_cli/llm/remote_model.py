@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +25,8 @@ from zkchat_cli.text.numbers import whole_number
 COUNT_SECONDS = 20.0
 COUNTED = frozenset({"model", "messages", "input", "system", "tools", "tool_choice", "thinking"})  # parts of a request
 LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"  # the owner of their models, as they list them
+WINDOW_KEYS = "max_input_tokens max_model_len context_length context_window loaded_context_length max_context_length n_ctx".split()
+"""Where lists have a model's window: Anthropic's, vLLM's, OpenRouter's, Groq's, LM Studio's and, in a table `meta`, llama.cpp's."""
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
 CLOSE_SECONDS = 0.1  # how long a leaving reader waits for the connection to close
@@ -102,10 +104,6 @@ class RemoteModel(Model):
         found = self.find_listed(self.list_models())
         return Window(found.window, "the server's list of models") if found is not None and found.window else None
 
-    def read_window(self, _row: Mapping[str, Any]) -> object:
-        """The window of a model in the server's list."""
-        return None
-
     def list_models(self) -> tuple[ModelInfo, ...]:
         """The models that the server lists, by name. Raises ProviderError."""
         rows, name = self.list_keys
@@ -114,7 +112,9 @@ class RemoteModel(Model):
             for row in answer[rows] or ():
                 parameters = row.get("supported_parameters")  # OpenRouter lists what a model can do
                 calls_tools = "tools" in parameters if isinstance(parameters, list) else None
-                window = whole_number(self.read_window(row), least=1)
+                known = {**(row.get("meta") or {}), **row}
+                sizes = [known[key] for key in WINDOW_KEYS if known.get(key)]
+                window = whole_number(sizes[0], least=1) if sizes else None
                 found.append(ModelInfo(str(row[name]), window, calls_tools, str(row.get("owned_by") or "")))
         except UNREADABLE as e:
             raise self.server.error("bad_answer", "answered with something that is not a list of models", self.server.check) from e

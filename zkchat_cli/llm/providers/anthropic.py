@@ -101,7 +101,7 @@ class AnthropicReader(ChatReader):
         if block["type"] in ("text", "thinking"):
             return text_of(block.get("text")), text_of(block.get("thinking"))
         if block["type"] == "tool_use":
-            self.add_call(PartialToolCall.read(block.get("id"), block.get("name"), block.get("input") or ""))
+            self.add_call(PartialToolCall(block.get("id"), block.get("name"), block.get("input") or ""))
         self.hidden_bytes += len(str(block))
         return "", ""
 
@@ -161,9 +161,6 @@ class AnthropicModel(RemoteModel):
         body = {"model": self.model, "max_tokens": max_tokens, "messages": messages, "stream": True}
         body |= without_none(system=system or None, tools=tools or None, tool_choice=tool_choice)
         return body | _thinking_options(options, max_tokens, version)
-
-    def read_window(self, row: Mapping[str, Any]) -> object:
-        return row.get("max_input_tokens")
 
 
 def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class OllamaReader(ChatReader):
         message = event.get("message") or {}
         for call in message.get("tool_calls") or ():
             function = call["function"]
-            self.add_call(PartialToolCall.read(call.get("id"), function.get("name"), function.get("arguments")))
+            self.add_call(PartialToolCall(call.get("id"), function.get("name"), function.get("arguments")))
         if event.get("done"):
             self.finish = text_of(event.get("done_reason")) or "stop"
             self.count(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count"))

@@ -10,6 +10,7 @@ encrypted, and goes back with the call's result; after the turn it is of no use,
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b, sha256
 from typing import Any, ClassVar
@@ -26,8 +27,6 @@ from zkchat_cli.models import PromptMessage, ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
 CHAT, RESPONSES = "openai", "openai/responses"  # mark reasoning that goes back to the same API only
-_WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
-"""Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
 
 # what servers do not say about models (November 2026); a model works without an entry
 
@@ -82,7 +81,7 @@ class OpenAIReader(ChatReader):
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
         """A fragment continues the call of its index, unless it begins another: by another id or, without ids, by a name."""
         function = fragment.get("function") or {}
-        added = PartialToolCall.read(fragment.get("id"), function.get("name"), function.get("arguments"))
+        added = PartialToolCall(fragment.get("id"), function.get("name"), function.get("arguments"))
         if isinstance(extra := fragment.get("extra_content"), dict):  # Gemini signs its calls
             added.extra = {"extra_content": extra}
             self.hidden_bytes += len(str(extra))
@@ -157,7 +156,7 @@ class ResponsesReader(ChatReader):
             raise ValueError("too many items")
         match kind := item["type"]:
             case "function_call":
-                self.add_call(PartialToolCall.read(item.get("call_id"), item.get("name"), item.get("arguments")))
+                self.add_call(PartialToolCall(item.get("call_id"), item.get("name"), item.get("arguments")))
                 self._items.append({"type": kind})
             case "reasoning":
                 self.hidden_bytes += len(str(item))
@@ -304,22 +303,21 @@ class OpenAIModel(RemoteModel):
             return len(self.root.fetch("/tokenize", text, max_bytes=20_000_000)["tokens"])
 
     def find_window(self) -> Window | None:
-        found = None if self.official else self.find_listed(self.list_models())
-        size, source = None, "the server's list of models"
+        name, size, source = self.model, None, "the server's list of models"
         if self.official:
-            known = (tokens for prefix, tokens in INPUT_TOKENS.items() if self.model.startswith(prefix))
-            size, source = next(known, None), "zkchat's table of OpenAI's models"
-        elif found is not None:
-            self.calls_tools = found.calls_tools
+            size = next((tokens for prefix, tokens in INPUT_TOKENS.items() if name.startswith(prefix)), None)
+            source = "zkchat's table of OpenAI's models"
+        elif found := self.find_listed(self.list_models()):
+            name, self.calls_tools = found.name, found.calls_tools
             size = self._read_loaded_window(found) or found.window
-        file = (found.name if found else self.model).replace("\\", "/").rpartition("/")[2]  # llama.cpp may name a model by its path
+        file = name.replace("\\", "/").rpartition("/")[2]  # llama.cpp may name a model by its path
         if self.calls_tools is None and file.lower().startswith(_WITHOUT_TOOLS):
             self.calls_tools, self.known_from = False, "zkchat's table of models"
         return Window(size, source) if size else None
 
     def _read_loaded_window(self, found: ModelInfo) -> int | None:
         """The window with which LM Studio or llama.cpp has loaded a model; llama.cpp also says whether its template takes tools."""
-        try:
+        with suppress(ProviderError, *UNREADABLE):
             if found.server == remote_model.LM_STUDIO:
                 rows = self.root.fetch("/api/v0/models")["data"]
                 return whole_number({row["id"]: row.get("loaded_context_length") for row in rows}.get(found.name), least=1)
@@ -329,13 +327,7 @@ class OpenAIModel(RemoteModel):
                 default = "tools" in template if isinstance(template, str) else None
                 self.calls_tools = (properties.get("chat_template_caps") or {}).get("supports_tools", default)
                 return whole_number((properties.get("default_generation_settings") or {}).get("n_ctx"), least=1)
-        except (ProviderError, *UNREADABLE):
-            pass
         return None
-
-    def read_window(self, row: Mapping[str, Any]) -> object:
-        sizes = [row[name] for name in _WINDOW_FIELDS if row.get(name)]
-        return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
 
 
 @dataclass
