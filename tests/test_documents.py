@@ -22,7 +22,7 @@ from test_help import everything
 from transcript_player import Transcript
 
 from zkchat_cli import exporters, slash, tools
-from zkchat_cli.agents.loader import BUILT_IN, AgentFileSchema
+from zkchat_cli.agents.loader import BUILT_IN_FOLDER, AgentFileSchema
 from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.cli import app
 from zkchat_cli.config import loader
@@ -157,7 +157,7 @@ def test_every_provider_is_listed_and_no_other() -> None:
 def test_every_built_in_agent_and_every_key_of_one_is_listed_and_no_other() -> None:
     keys = {key.partition(".")[0] for key in loader.default_values(AgentFileSchema)}
     told = {each.removesuffix(".…") for each in first_column("# Agents")}
-    assert told == {*BUILT_IN.names(), *keys}
+    assert told == {*(file.stem for file in BUILT_IN_FOLDER.glob("*.toml")), *keys}
 
 
 def test_every_way_to_write_a_query_means_what_it_says() -> None:

@@ -4,7 +4,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,8 +13,8 @@ from pydantic import ConfigDict, Field
 from zkchat_cli.config import loader
 from zkchat_cli.config.schema import ContextSettings, Section, TextList
 from zkchat_cli.errors import ConfigError
-from zkchat_cli.registry import Registry
 
+BUILT_IN_FOLDER = Path(__file__).parent / "builtin"  # the agents that come with zkchat, written as users write theirs
 NO_AGENT = "none"  # means "without an agent", so no agent can have this name
 _NAME = re.compile(rf"(?!{NO_AGENT}\Z)(?!.*[A-Z])[^\W_][\w-]{{0,47}}")
 """Letters, digits, `-` and `_`, without capitals, so that `@name` is easy to type."""
@@ -92,9 +92,6 @@ class Agent:
         return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")
 
 
-BUILT_IN: Registry[Agent] = Registry("zkchat_cli.agents.builtin", "AGENT")
-
-
 def agent_file(folder: Path, name: str) -> Path:
     """The file of an agent. Raises ConfigError for an invalid name."""
     if _NAME.fullmatch(name) is None:
@@ -105,7 +102,8 @@ def agent_file(folder: Path, name: str) -> Path:
 
 def list_names(folder: Path) -> list[str]:
     """The names of all agents, built-in ones included, sorted; no file is read."""
-    return sorted({*filter(_NAME.fullmatch, (file.stem for file in folder.glob("*.toml"))), *BUILT_IN.names()})
+    files = (*folder.glob("*.toml"), *BUILT_IN_FOLDER.glob("*.toml"))
+    return sorted({file.stem for file in files if _NAME.fullmatch(file.stem)})
 
 
 def load_agent(folder: Path, name: str) -> Agent:
@@ -115,10 +113,11 @@ def load_agent(folder: Path, name: str) -> Agent:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ConfigError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: zkchat agent list")
-    file, memory = agent_file(folder, name), folder / f"{name}.md"
-    if not os.path.lexists(file):
-        return replace(BUILT_IN.load(name), memory_file=memory)
-    return Agent(name, validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)}), file, memory)
+    file = agent_file(folder, name)
+    own = file if os.path.lexists(file) else None
+    source = own or BUILT_IN_FOLDER / file.name
+    given = {key: value for _, key, value in loader.read_toml(source)}
+    return Agent(name, validate_profile(str(source), given), own, folder / f"{name}.md")
 
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
