@@ -43,18 +43,12 @@ from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMe
 from zkchat_cli.summarization import prompt
 from zkchat_cli.summarization.extractive import extract_summary
 
-LEAST_FOLDED_SHARE = 0.02
-"""Share of the limit that must be folded before a model is called for an automatic summary."""
-LEAST_ROOM = 150
-"""Tokens of conversation in a request; fewer are not worth its instructions."""
-SMALLEST_SUMMARY, LARGEST_SUMMARY = 40, 3000
-"""Tokens of a summary that a model is asked for."""
-LONGEST_ANSWER = 8192
-"""Output tokens that nearly all models allow; some servers refuse a call that asks for more."""
-ANALYSIS_TOKENS = 1000
-"""Tokens of an answer besides the summary: a model may think aloud first."""
-JOINED_SHARE = 0.97
-"""Joined texts may have a few more tokens than their parts."""
+LEAST_FOLDED_SHARE = 0.02  # share of the limit that must be folded before a model is called for an automatic summary
+LEAST_ROOM = 150  # tokens of conversation in a request; fewer are not worth its instructions
+SMALLEST_SUMMARY, LARGEST_SUMMARY = 40, 3000  # tokens of a summary that a model is asked for
+LONGEST_ANSWER = 8192  # output tokens that nearly all models allow; some servers refuse a call that asks for more
+ANALYSIS_TOKENS = 1000  # tokens of an answer besides the summary: a model may think aloud first
+JOINED_SHARE = 0.97  # joined texts may have a few more tokens than their parts
 
 
 @dataclass
@@ -141,7 +135,7 @@ class Compactor:
     @cached_property
     def _inputs(self) -> PromptInputs:
         """The other inputs of a prompt, with the turn in progress, looked up once for all compactions that are compared."""
-        return self.prompts.inputs(self.runtime, self.request.current, self._previous, offer_tools=self.request.offer_tools)
+        return self.prompts.inputs(self.runtime, self.request.current, self._previous)
 
     def _count_covered(self, history: TurnHistory) -> int:
         return history.count_covered(self._previous) if self._previous_summary else 0
@@ -225,7 +219,8 @@ class Compactor:
         before = previous.masked if previous is not None else ()
         masked = tuple(id_ for id_ in (masking.masked if masking is not None else before) if id_ in kept)
         new = set(masked).difference(before)
-        fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
+        fields = {"last_id": fold.turns[-1].ids[-1], "messages_folded": sum(len(turn.ids) for turn in fold.new)}
+        fields |= {"masked": masked, "results_masked": len(new)}
         with self.timer("prepare"):
             summaries = self._other_summaries(fold, limit)
             for mode, summary, quoted in chain([(writer.mode, written, ())] if written is not None else [], summaries):
@@ -262,18 +257,14 @@ class SummaryWriter:
         self.is_able = runtime.summary_model.can_summarize and limit >= SMALLEST_SUMMARY
         self.mode: CompactionMode = "full"
         self.calls = 0
-        self.usage: TokenUsage | None = None
-        """Of all calls so far."""
-        self.problem: str | None = None
-        """That of the first request."""
+        self.usage: TokenUsage | None = None  # of all calls so far
+        self.problem: str | None = None  # that of the first request
         own, of_conversation = self.model.window, runtime.window.tokens
         self._window = of_conversation if own is None else min(of_conversation, own.tokens)
         """Tokens that a request and its answer may take: no more than the conversation's window, however large the model's is."""
         self._max_output = min(runtime.largest_summary + ANALYSIS_TOKENS, LONGEST_ANSWER, self._window // 3)
-        self._room = min(int(LIMIT_SHARE * self._window), self._window - self._max_output)
-        """Tokens of a request."""
-        self._counter = runtime.counter
-        """Counts as the model that writes does."""
+        self._room = min(int(LIMIT_SHARE * self._window), self._window - self._max_output)  # tokens of a request
+        self._counter = runtime.counter  # counts as the model that writes does
         if runtime.summarizer is not None:
             self._counter = runtime.counter.calibrated(services.store.calibration(self.model.name), exact=self.model.exact)
 

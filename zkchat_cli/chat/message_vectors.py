@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-MOST_EMBEDDED_PER_MESSAGE = 50
-"""Of one message: of a pasted book, the beginning is embedded."""
-BATCH = 8
-"""Messages that are embedded and stored together."""
-_NEWEST = 2**63 - 1
-"""No stored message has a larger number."""
+MOST_EMBEDDED_PER_MESSAGE = 50  # of one message: of a pasted book, the beginning is embedded
+BATCH = 8  # messages that are embedded and stored together
+_NEWEST = 2**63 - 1  # no stored message has a larger number
 
 
 class MessageVectors:
@@ -32,10 +29,8 @@ class MessageVectors:
     def __init__(self, store: ChatSessionStore, semantic: SemanticSearch, conversation_id: str) -> None:
         self._store, self._semantic, self._conversation_id = store, semantic, conversation_id
         self._last_read = 0
-        self._row_of: dict[tuple[str, int], int] = {}
-        """The row of each passage, by its message's id and its part."""
-        self._packed = bytearray()
-        """The rows, as the store has them."""
+        self._row_of: dict[tuple[str, int], int] = {}  # the row of each passage, by its message's id and its part
+        self._packed = bytearray()  # the rows, as the store has them
 
     def cosines(self, question: str, passages: Sequence[RecallPassage]) -> "NDArray[np.float64] | None":
         """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""

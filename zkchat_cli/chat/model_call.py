@@ -23,10 +23,8 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
 
 _log = logging.getLogger(__name__)
-MIN_CUT = 2000
-"""Tokens of a prompt, without its tools, that every server has room for."""
-MOST_LEFT = 0.5
-"""Share of the tokens by our count below which a prompt was cut: no model's tokens are twice as long as those that we count."""
+MIN_CUT = 2000  # tokens of a prompt, without its tools, that every server has room for
+MOST_LEFT = 0.5  # share of the tokens by our count below which a prompt was cut: no model's tokens are twice as long as those that we count
 
 
 def call_model(
@@ -113,10 +111,8 @@ def _cut_notices(turn: TurnInProgress, reported: int) -> Iterator[events.Notice]
         yield events.Notice(problem, "Give it a larger window, or set context.max_tokens to the one that it has.")
 
 
-MAX_PASSAGE = 3000
-"""Characters of a passage that are sent."""
-LINE_TOKENS = 60
-"""Tokens of the model's answer for each sentence."""
+MAX_PASSAGE = 3000  # characters of a passage that are sent
+LINE_TOKENS = 60  # tokens of the model's answer for each sentence
 THINKING_TOKENS = 1000
 _INSTRUCTIONS = (
     "You check whether sentences are supported by the passages that they cite. Answer with one line for each sentence and nothing else: "

@@ -22,8 +22,7 @@ from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import Compaction, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 
-TURNS_FOR_FOLDERS = 2
-"""Turns before this one whose notes still choose the folders whose memory is read."""
+TURNS_FOR_FOLDERS = 2  # turns before this one whose notes still choose the folders whose memory is read
 
 
 class PromptBuilder:
@@ -39,9 +38,9 @@ class PromptBuilder:
         self._memory_lock = threading.Lock()
         self.summaries = DocumentSummaryService(services.vault)
 
-    def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
+    def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
-        return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
+        return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction))
 
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
         """Offer the tools of a prompt that is sent also in the next one; those of the turn's earlier call, if it has none."""
@@ -55,9 +54,7 @@ class PromptBuilder:
         deleted = tuple(path for path in paths if not self._services.vault.has_file(path))
         return prompt.model_copy(update={"deleted": deleted}) if deleted else prompt
 
-    def inputs(
-        self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True
-    ) -> PromptInputs:
+    def inputs(self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None) -> PromptInputs:
         """All values that a prompt is assembled from, under this compaction."""
         memory, budget, counter = self.memory(runtime), runtime.budget.messages, runtime.counter
         history = self.masked_turns(runtime, compaction)
@@ -69,7 +66,7 @@ class PromptBuilder:
             memory=memory.fixed_items(budget, counter),
             contextual_memory=memory.contextual_items(current, recent, budget, counter) if current else (),
             compaction=compaction,
-            tool_descriptors=tuple(tool.descriptor for tool in runtime.tools) if offer_tools else (),
+            tool_descriptors=tuple(tool.descriptor for tool in runtime.tools),
             retrieval=runtime.retrieval,
             recall_index=self._recall,
             filter_tools=runtime.settings.context.tool_filter == "auto",

@@ -43,10 +43,8 @@ class OpenedModel(NamedTuple):
 
     model: Model
     tools: tuple[Tool, ...]
-    can_summarize: bool = False
-    """Whether it can summarize a conversation in words of its own."""
-    takes_external: bool = False
-    """Whether it can call tools of other programs."""
+    can_summarize: bool = False  # whether it can summarize a conversation in words of its own
+    takes_external: bool = False  # whether it can call tools of other programs
 
 
 class AvailableModels(NamedTuple):
@@ -85,20 +83,14 @@ class SessionServices:
     now: Callable[[], str]
     clock: Callable[[], float]
     new_id: Callable[[], str]
-    approve: Approve = lambda _: UNASKED
-    """Decides about the changes of notes that a model proposes."""
-    approve_call: Callable[[ToolCall], Decision] = lambda _: UNASKED_CALL
-    """Decides about calls of other programs' tools."""
+    approve: Approve = lambda _: UNASKED  # decides about the changes of notes that a model proposes
+    approve_call: Callable[[ToolCall], Decision] = lambda _: UNASKED_CALL  # decides about calls of other programs' tools
     external: ExternalTools | None = None
-    working_folder: Path | None = None
-    """The current folder, where imported files are looked for first."""
+    working_folder: Path | None = None  # the current folder, where imported files are looked for first
     agent_names: Callable[[], Sequence[str]] = tuple
-    agents_folder: Path | None = None
-    """The folder with the agents' memory."""
-    semantic: SemanticSearch | None = None
-    """Compares messages by meaning, with a model that runs in this program."""
-    documents_folder: Path | None = None
-    """Where exports go that must not go into a vault."""
+    agents_folder: Path | None = None  # the folder with the agents' memory
+    semantic: SemanticSearch | None = None  # compares messages by meaning, with a model that runs in this program
+    documents_folder: Path | None = None  # where exports go that must not go into a vault
 
     def new_message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
         values = {"id": self.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.now()}
@@ -119,19 +111,15 @@ class Runtime:
     options: Options = field(default_factory=Options)
     instructions: str = INSTRUCTIONS
     agent: Agent | None = None
-    retrieval: Retrieval | None = None
-    """Who searches the notes in the turn it is for."""
+    retrieval: Retrieval | None = None  # who searches the notes in the turn it is for
     can_summarize: bool = False
-    summarizer: OpenedModel | None = None
-    """The model that `context.summary_model` names."""
+    summarizer: OpenedModel | None = None  # the model that `context.summary_model` names
     configured_window: Window | None = None
     """The window that the user set; else it is the model's own, or `context.max_tokens` while that is unknown."""
-    rejected_window: Window | None = None
-    """A window learned when the server refused a prompt as too long."""
+    rejected_window: Window | None = None  # a window learned when the server refused a prompt as too long
     overrides: Mapping[str, object] = field(default_factory=dict)
     """Settings changed since the program started, by key. They win over those of an agent."""
-    takes_external: bool = False
-    """Whether tools of other programs may join `tools`."""
+    takes_external: bool = False  # whether tools of other programs may join `tools`
     list_models: Callable[[], tuple[AvailableModels, ...]] = tuple
 
     @property

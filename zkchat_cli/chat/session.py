@@ -36,8 +36,7 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.vault import SCAN_SECONDS
 
-MODEL_LIST_SECONDS = 60.0
-"""For how long a list of the servers' models counts as current."""
+MODEL_LIST_SECONDS = 60.0  # for how long a list of the servers' models counts as current
 LOOK_AHEAD_SECONDS = 0.5
 """SCAN_SECONDS while a message is typed, from its beginning: to save a note elsewhere and come back to press Enter takes longer."""
 
@@ -46,16 +45,13 @@ class ZkChatSession:
     def __init__(self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None) -> None:
         """A conversation continues with the agent that its last message was for; one that is gone is reported with the next message."""
         self.services, self.vault, self.store, self.agent_names = services, services.vault, services.store, services.agent_names
-        self.runtime = self._calibrated(runtime)
-        """What the next turn works with, unless its message mentions an agent."""
+        self.runtime = self._calibrated(runtime)  # what the next turn works with, unless its message mentions an agent
         self._state = ConversationState(services, conversation)
         self._prompts = PromptBuilder(services, self._state)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._messages = UserMessageBuilder(services, self._state, self._prompts)
-        self._turn: TurnInProgress | None = None
-        """The last one, or the one in progress."""
-        self._scan_valid_until = float("-inf")
-        """Until when the last scan of the vault counts as current."""
+        self._turn: TurnInProgress | None = None  # the last one, or the one in progress
+        self._scan_valid_until = float("-inf")  # until when the last scan of the vault counts as current
         self._rebuild_reason: str | None = None
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)

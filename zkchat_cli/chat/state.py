@@ -24,8 +24,7 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter
 
-MANY_OBJECTS = 50_000
-"""So many new objects at once mean that a long conversation is being opened."""
+MANY_OBJECTS = 50_000  # so many new objects at once mean that a long conversation is being opened
 
 
 class ConversationState:
@@ -35,14 +34,12 @@ class ConversationState:
         self.conversation = conversation or Conversation(
             id=services.new_id(), vault=str(services.vault.root), created_at=services.now(), updated_at=services.now()
         )
-        self.history: tuple[ZkChatMessage, ...] = ()
-        """The messages of the branch in use, oldest first."""
+        self.history: tuple[ZkChatMessage, ...] = ()  # the messages of the branch in use, oldest first
         self._messages: dict[str, ZkChatMessage] = {}
         self._turns: tuple[int, TokenCounter | None, TurnHistory] = 0, None, TurnHistory()
         """The turns of so many messages of the history, from the first, as the counter used last counts."""
         self._turns_lock = threading.RLock()
-        self.undo_stack: list[str] = []
-        """Heads that undo left, the last one last; cleared by the next question."""
+        self.undo_stack: list[str] = []  # heads that undo left, the last one last; cleared by the next question
         self._last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
         """The version after the last turn, and its figures."""
         self._load()
@@ -110,12 +107,12 @@ class ConversationState:
         self._replace_history(branch_to(log, head))
         self.undo_stack += [left] if left is not None else []
 
-    def update_marks(self, messages: Sequence[ZkChatMessage], *, pinned: bool) -> None:
+    def update_marks(self, messages: Iterable[ZkChatMessage], *, pinned: bool) -> None:
         """Store whether these messages of this branch are sent word for word in every prompt. Raises StoreError."""
-        changed = [message.model_copy(update={"pinned": pinned, "updated_at": self._services.now()}) for message in messages]
-        self._store.mark(self.conversation.id, changed)
-        instead = {message.id: message for message in changed}
-        self._replace_history(instead.get(message.id, message) for message in self.history)
+        update = {"pinned": pinned, "updated_at": self._services.now()}
+        changed = {message.id: message.model_copy(update=update) for message in messages}
+        self._store.mark(self.conversation.id, changed.values())
+        self._replace_history(changed.get(message.id, message) for message in self.history)
 
     def _replace_history(self, messages: Iterable[ZkChatMessage]) -> None:
         with self._turns_lock:

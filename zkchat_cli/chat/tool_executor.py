@@ -28,14 +28,11 @@ from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 from zkchat_cli.vault.edit.transaction import UNASKED_CALL, Decision, mark_memory_file
 from zkchat_cli.vault.vault import Vault
 
-MIN_TOOL_TOKENS = 300
-"""Tokens below which another round of tools is not worth it: describing them takes as many."""
+MIN_TOOL_TOKENS = 300  # tokens below which another round of tools is not worth it: describing them takes as many
 NEW_RESULTS_SHARE = 0.25
 """Share of the room of a turn that new results may have, before earlier ones of the same turn lose their middles for them."""
-MAX_OUTCOME = 80
-"""Characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed."""
-OMISSION_TOKENS, MAX_PATH = 55, 200
-"""For the note about what is left out of a result, without the path in it, and characters of that."""
+MAX_OUTCOME = 80  # characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed
+OMISSION_TOKENS, MAX_PATH = 55, 200  # for the note about what is left out of a result, without the path in it, and characters of that
 _log = logging.getLogger(__name__)
 
 
@@ -54,8 +51,7 @@ class ToolOutcome(NamedTuple):
     finding: ToolOutput
     ok: bool
     duration_ms: float
-    changed: bool = False
-    """Whether it has changed notes."""
+    changed: bool = False  # whether it has changed notes
 
 
 def refuse_call(call: ToolCall, reason: str) -> ToolOutcome:

@@ -34,8 +34,7 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt
 
 M = TypeVar("M", ZkChatMessage, PromptMessage)
-MAX_JSON_DEPTH = 50
-"""Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments have more than one."""
+MAX_JSON_DEPTH = 50  # levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments have more than one
 
 
 @dataclass
@@ -81,18 +80,14 @@ class TurnInProgress:
     thinking: ThinkingBlocks | None = None
     usage: TokenUsage = field(default_factory=lambda: sum_usage(()))
     level: AnswerLevel | None = None
-    no_more_tools: str = ""
-    """Why the model gets no more tools in this turn."""
+    no_more_tools: str = ""  # why the model gets no more tools in this turn
     prompt: Prompt | None = None
     compaction: Compaction | None = None
-    calibration: Calibration = field(default_factory=Calibration)
-    """How the model counts, as far as that is known."""
-    counted: CountedPrompt | None = None
-    """The prompt of the last call with reported usage."""
+    calibration: Calibration = field(default_factory=Calibration)  # how the model counts, as far as that is known
+    counted: CountedPrompt | None = None  # the prompt of the last call with reported usage
     sent: list[SentPrompt] = field(default_factory=list)
     """The prompts of its model calls so far, without those that the server refused and that were made anew."""
-    closed: bool = False
-    """Whether it has been added to the history; that happens once."""
+    closed: bool = False  # whether it has been added to the history; that happens once
 
     @property
     def user(self) -> ZkChatMessage:
@@ -171,8 +166,7 @@ class TurnRecorder:
         self._store, self._state, self._now = store, state, now
         self._pending_turns: list[CompletedTurn] = []
         self._pending_questions: set[str] = set()
-        self.problem: StoreError | None = None
-        """Why nothing is stored for now, as reported."""
+        self.problem: StoreError | None = None  # why nothing is stored for now, as reported
 
     @property
     def unstored(self) -> tuple[ZkChatMessage, ...]:

@@ -37,14 +37,10 @@ from zkchat_cli.models import (
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
 
-RETRY_SHARE = 0.7
-"""Share of a prompt refused as too long that is sent the second time, where the server does not tell its limit."""
-MOST_REFUSED = 1
-"""Replies with calls after the last round of tools, each of which is told to answer, before the turn fails."""
-ANSWERABLE_REFUSALS = ("context_length", "no_tools")
-"""Refusals after which another prompt may be accepted."""
-MAX_COUNTS = 6
-"""How often a prompt that its server counts as too long is made smaller: another selection may have other languages."""
+RETRY_SHARE = 0.7  # share of a prompt refused as too long that is sent the second time, where the server does not tell its limit
+MOST_REFUSED = 1  # replies with calls after the last round of tools, each of which is told to answer, before the turn fails
+ANSWERABLE_REFUSALS = ("context_length", "no_tools")  # refusals after which another prompt may be accepted
+MAX_COUNTS = 6  # how often a prompt that its server counts as too long is made smaller: another selection may have other languages
 
 
 @dataclass
@@ -56,12 +52,9 @@ class TurnRunner:
     messages: UserMessageBuilder
     turn: TurnInProgress
     user_input: UserInput
-    retrieval: RetrievalMode | None = None
-    """Who searches the notes after the server has refused tools."""
-    answered_refusals: set[ProviderErrorKind] = field(default_factory=set)
-    """Refusals that were answered by another call; none is twice."""
-    reported: set[events.Notice] = field(default_factory=set)
-    """Problems with documents that the user was told."""
+    retrieval: RetrievalMode | None = None  # who searches the notes after the server has refused tools
+    answered_refusals: set[ProviderErrorKind] = field(default_factory=set)  # refusals that were answered by another call; none is twice
+    reported: set[events.Notice] = field(default_factory=set)  # problems with documents that the user was told
 
     def run(self, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
@@ -73,12 +66,12 @@ class TurnRunner:
             problems = self.recorder.begin(self._bare)
             self.prompts.memory(turn.runtime).begin_turn(self.state.conversation.id, self._bare.id)
         turn.messages.append(self._bare)
+        self._references, self._with_tools = self.state.references.copy(), turn.runtime
         try:
             with turn.timer("model"):  # before the documents: how much of them fits depends on the window
                 prepare_model(turn.runtime.model)
                 turn.calibration = self.services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
-            self._references, self._with_tools = self.state.references.copy(), turn.runtime
             warnings = self._decide_documents()
             yield events.MessageStored(turn.user.id, turn.user.references)
             yield from (*notices, *warnings, *problems)
@@ -94,7 +87,7 @@ class TurnRunner:
         except Exception as e:
             if turn.closed:  # it is in the history, and must not be so twice
                 raise
-            writing = {tool.name for tool in turn.runtime.tools if tool.writes}
+            writing = {tool.name for tool in self._with_tools.tools if tool.writes}
             changed = any(run.ok and run.name in writing for run in turn.runs)  # then it is sent again, so that nothing is done twice
             notices = self._close("unfinished" if changed else "failed", "error")
             if not isinstance(e, ZkchatError):  # a defect of zkchat
@@ -134,6 +127,8 @@ class TurnRunner:
                     turn.no_more_tools = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
                 elif rounds >= most:
                     turn.no_more_tools = f"llm.max_tool_rounds is {most}"
+                if turn.no_more_tools:
+                    turn.runtime = replace(turn.runtime, tools=())
                 continue
             refused += 1
             if refused > MOST_REFUSED:
@@ -166,16 +161,18 @@ class TurnRunner:
                 prompt = yield from self._fitting_prompt()
             except PromptTooLarge as e:
                 turn.runtime = before  # a guess that leaves no room would end every further turn, too
-                if refused is not None:
-                    raise self._too_long(refused) from e
-                raise
+                if refused is None:
+                    raise
+                raise ProviderError("context_length", refused.message, self._advise()) from e
             try:
                 return (yield from call_model(turn, prompt, self.prompts, self.state))
             except ProviderError as e:
                 if turn.text or e.kind not in ANSWERABLE_REFUSALS or (e.kind == "no_tools" and len(turn.messages) > 1):
                     raise
                 if e.kind in self.answered_refusals:
-                    raise (self._too_long(e) if e.kind == "context_length" else e) from None
+                    if e.kind == "context_length":
+                        raise ProviderError(e.kind, e.message, self._advise()) from None
+                    raise
                 self.answered_refusals.add(e.kind)
                 refused = e
 
@@ -194,7 +191,7 @@ class TurnRunner:
             if len(turn.messages) == 1:
                 yield from self._decide_documents()
         problem = f"the prompt needs {counted:,} tokens, and its limit is {prompt.usage.effective_limit:,}"
-        raise PromptTooLarge(problem, self._advise(prompt))
+        raise PromptTooLarge(problem, self._advise())
 
     def _compact(self, reason: str, *, ask: bool = True) -> Iterator[events.Event]:
         """Compact automatically, if the settings allow it and the store can be written. A problem is reported, and the turn continues."""
@@ -203,7 +200,7 @@ class TurnRunner:
             return
         from zkchat_cli.chat.compactor import Compactor  # 10 ms, which most turns do not need
 
-        request = CompactionRequest(reason, ask=ask, current=turn.sent_messages, offer_tools=not turn.no_more_tools)
+        request = CompactionRequest(reason, ask=ask, current=turn.sent_messages)
         try:
             done = yield from Compactor(self.services, self.state, self.prompts, turn.runtime, request, turn.timer).run()
         except StoreError as e:
@@ -217,21 +214,19 @@ class TurnRunner:
         turn, sent = self.turn, self.turn.sent_messages
         with turn.timer("prepare"):
             try:
-                turn.prompt = self.prompts.build(turn.runtime, sent, offer_tools=not turn.no_more_tools)
+                turn.prompt = self.prompts.build(turn.runtime, sent)
             except PromptTooLarge:
                 self._tool_calls.shorten_results(len(turn.messages), 0, 1)
                 if turn.sent_messages == sent:
                     raise
-                turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages, offer_tools=not turn.no_more_tools)
+                turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages)
         return turn.prompt
 
-    def _advise(self, prompt: Prompt) -> str:
+    def _advise(self) -> str:
+        """What is largest in the last prompt, and how to make it smaller."""
+        prompt = self.turn.prompt
+        assert prompt is not None
         return advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id)
-
-    def _too_long(self, refused: ProviderError) -> ProviderError:
-        """The refusal with what is largest in the refused prompt."""
-        assert self.turn.prompt is not None
-        return ProviderError("context_length", refused.message, self._advise(self.turn.prompt))
 
     def _answer_refusal(self, refused: ProviderError) -> Iterator[events.Event]:
         """Search the notes for a model that takes no tools. For one with a smaller window, assume the window that the server tells, or one

@@ -32,20 +32,13 @@ if TYPE_CHECKING:
 
 SMALL_WINDOW = 16_384
 """Tokens of a window up to which a model counts as small, and passages are found before the question: tools would fill it."""
-FIRST_ANSWERS = 2
-"""Answers without a tool call after which a model counts as one that calls none."""
-MOST_JUDGED = 10
-"""Answers of a model that are looked at for that."""
-MOST_PASSAGES = 10
-"""Results of a search, as in the offline provider."""
-EARLIER_QUESTIONS = 5
-"""Questions in which the subject of a follow-up is looked for."""
-SIMILAR = 0.7
-"""How similar to an agent's name a word must be to be taken for a misspelling of it: people are addressed by `@name`, too."""
-MOST_NAMED = 3
-"""Names that are no files of which the user is told: a pasted text may have many."""
-MAX_COUNTED = 20_000
-"""Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
+FIRST_ANSWERS = 2  # answers without a tool call after which a model counts as one that calls none
+MOST_JUDGED = 10  # answers of a model that are looked at for that
+MOST_PASSAGES = 10  # results of a search, as in the offline provider
+EARLIER_QUESTIONS = 5  # questions in which the subject of a follow-up is looked for
+SIMILAR = 0.7  # how similar to an agent's name a word must be to be taken for a misspelling of it: people are addressed by `@name`, too
+MOST_NAMED = 3  # names that are no files of which the user is told: a pasted text may have many
+MAX_COUNTED = 20_000  # characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated
 _AGENT_MENTION = re.compile(r"\s*(@[^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
 _WRITTEN_NAME = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
 
@@ -63,10 +56,8 @@ class UserInput(NamedTuple):
     text: str
     typed: str | None = None
     mention: str | None = None
-    retrieval: RetrievalMode | None = None
-    """Who is to search the notes, instead of what the settings say."""
-    learning_points: tuple[str, ...] | None = None
-    """Those of the question that is asked again, as it was typed."""
+    retrieval: RetrievalMode | None = None  # who is to search the notes, instead of what the settings say
+    learning_points: tuple[str, ...] | None = None  # those of the question that is asked again, as it was typed
 
     @classmethod
     def parse(cls, text: str, typed: str | None = None) -> "UserInput":
@@ -99,10 +90,8 @@ def choose_retrieval(
 class UserMessageBuilder:
     def __init__(self, services: SessionServices, state: ConversationState, prompts: PromptBuilder) -> None:
         self._services, self._state, self._prompts = services, state, prompts
-        self._found: dict[str, bool] = {}
-        """Whether the notes have passages for a question, by its id."""
-        self._named: tuple[object, int] = (None, 0)
-        """The documents that the message being typed names, and their tokens."""
+        self._found: dict[str, bool] = {}  # whether the notes have passages for a question, by its id
+        self._named: tuple[object, int] = (None, 0)  # the documents that the message being typed names, and their tokens
 
     def build_bare(self, runtime: Runtime, user_input: UserInput) -> ZkChatMessage:
         """The message without documents: it can be stored before the model's window is known."""
@@ -222,8 +211,7 @@ class UserMessageBuilder:
 
         if reply_to_small_talk(text, (), ()) is not None:
             return None
-        questions = (message for message in reversed(self._state.history) if message.role == "user")
-        earlier = [*islice(questions, EARLIER_QUESTIONS)][::-1] if follows else []
-        asked = [*((message.id, message.prompt_text) for message in earlier), ("", text)]
+        questions = [message for message in self._state.history if message.role == "user"] if follows else []
+        asked = [*((message.id, message.prompt_text) for message in questions[-EARLIER_QUESTIONS:]), ("", text)]
         messages = [PromptMessage(role="user", content=content, tokens=0, kind="conversation", source_ids=(id_,)) for id_, content in asked]
         return analyze_question(messages, len(messages) - 1)

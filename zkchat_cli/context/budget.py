@@ -155,10 +155,7 @@ class CompactionRequest(NamedTuple):
     keep: int | None = None
     preview: bool = False
     ask: bool = True
-    current: tuple[ZkChatMessage, ...] = ()
-    """The turn in progress, which needs room too."""
-    offer_tools: bool = True
-    """Whether its next call has tools."""
+    current: tuple[ZkChatMessage, ...] = ()  # the turn in progress, which needs room too
 
 
 class FoldPlan(NamedTuple):
@@ -166,14 +163,6 @@ class FoldPlan(NamedTuple):
 
     turns: tuple[Turn, ...]
     new: tuple[Turn, ...]
-
-    @property
-    def last_id(self) -> str:
-        return self.turns[-1].ids[-1]
-
-    @property
-    def messages_folded(self) -> int:
-        return sum(len(turn.ids) for turn in self.new)
 
     @property
     def new_tokens(self) -> int:
@@ -220,12 +209,9 @@ def summary_coverage(compaction: Compaction, history: TurnHistory) -> dict[str, 
     return {"turns": len(folded), "messages": len(messages), **dates}
 
 
-HEAD, TAIL = 400, 160
-"""Characters of a masked text."""
-MAX_MASKED_SHARE = 0.5
-"""A text is masked only if this leaves at most this share of its tokens."""
-CACHED_TURNS = 256
-"""All prompts of a turn mask the same, and counting takes long."""
+HEAD, TAIL = 400, 160  # characters of a masked text
+MAX_MASKED_SHARE = 0.5  # a text is masked only if this leaves at most this share of its tokens
+CACHED_TURNS = 256  # all prompts of a turn mask the same, and counting takes long
 _MAX_SOURCES = 8
 _LEFT_OUT = "\n[… the middle of this older text is left out."
 _MASKABLE = ("tool_results", "documents")

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from zkchat_cli.context.budget import DROP_BATCHES, Budget, compaction_due, history_budget, measure_usage
-from zkchat_cli.context.recall import RecallIndex, format_passages
-from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
+from zkchat_cli.context.recall import RecallIndex, RecallPassage, format_passages
+from zkchat_cli.context.strategies.base import HistoryWindow, Strategy
 from zkchat_cli.context.turns import (
     FIXED_TAG,
     RECALLED_TAG,
@@ -52,13 +52,12 @@ INSTRUCTIONS_WITHOUT_TOOLS = f"""{_SUBJECT}\
 The excerpts of notes before a question are all that you can see of them. Say only what they say; when they do not answer, say so.
 {_DATA}"""
 """For passages that were found before the question; how to cite them is in the reminder after it."""
-_REMINDER = "Answer only from the excerpts above."
 
 
 def citing_reminder(number: int) -> str:
     """How to cite, with an example, for the end of a prompt. `number` is that of a passage in it."""
     return (
-        f"{_REMINDER} After each statement, write the number of its excerpt in square brackets, "
+        "Answer only from the excerpts above. After each statement, write the number of its excerpt in square brackets, "
         f"and quote word for word in “quotation marks”. For example: It takes “nine months” [{number}]."
     )
 
@@ -66,8 +65,7 @@ def citing_reminder(number: int) -> str:
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
 LARGEST_FILTERED_WINDOW = 8192
 """Tokens. A turn with a search takes 1 100 to 3 600, so two to six turns fit, and the descriptions of all tools cost nearly one more."""
-RECENT_TURNS = 3
-"""Turns before the message that count too."""
+RECENT_TURNS = 3  # turns before the message that count too
 _ADVICE = {
     "the message itself": "shorten it",
     "the documents with the message": "name fewer or smaller ones",
@@ -86,18 +84,14 @@ class PromptInputs(NamedTuple):
     instructions: str
     history: TurnHistory
     current: tuple[ZkChatMessage, ...] = ()
-    memory: tuple[MemoryItem, ...] = ()
-    """For every prompt."""
-    contextual_memory: tuple[MemoryItem, ...] = ()
-    """For this message only."""
+    memory: tuple[MemoryItem, ...] = ()  # for every prompt
+    contextual_memory: tuple[MemoryItem, ...] = ()  # for this message only
     compaction: Compaction | None = None
     tool_descriptors: tuple[dict[str, Any], ...] = ()
     filter_tools: bool = False
-    previous_tools: frozenset[str] = frozenset()
-    """The tools of the last prompt; they stay while there is room."""
+    previous_tools: frozenset[str] = frozenset()  # the tools of the last prompt; they stay while there is room
     retrieval: Retrieval | None = None
-    recall_index: RecallIndex | None = None
-    """Reused from prompt to prompt; built anew without one."""
+    recall_index: RecallIndex | None = None  # reused from prompt to prompt; built anew without one
 
     @property
     def question(self) -> ZkChatMessage | None:
@@ -136,11 +130,11 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         compaction_room=(compaction.at or budget.effective_limit) - usage.total_tokens,
         drop_batch=max(1, budget.messages // DROP_BATCHES),
     )
-    selection = strategy.choose(window)
-    whole = {turn.number for turn in selection.turns}
+    chosen, passages = strategy.choose(window)
+    whole = {turn.number for turn in chosen}
     fixed = (m for turn in recent.fixed if turn.number not in whole for m in turn.fixed)
-    sent = (m for turn in selection.turns for m in turn.prompt)
-    recalled = _render_passages(selection, window)
+    sent = (m for turn in chosen for m in turn.prompt)
+    recalled = _render_passages(passages, window, window.tokens_with(chosen))
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
     turns = [(turn.ids, turn.failure) for turn in inputs.history.all_turns] if explain else []
     covered = inputs.compaction.last_id if inputs.compaction and layout.summary else None
@@ -152,7 +146,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         tools=layout.tools,
         usage=measure_usage(messages, layout.tools, budget, counter, compaction),
         dropped=(*dropped_messages(turns, messages, covered), *dropped_tools, *dropped_memory),
-        documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
+        documents=named_documents((*(m for turn in chosen for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
     )
@@ -171,12 +165,10 @@ class _Layout(NamedTuple):
     omitted_tools: dict[str, str]
     front: tuple[PromptMessage, ...]
     summary: tuple[PromptMessage, ...]
-    fixed: tuple[PromptMessage, ...]
-    """The fixed messages of turns that failed or are in the summary."""
+    fixed: tuple[PromptMessage, ...]  # the fixed messages of turns that failed or are in the summary
     contextual_memory: tuple[PromptMessage, ...]
     current: tuple[PromptMessage, ...]
-    recent: TurnHistory
-    """The turns that can be sent and that the summary does not cover."""
+    recent: TurnHistory  # the turns that can be sent and that the summary does not cover
 
     @property
     def without_turns(self) -> tuple[PromptMessage, ...]:
@@ -239,13 +231,11 @@ def _turn_budget(usage: ContextUsage, recent: TurnHistory, budget: Budget) -> in
     return max(share, newest if fits else 0)
 
 
-def _render_passages(selection: Selection, window: HistoryWindow) -> tuple[PromptMessage, ...]:
+def _render_passages(passages: tuple[RecallPassage, ...], window: HistoryWindow, turn_tokens: int) -> tuple[PromptMessage, ...]:
     """The passages as a message, without the oldest ones if they take more tokens than estimated."""
-    limit = min(window.budget, window.compaction_room) if window.is_folded else window.budget
-    budget = limit - window.tokens_with(selection.turns)
-    for first in range(len(selection.passages)):
-        passages = selection.passages[first:]
-        text, ids = fence(RECALLED_TAG, format_passages(passages)), dict.fromkeys(passage.message.id for passage in passages)
+    budget = (min(window.budget, window.compaction_room) if window.is_folded else window.budget) - turn_tokens
+    for first in range(len(passages)):
+        text, ids = fence(RECALLED_TAG, format_passages(passages[first:])), dict.fromkeys(each.message.id for each in passages[first:])
         message = make_prompt_message("user", "recalled", text, window.counter, tuple(ids))
         if message.tokens <= budget:
             return (message,)

@@ -27,37 +27,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-K1, B = 0.9, 0.4
-"""Anserini's values for short texts: longer messages say more rather than being wordier."""
-NEIGHBOUR_SHARES = (0.4, 0.2, 0.1, 0.05, 0.025)
-"""Of the scores of passages one to five positions away."""
-ANSWER_SHARE = 0.3
-"""Of the score of the passage before, if that ends with a question: an answer need not repeat its topic."""
-QUESTION_END = 60
-"""Characters at the end of a passage in which the question mark may be: a caption or greeting may follow it."""
+K1, B = 0.9, 0.4  # Anserini's values for short texts: longer messages say more rather than being wordier
+NEIGHBOUR_SHARES = (0.4, 0.2, 0.1, 0.05, 0.025)  # of the scores of passages one to five positions away
+ANSWER_SHARE = 0.3  # of the score of the passage before, if that ends with a question: an answer need not repeat its topic
+QUESTION_END = 60  # characters at the end of a passage in which the question mark may be: a caption or greeting may follow it
 RELATED_WEIGHT = 0.3
 """Of words that begin like a word of the question ("adoption" for "adopt")."""
-PREFIX_LENGTH = 5
-"""Letters that related words share."""
-MIN_SHARE_OF_BEST = 0.1
-"""Passages with a lower share are not worth their tokens."""
+PREFIX_LENGTH = 5  # letters that related words share
+MIN_SHARE_OF_BEST = 0.1  # passages with a lower share are not worth their tokens
 MAX_QUERY_WORDS = 40
-MAX_SORTED = 1000
-"""Passages that are sorted by score."""
-MAX_QUESTION = 4000
-"""Characters: half from the beginning, half from the end."""
-MAX_OPENING = 500
-"""Characters of each message that show a turn's language."""
-MAX_MISFITS = 20
-"""After so many passages that do not fit, the budget is spent."""
-MEANING_WEIGHT = 0.25
-"""Of the best score, for each standard deviation by which a passage's cosine is above the average."""
-MAX_WHOLE = 800
-"""Bytes of a message that stays in one piece (some 200 tokens)."""
-PART_SIZE = 480
-"""Bytes of a part of a longer message."""
-FRAME_TOKENS = 40
-"""Tokens around the quoted passages."""
+MAX_SORTED = 1000  # passages that are sorted by score
+MAX_QUESTION = 4000  # characters: half from the beginning, half from the end
+MAX_OPENING = 500  # characters of each message that show a turn's language
+MAX_MISFITS = 20  # after so many passages that do not fit, the budget is spent
+MEANING_WEIGHT = 0.25  # of the best score, for each standard deviation by which a passage's cosine is above the average
+MAX_WHOLE = 800  # bytes of a message that stays in one piece (some 200 tokens)
+PART_SIZE = 480  # bytes of a part of a longer message
+FRAME_TOKENS = 40  # tokens around the quoted passages
 DATE_TOKENS = 8
 _SOFT_BREAK = lazy_pattern(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
 """Between two sentences of one paragraph, where Markdown shows a space."""
@@ -73,8 +59,7 @@ class RecallPassage(NamedTuple):
     turn: int
     part: int = 0
     parts: int = 1
-    raw_tokens: int = 0
-    """With speaker, line end, and a gap mark if it is a part; exact for a whole message."""
+    raw_tokens: int = 0  # with speaker, line end, and a gap mark if it is a part; exact for a whole message
 
     @property
     def day(self) -> str:
@@ -160,24 +145,20 @@ class RecallIndex:
 
     def __init__(self, cosines: Cosines = lambda _question, _passages: None) -> None:
         self._cosines = cosines
-        self._languages: tuple[str, ...] = (ENGLISH,)
-        """Those of the conversation, by whose rules words are stemmed."""
+        self._languages: tuple[str, ...] = (ENGLISH,)  # those of the conversation, by whose rules words are stemmed
         self._clear()
 
     def _clear(self) -> None:
         self._turn_ids: list[str] = []
         self._language_counts = Counter[str]()
-        self._starts = array("L")
-        """The first passage of each turn."""
+        self._starts = array("L")  # the first passage of each turn
         self.passages: list[RecallPassage] = []
         self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("B")))
         """The passages with each word, ascending, and how often each has it."""
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
-        self._lengths = array("I")
-        """Their numbers of words."""
+        self._lengths = array("I")  # their numbers of words
         self._ends_with_question = array("B")
-        self._last_scores: tuple[str, NDArray[np.float64]] | None = None
-        """All prompts of a turn ask the same question."""
+        self._last_scores: tuple[str, NDArray[np.float64]] | None = None  # all prompts of a turn ask the same question
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Index exactly these turns. Up to the newest turn that is the same, all are indexed already."""

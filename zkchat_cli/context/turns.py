@@ -17,10 +17,8 @@ from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 
-MAX_CLASSIFIED = 2000
-"""Characters; a longer message is a text to work on."""
-CACHED_MESSAGES = 512
-"""Each compaction looks at every message of the window again."""
+MAX_CLASSIFIED = 2000  # characters; a longer message is a text to work on
+CACHED_MESSAGES = 512  # each compaction looks at every message of the window again
 
 _START = r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
 """The start of a sentence. All repetitions are bounded: a text of blank lines must not take a second."""
@@ -68,8 +66,7 @@ INTERRUPTED = "\n[interrupted by the user]"
 FIXED_TAG = "kept-message"
 SUMMARY_TAG = "conversation-summary"
 RECALLED_TAG = "recalled-conversation"
-_MAX_TOKEN_LENGTH = 128
-"""Characters of the longest token in the shipped vocabularies."""
+_MAX_TOKEN_LENGTH = 128  # characters of the longest token in the shipped vocabularies
 
 
 class Turn:
@@ -79,8 +76,7 @@ class Turn:
         self.messages, self.number, self.counter = tuple(messages), number, counter
         self.ids = tuple(message.id for message in messages)
         self.prompt = render_turn(messages, counter)
-        self.failure = failure_reason(messages)
-        """If there is one, the turn never goes into a prompt."""
+        self.failure = failure_reason(messages)  # if there is one, the turn never goes into a prompt
         self.fixed = tuple(
             make_prompt_message("user", "conversation", _fence_fixed(message, number), counter, (message.id,))
             for message in messages

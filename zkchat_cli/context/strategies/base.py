@@ -18,12 +18,9 @@ class HistoryWindow(NamedTuple):
     budget: int
     counter: TokenCounter
     recall_index: RecallIndex
-    fixed_ids: frozenset[str]
-    """All fixed messages in the prompt, which need not be recalled."""
-    compaction_room: int
-    """Tokens that the history may take before a compaction is due."""
-    drop_batch: int
-    """Tokens to drop at once, so that the front of the prompt changes seldom."""
+    fixed_ids: frozenset[str]  # all fixed messages in the prompt, which need not be recalled
+    compaction_room: int  # tokens that the history may take before a compaction is due
+    drop_batch: int  # tokens to drop at once, so that the front of the prompt changes seldom
 
     @property
     def is_folded(self) -> bool:
@@ -35,14 +32,7 @@ class HistoryWindow(NamedTuple):
         return self.recent.fixed_tokens + sum(turn.foldable_tokens for turn in chosen)
 
 
-class Selection(NamedTuple):
-    """`turns`: the newest ones, without gaps, sent in full. `passages`: quoted from older turns."""
-
-    turns: tuple[Turn, ...]
-    passages: tuple[RecallPassage, ...] = ()
-
-
-def choose_newest(window: HistoryWindow) -> Selection:
+def choose_newest(window: HistoryWindow) -> tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]:
     """The newest turns that fit; what is dropped is rounded up to a multiple of `drop_batch`. The last turn stays if it fits."""
     kept = select_newest(window.recent, window.budget)
     dropped, first = window.recent.tokens - sum(turn.tokens for turn in kept), 0
@@ -50,13 +40,14 @@ def choose_newest(window: HistoryWindow) -> Selection:
     while dropped < target and first < len(kept) - 1:
         dropped += kept[first].tokens
         first += 1
-    return Selection(kept[first:])
+    return kept[first:], ()
 
 
 class Strategy(NamedTuple):
-    """`summarizes`: a summary replaces folded turns, and compaction runs when it is due."""
+    """`summarizes`: a summary replaces folded turns, and compaction runs when it is due. `choose`: the newest turns, without gaps, that are
+    sent in full, and the passages that are quoted from older turns."""
 
     name: str
     help: str
     summarizes: bool
-    choose: Callable[[HistoryWindow], Selection]
+    choose: Callable[[HistoryWindow], tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]]

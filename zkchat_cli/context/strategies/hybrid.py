@@ -5,24 +5,23 @@ does not need to the newest turns. Memory and fixed messages are subtracted befo
 the size at which the next one is due.
 """
 
-from zkchat_cli.context.recall import recall_passages
-from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
-from zkchat_cli.context.turns import select_newest
+from zkchat_cli.context.recall import RecallPassage, recall_passages
+from zkchat_cli.context.strategies.base import HistoryWindow, Strategy
+from zkchat_cli.context.turns import Turn, select_newest
 
 NEWEST_SHARE = 0.1
 """Without a summary recall serves better: with 20 % fewer evidence turns of LoCoMo's questions are sent (ev1 .950 instead of .961)."""
 NEWEST_SHARE_WITH_SUMMARY = 0.6
 """The summary covers older turns, and after a compaction all turns fit: dropping many at once would break every prompt cache."""
 BUFFER_SHARE = 0.05
-MAX_RECALLED = 4000
-"""Tokens, however large the window: passages are paid for with each message and never cached."""
+MAX_RECALLED = 4000  # tokens, however large the window: passages are paid for with each message and never cached
 
 
-def choose(window: HistoryWindow) -> Selection:
+def choose(window: HistoryWindow) -> tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]:
     recent = window.recent
     turns = select_newest(recent, window.budget)
     if not window.question or len(turns) == len(window.turns):
-        return Selection(turns)
+        return turns, ()
     budget = window.budget - (int(BUFFER_SHARE * window.budget) if window.counter.estimated else 0)
     share = NEWEST_SHARE_WITH_SUMMARY if window.is_folded else NEWEST_SHARE
     fixed = recent.fixed_tokens
@@ -34,7 +33,7 @@ def choose(window: HistoryWindow) -> Selection:
         left = min(left, window.compaction_room - recent.tokens)
     passages, tokens = recall_passages(window.recall_index, window.question, count - len(least), left, window.counter, window.fixed_ids)
     turns = max(select_newest(recent, budget - tokens), least, key=len)
-    return Selection(turns, tuple(passage for passage in passages if passage.turn < count - len(turns)))
+    return turns, tuple(passage for passage in passages if passage.turn < count - len(turns))
 
 
 STRATEGY = Strategy("hybrid", "summary, newest turns, and relevant older ones", summarizes=True, choose=choose)
