@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from zkchat_cli import events
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
-from zkchat_cli.references.injection import Injection, InjectionBudget, inject
+from zkchat_cli.references.injection import Injection, inject
 from zkchat_cli.references.mentions import MentionedDocument
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
@@ -157,7 +157,7 @@ def make_piece(n: int, size: int, heading: str | None = None, text: str = "") ->
 def inject_note(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
     sections = [MentionedDocument(reference.model_copy(update={"heading": str(i) if i else None}), text) for i in range(again)]
-    return inject(sections, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2))
+    return inject(sections, message, left, ratio, lambda c: len(c.text) // 2)
 
 
 @given(st.lists(st.integers(1, 300), max_size=12), st.integers(0, 5000), st.floats(0, 1))

@@ -8,6 +8,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Model
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage, split_into_exchanges
-from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
+from zkchat_cli.references.injection import UNREADABLE_SHARE, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager, chunk_tokens, rank_chunks, reduce_to_fit
 from zkchat_cli.references.mentions import ImportRoots, find_mentions
 from zkchat_cli.summarization.sentence_scoring import find_learning_points
@@ -133,10 +134,10 @@ class UserMessageBuilder:
             left = history_budget(usage, runtime.budget) + usage.message_breakdown["recalled"]
         # the model cannot read more of the documents than it gets, if it has no tools
         ratio = max(settings.context.injection_ratio, 0 if mode in ("tools", "both", None) else UNREADABLE_SHARE)
-        budget = InjectionBudget(left, ratio, lambda chunk: chunk_tokens(chunk, count))
-        injected = inject(mentions, text, budget) if mentions else Injection()
+        cost = partial(chunk_tokens, count=count)
+        injected = inject(mentions, text, left, ratio, cost)
         named_ids = {chunk.id for chunk in injected.chunks}
-        left -= sum(map(budget.cost, injected.chunks))
+        left -= sum(map(cost, injected.chunks))
         others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
         [passages] = reduce_to_fit((others,), int(settings.retrieval.ratio * left), count)
         chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))

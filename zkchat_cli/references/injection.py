@@ -30,26 +30,18 @@ class Injection(NamedTuple):
 
     def number_references(self, chunks: Sequence[ContentChunk]) -> tuple[DocumentReference, ...]:
         """The references with the numbers of their chunks."""
-        numbers = {chunk.id: chunk.number for chunk in chunks if chunk.number is not None}
+        numbers = {chunk.id: chunk.number for chunk in chunks}
         numbered = []
         for reference, ids in self.documents:
-            own = tuple(numbers[id_] for id_ in ids if id_ in numbers)
+            own = tuple(numbers[id_] for id_ in ids)
             numbered.append(reference.model_copy(update={"numbers": own, "number": own[0]}) if own else reference)
         return tuple(numbered)
 
 
-class InjectionBudget(NamedTuple):
-    """`left`: tokens left of the message budget. `ratio`: the share of them for one document. `cost`: a chunk's tokens in the prompt."""
-
-    left: int
-    ratio: float
-    cost: Callable[[ContentChunk], int]
-
-
-def inject(mentions: Sequence[MentionedDocument], message: str, budget: InjectionBudget) -> Injection:
-    """Decide for each document in order. Together they take at most `TOTAL_SHARE`, or one document's share if that is larger."""
-    left = budget.left
-    total = int(max(TOTAL_SHARE, budget.ratio) * left)
+def inject(mentions: Sequence[MentionedDocument], message: str, left: int, ratio: float, cost: Callable[[ContentChunk], int]) -> Injection:
+    """Decide for each document in order. One may take the share `ratio` of the tokens that are `left` for messages; all together at
+    most `TOTAL_SHARE` of them, or one document's share if that is larger. `cost`: a chunk's tokens in the prompt."""
+    total = int(max(TOTAL_SHARE, ratio) * left)
     documents: list[tuple[DocumentReference, tuple[str, ...]]] = []
     chunks: dict[str, ContentChunk] = {}
     warnings = [warning for mention in mentions for warning in mention.warnings]
@@ -60,8 +52,8 @@ def inject(mentions: Sequence[MentionedDocument], message: str, budget: Injectio
         if reference.relative_path is None:
             documents.append((reference, ()))
             continue
-        costs = [0 if chunk.id in chunks else budget.cost(chunk) for chunk in text]
-        room = min(int((budget.ratio if mention.readable else max(budget.ratio, UNREADABLE_SHARE)) * left), total)
+        costs = [0 if chunk.id in chunks else cost(chunk) for chunk in text]
+        room = min(int((ratio if mention.readable else max(ratio, UNREADABLE_SHARE)) * left), total)
         indexes = _indexes_to_inject(text, costs, room, message, from_start=not mention.readable)
         selected = [text[i] for i in indexes]
         spent = sum(costs[i] for i in indexes)
@@ -114,9 +106,6 @@ def _cut_warning(reference: DocumentReference, text: Sequence[ContentChunk], sel
     return Notice(f"only lines {lines} of {reference.wikilink} went to the model", HINT)
 
 
-NAMED_DOCUMENTS, FOUND_EXCERPTS = "The message below refers to these documents:", "Excerpts of the notes, found for the message below"
-
-
 def describe_documents(
     references: Sequence[DocumentReference],
     chunks: Sequence[ContentChunk] = (),
@@ -129,18 +118,18 @@ def describe_documents(
     excerpts. Without `chunks` (the window got smaller), all documents are to be read."""
     present = {chunk.number for chunk in chunks}
     lines = [_describe_document(reference, present) for reference in references]
+    if references:
+        lines.insert(0, "The message below refers to these documents:")
     unread = any(r.relative_path and (r.delivery != "injected" or not present) for r in references)
-    rest = "what is not below" if present else "them"
-    can_read = retrieval not in ("before", "none")
-    request = (
-        [f"Read {rest} with the read_zk_document tool before you answer, as far as the question needs it."] if unread and can_read else []
-    )
-    of_them = present <= {number for reference in references for number in reference.numbers}
-    source = "Excerpts of them" if of_them else FOUND_EXCERPTS
-    texts = format_as_text(chunks) if as_text else format_tool_result(chunks, {})
-    excerpts = [f"{source}, to be cited by their numbers:\n{texts}"] if chunks else []
-    heading = [NAMED_DOCUMENTS] if references else []
-    return "\n".join([*heading, *lines, *request, *excerpts])
+    if unread and retrieval not in ("before", "none"):
+        rest = "what is not below" if present else "them"
+        lines.append(f"Read {rest} with the read_zk_document tool before you answer, as far as the question needs it.")
+    if chunks:
+        of_them = present <= {number for reference in references for number in reference.numbers}
+        source = "Excerpts of them" if of_them else "Excerpts of the notes, found for the message below"
+        texts = format_as_text(chunks) if as_text else format_tool_result(chunks, {})
+        lines.append(f"{source}, to be cited by their numbers:\n{texts}")
+    return "\n".join(lines)
 
 
 def _describe_document(reference: DocumentReference, present: set[int | None]) -> str:

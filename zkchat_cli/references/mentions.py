@@ -103,15 +103,12 @@ def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
         with suppress(VaultError):  # it was deleted
             folders.insert(0, filesystem.resolve_root(roots.folder))
     path = filesystem.printable(wanted.path)
-    is_outside = True
-    for base in folders:
-        if (inside := _relative_to(wanted.path, base, folders[0])) is None:
-            continue
-        is_outside = False
-        for name in (inside, *(inside + suffix for suffix in NOTE_SUFFIXES)):
+    inside = [(base, relative) for base in folders if (relative := _relative_to(wanted.path, base, folders[0])) is not None]
+    for base, relative in inside:
+        for name in (relative, *(relative + suffix for suffix in NOTE_SUFFIXES)):
             if os.path.lexists(base / name):
                 return _read_file(filesystem.resolve_inside(base, name), base, roots.vault)
-    if is_outside:
+    if not inside:
         raise VaultError(f"@{path} is neither in the vault nor under the current folder", "Only files from there can be imported.")
     raise VaultError(f"@{path} not found", "")
 

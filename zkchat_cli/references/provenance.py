@@ -5,12 +5,12 @@ every answer, before the next prompt is drawn, so only links are looked at (unde
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from posixpath import basename, splitext
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ZkChatMessage
@@ -23,32 +23,13 @@ from zkchat_cli.vault.vault import Vault
 SNIPPET_LENGTH = 160
 
 
-class NamedByUser(NamedTuple):
-    """A user message that names the document or links to it, and the `chunks` of it that the message put into the prompt."""
-
-    turn: int
-    message_id: str
-    reference: DocumentReference
-    chunks: tuple[ContentChunk, ...]
-
-
 class FoundByTool(NamedTuple):
-    """An excerpt that a tool call found: number `rank` of `of`."""
+    """The excerpts of a document that a message found, by their ranks among all excerpts `of` that message."""
 
     turn: int
-    message_id: str
-    tool: str
-    arguments: Mapping[str, Any]
-    chunk: ContentChunk
-    rank: int
+    message: ZkChatMessage
+    excerpts: dict[int, ContentChunk]
     of: int
-
-
-class CitedInAnswer(NamedTuple):
-    """A citation and the turn of its answer."""
-
-    turn: int
-    citation: Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +38,10 @@ class Provenance:
 
     key: str
     references: list[DocumentReference] = field(default_factory=list)
-    named: list[NamedByUser] = field(default_factory=list)
+    named: list[tuple[int, ZkChatMessage, DocumentReference]] = field(default_factory=list)
+    """The turns and messages of the user that name it or link to it."""
     found: list[FoundByTool] = field(default_factory=list)
-    cited: list[CitedInAnswer] = field(default_factory=list)
+    cited: list[tuple[int, Citation]] = field(default_factory=list)
     remembered: list[tuple[int, DocumentReference]] = field(default_factory=list)
     """The turns that memory had it in, each with the reference of its answer."""
 
@@ -73,14 +55,13 @@ class Exchange(NamedTuple):
 
 def last_exchange(messages: Sequence[ZkChatMessage]) -> Exchange | None:
     """The newest answer with text, and its question."""
-    for at in range(len(messages) - 1, -1, -1):
-        answer = messages[at]
-        if answer.role == "assistant" and answer.content.strip() and not answer.tool_calls:
-            return Exchange(next((m for m in reversed(messages[:at]) if m.role == "user"), None), answer)
-    return None
+    earlier = reversed(messages)
+    answer = next((m for m in earlier if m.role == "assistant" and m.content.strip() and not m.tool_calls), None)
+    question = next((m for m in earlier if m.role == "user"), None)
+    return Exchange(question, answer) if answer else None
 
 
-def trace_documents(messages: Iterable[ZkChatMessage]) -> dict[str, Provenance]:
+def trace_documents(messages: Sequence[ZkChatMessage]) -> dict[str, Provenance]:
     """Every document that these messages name or find, by its key, in the order of first mentions."""
     documents: dict[str, Provenance] = {}
     for turn, message in _with_turns(messages):
@@ -93,24 +74,19 @@ def trace_documents(messages: Iterable[ZkChatMessage]) -> dict[str, Provenance]:
             if reference.reference_type == "memory":
                 document.remembered.append((turn, reference))
             elif message.role == "user" and reference not in found:
-                own = tuple(chunk for chunk in message.chunks if chunk.relative_path == key)
-                document.named.append(NamedByUser(turn, message.id, reference, own))
-        tool = message.tool_name or ("a tool" if message.role == "tool" else "a search before the model was called")
-        arguments = message.tool_run.arguments if message.tool_run else {}
-        for rank, chunk in enumerate(passages, 1):
-            use = FoundByTool(turn, message.id, tool, arguments, chunk, rank, len(passages))
-            documents[chunk.relative_path].found.append(use)
+                document.named.append((turn, message, reference))
+        for path in dict.fromkeys(chunk.relative_path for chunk in passages):
+            excerpts = {rank: chunk for rank, chunk in enumerate(passages, 1) if chunk.relative_path == path}
+            documents[path].found.append(FoundByTool(turn, message, excerpts, len(passages)))
         for citation in message.citations:
             if citation.relative_path in documents:
-                documents[citation.relative_path].cited.append(CitedInAnswer(turn, citation))
+                documents[citation.relative_path].cited.append((turn, citation))
     return documents
 
 
-def find_citations(number: int, messages: Iterable[ZkChatMessage]) -> tuple[CitedInAnswer, ...]:
-    """Every citation of the chunk with this number."""
-    return tuple(
-        CitedInAnswer(turn, citation) for turn, m in _with_turns(messages) for citation in m.citations if citation.number == number
-    )
+def find_citations(number: int, messages: Sequence[ZkChatMessage]) -> list[tuple[int, Citation]]:
+    """Every citation of the chunk with this number, with its turn."""
+    return [(turn, citation) for turn, m in _with_turns(messages) for citation in m.citations if citation.number == number]
 
 
 def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
@@ -134,35 +110,31 @@ def document_key(reference: DocumentReference) -> str:
     return reference.relative_path or reference.wikilink
 
 
-def _with_turns(messages: Iterable[ZkChatMessage]) -> Sequence[tuple[int, ZkChatMessage]]:
+def _with_turns(messages: Sequence[ZkChatMessage]) -> Iterator[tuple[int, ZkChatMessage]]:
     """Each message with the number of its turn, counted by user messages."""
-    messages = tuple(messages)
-    return list(zip(accumulate(int(message.role == "user") for message in messages), messages, strict=True))
+    return zip(accumulate(int(message.role == "user") for message in messages), messages, strict=True)
 
 
 def aggregate_documents(
     chunks: Iterable[ContentChunk], summary: Callable[[str], str | None] = lambda _: None, link_name: Callable[[str], str] = strip_suffix
 ) -> tuple[DocumentReference, ...]:
     """The documents of `chunks`, each with the text of its first chunk; `summary` describes a path, `link_name` is its name in links."""
-    firsts: dict[str, ContentChunk] = {}
-    numbers_of: dict[str, dict[int, None]] = {}
+    by_path: defaultdict[str, list[ContentChunk]] = defaultdict(list)
     for chunk in chunks:
-        firsts.setdefault(chunk.relative_path, chunk)
-        numbers = numbers_of.setdefault(chunk.relative_path, {})
-        if chunk.number is not None:
-            numbers[chunk.number] = None
+        by_path[chunk.relative_path].append(chunk)
+    numbers_of = {path: tuple(dict.fromkeys(each.number for each in own if each.number is not None)) for path, own in by_path.items()}
     return tuple(
         DocumentReference(
             wikilink=write_link(path, link_name(path)),
             relative_path=path,
             reference_type="search",
             summary=summary(path),
-            context_snippet=truncate(first.text, SNIPPET_LENGTH),
+            context_snippet=truncate(own[0].text, SNIPPET_LENGTH),
             number=next(iter(numbers_of[path]), None),
-            numbers=tuple(numbers_of[path]),
-            heading=first.heading,
+            numbers=numbers_of[path],
+            heading=own[0].heading,
         )
-        for path, first in firsts.items()
+        for path, own in by_path.items()
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from itertools import groupby
+from itertools import islice
 
 from zkchat_cli.chat.model_call import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
@@ -11,7 +11,7 @@ from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models import Citation, ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.references.manager import CUT_MARK
 from zkchat_cli.slash.base import CommandResult, Lines, NoteToOpen, find_question, last_answer, slash_command
@@ -55,9 +55,8 @@ def refs(session: ZkChatSession, _: str) -> Lines:
         yield styled_line("No documents have been named or found yet.")
     for document in documents:
         reference = document.references[0]
-        found = len({each.message_id for each in document.found})
-        cited = sum(max(1, len(each.citation.spans)) for each in document.cited)
-        uses = ("named", len(document.named)), ("found", found), ("cited", cited)
+        cited = sum(max(1, len(citation.spans)) for _, citation in document.cited)
+        uses = ("named", len(document.named)), ("found", len(document.found)), ("cited", cited)
         counts = ", ".join(f"{verb} {('once', 'twice')[n - 1] if n < 3 else f'{n} times'}" for verb, n in uses if n)
         path = reference.relative_path
         if path is None:
@@ -69,7 +68,8 @@ def refs(session: ZkChatSession, _: str) -> Lines:
         is_deleted = not session.vault.has_file(path)
         mark = (StyledSpan("  deleted since", "yellow"),) if is_deleted else ()
         yield StyledLine((StyledSpan(name, "bold"),), (StyledSpan(path, "cyan", path), *mark))
-        chunks = [*(each.chunk for each in document.found), *(chunk for each in document.named for chunk in each.chunks)]
+        messages = (*(each.message for each in document.found), *(message for _, message, _ in document.named))
+        chunks = [chunk for message in messages for chunk in message.chunks if chunk.relative_path == path]
         ranges = number_ranges(sorted({chunk.number for chunk in chunks if chunk.number is not None}))
         numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
         types = ", ".join(dict.fromkeys(each.reference_type for each in document.references))
@@ -106,7 +106,7 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
     if location.change:
         yield styled_line(location.change, "yellow", indent=0)
     yield styled_line()
-    yield from chunk_lines(chunk, location.first, (each.citation for each in cited), location.note)
+    yield from chunk_lines(chunk, location.first, (citation for _, citation in cited), location.note)
     if chunk.text.endswith(CUT_MARK):
         yield styled_line("The excerpt was cut here to fit the context window.", "dim")
     yield styled_line()
@@ -198,8 +198,7 @@ def why(session: ZkChatSession, argument: str) -> Lines:
         yield styled_line("  deleted since; this is what the model got", "yellow")
     if in_memory:
         yield styled_line("  project memory: included in every prompt")
-    for named in document.named:
-        reference, turn = named.reference, named.turn
+    for turn, message, reference in document.named:
         how = f"you named it in turn {turn}: {reference.wikilink}"
         if reference.reference_type == "import":
             how = f"imported by {reference.wikilink} in turn {turn}"
@@ -210,20 +209,19 @@ def why(session: ZkChatSession, argument: str) -> Lines:
         yield styled_line(f"  {how}")
         if delivery := DELIVERIES.get(reference.delivery):
             yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
-        yield from (_chunk_line(chunk) for chunk in named.chunks[:MAX_EXCERPTS])
-        missing = named.message_id not in dropped and not sent.issuperset(reference.numbers)
-        yield styled_line(f"      {_NO_LONGER_SENT if missing else prompt_status(prompt, named.message_id)}", "dim", indent=6)
+        yield from islice((_chunk_line(chunk) for chunk in message.chunks if chunk.relative_path == key), MAX_EXCERPTS)
+        missing = message.id not in dropped and not sent.issuperset(reference.numbers)
+        yield styled_line(f"      {_NO_LONGER_SENT if missing else prompt_status(prompt, message.id)}", "dim", indent=6)
     for turn, reference in document.remembered:
         yield styled_line(f"  came from memory in turn {turn}{f': {reference.context_snippet}' if reference.context_snippet else ''}")
-    for message_id, group in groupby(document.found, key=lambda each: each.message_id):  # by tool calls
-        first, *others = group
-        yield styled_line(
-            f"  found in turn {first.turn} by {first.tool} {truncate(format_arguments(first.arguments), MAX_ARGUMENTS)}".rstrip()
-        )
-        for each in (first, *others)[:MAX_EXCERPTS]:
-            score = "" if each.chunk.score is None else f", score {each.chunk.score:.2f}"
-            yield _chunk_line(each.chunk, f", {each.rank} of {each.of} excerpts{score}")
-        yield styled_line(f"      {prompt_status(prompt, message_id)}", "dim", indent=6)
+    for turn, message, excerpts, count in document.found:
+        tool = message.tool_name or ("a tool" if message.role == "tool" else "a search before the model was called")
+        arguments = truncate(format_arguments(message.tool_run.arguments), MAX_ARGUMENTS) if message.tool_run else ""
+        yield styled_line(f"  found in turn {turn} by {tool} {arguments}".rstrip())
+        for rank, chunk in islice(excerpts.items(), MAX_EXCERPTS):
+            score = "" if chunk.score is None else f", score {chunk.score:.2f}"
+            yield _chunk_line(chunk, f", {rank} of {count} excerpts{score}")
+        yield styled_line(f"      {prompt_status(prompt, message.id)}", "dim", indent=6)
     yield from citation_lines(document.cited, changed=deleted, numbered=True, indent=2)
 
 
@@ -231,7 +229,7 @@ def _chunk_line(chunk: ContentChunk, more: str = "") -> StyledLine:
     return styled_line(f"      [{chunk.number}] lines {line_range(chunk.start_line, chunk.end_line)}{more}", indent=6)
 
 
-def citation_lines(citations: Sequence[provenance.CitedInAnswer], *, changed: bool, numbered: bool = False, indent: int = 0) -> Lines:
+def citation_lines(citations: Sequence[tuple[int, Citation]], *, changed: bool, numbered: bool = False, indent: int = 0) -> Lines:
     """`changed`: whether the note has been edited or deleted since the answers were checked."""
     verb = "was" if changed else "is"
     if not citations:
