@@ -91,7 +91,7 @@ def test_the_environment_wins(where: paths.AppPaths) -> None:
     store(where, anthropic=KEY)
     assert credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {}, where) == credentials.ApiKey(KEY, "file", "ANTHROPIC_API_KEY")
     found = credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {"ANTHROPIC_API_KEY": f" {OTHER}\n"}, where)
-    assert (found.value, found.description, found.last_four) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
+    assert (found.value, found.variable, found.last_four) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
     assert credentials.find_key("anthropic", "OTHER", {"OTHER": "short"}, where).last_four == ""
 
 

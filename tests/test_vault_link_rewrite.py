@@ -65,8 +65,7 @@ def test_every_link_keeps_its_target_after_a_rename(notes: dict[str, str], data:
     rewriter = LinkRewriter(names_of(notes), move)
     renamed: dict[str, str] = {}
     for path, text in notes.items():
-        note = note_parser.parse_note(path, text)
-        renamed[move.apply(path)], _ = rewriter.rewrite(path, note)
+        renamed[move.apply(path)], _ = rewriter.rewrite(note_parser.parse_note(path, text))
     now = targets(renamed)
     for path, led in targets(notes).items():
         assert all(was is None or move.apply(was) == there for was, there in zip(led, now[move.apply(path)], strict=True)), (move, notes)
@@ -74,7 +73,7 @@ def test_every_link_keeps_its_target_after_a_rename(notes: dict[str, str], data:
 
 def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
     """A note's text after a move."""
-    return LinkRewriter(names_of(notes), move).rewrite(path, note_parser.parse_note(path, text))[0]
+    return LinkRewriter(names_of(notes), move).rewrite(note_parser.parse_note(path, text))[0]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +101,6 @@ def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
         return table.get(key, [])
 
     with pytest.raises(VaultError, match=r"\[\[Nick\]\] in S.md could not keep its target"):
-        LinkRewriter(lookup, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
-    [link] = note_parser.parse_note("S.md", "[[Nik]]").markup.links
-    assert relink(bulk_resolver(lookup), link, "[[Nik]]", "S.md", "", Move("", "D.md")) is None
+        LinkRewriter(lookup, move).rewrite(note_parser.parse_note("S.md", "[[Nick]]"))
+    broken = note_parser.parse_note("S.md", "[[Nik]]")
+    assert relink(bulk_resolver(lookup), broken.markup.links[0], broken, "", Move("", "D.md")) is None

@@ -40,11 +40,6 @@ class ApiKey:
         """The part of the key that may be shown; none of a short one."""
         return self.value[12:][-4:]
 
-    @property
-    def description(self) -> str:
-        """How messages call the key."""
-        return "the key in zkchat's file" if self.source == "file" else self.variable if self.source else ""
-
 
 def find_key(provider: str, variable: str, env: Mapping[str, str], where: AppPaths) -> ApiKey:
     """The key of a provider for its own address, from the environment, else from the file, else an empty one."""

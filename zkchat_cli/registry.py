@@ -21,13 +21,12 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """The names of the entries, sorted, without importing them."""
-        return sorted(
-            found.name for found in pkgutil.iter_modules(importlib.import_module(self._package).__path__) if _is_entry(found.name)
-        )
+        found = (module.name for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__))
+        return sorted(name for name in found if not name.startswith("_") and name != "base")
 
     def load(self, name: str) -> T:
         """The constant of an entry. Raises KeyError for an unknown name."""
-        if not _is_entry(name) or importlib.util.find_spec(f"{self._package}.{name}") is None:
+        if name not in self.names():
             raise KeyError(name)
         found: T = getattr(importlib.import_module(f"{self._package}.{name}"), self._constant)
         return found
@@ -37,7 +36,3 @@ class Registry(Generic[T]):
         spec = importlib.util.find_spec(f"{self._package}.{name}")
         assert spec is not None and spec.origin is not None
         return (ast.get_docstring(ast.parse(Path(spec.origin).read_bytes())) or "").partition("\n")[0]
-
-
-def _is_entry(name: str) -> bool:
-    return name.isidentifier() and not name.startswith("_") and name != "base"

@@ -319,7 +319,7 @@ class KeyedProvider(NamedTuple):
         official = address == self.address
         given = config.key.for_address("" if official else address)
         key = given.value or config.env.get(settings.key_variable, "").strip()
-        key_name = given.description or settings.key_variable
+        key_name = "the key in zkchat's file" if given.source == "file" else settings.key_variable
         key_error = None
         if official and not key:
             hint = f"Set it, or run zkchat keys set {self.name}; or set {variable} to a server that needs none."

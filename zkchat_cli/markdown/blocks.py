@@ -42,8 +42,6 @@ _PARAGRAPH, _BLANK = ScannedLine("paragraph"), ScannedLine("blank")
 _MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[0123456789")
 """First characters of the lines that may be more than a paragraph's next line."""
 _CONTAINER_BEGINS = frozenset(" \t\r>")
-_ITEM_BEGINS = frozenset("-*+0123456789")
-_FENCE_BEGINS = frozenset("`~")
 _QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
 _ITEM = lazy_pattern(rf"{LIST_MARKER}(?:[ \t]{{1,4}}|$)")
 _FENCE = lazy_pattern(r"`{3,}(?=[^`]*+$)|~{3,}")
@@ -112,22 +110,21 @@ class BlockScanner:
 
     def _scan_text(self, line: str, content: int, at: int, quotes: int, indent: int) -> ScannedLine:
         first, column, head = at, indent, line[at]
-        marker = _ITEM.match(line, at) if head in _ITEM_BEGINS else None
+        marker = _ITEM.match(line, at)
         if marker and line.startswith(head, marker.end()) and _RULE.match(line, at):
             marker = None  # `- - -`
         heading = _HEADING.match(line, at) if head == "#" and indent < 4 else None
-        if indent < self._item and (not self._in_paragraph or marker or heading or (head in _FENCE_BEGINS and _FENCE.match(line, at))):
+        if indent < self._item and (not self._in_paragraph or marker or heading or _FENCE.match(line, at)):
             self._item = 0  # only a paragraph may continue without its indentation
         in_list = indent >= self._item > 0
-        has_quote = marker is not None and ">" in line
         while marker:
             column += marker.end() - at
             at, self._item = marker.end(), column
-            if has_quote and (quote := _QUOTE.match(line, at)):  # lists in a quote in a list count columns from the quote marker on
+            if quote := _QUOTE.match(line, at):  # lists in a quote in a list count columns from the quote marker on
                 at, column, quotes = quote.end(), 0, quotes + quote[0].count(">")
-            marker = _ITEM.match(line, at) if line[at : at + 1] in _ITEM_BEGINS else None
+            marker = _ITEM.match(line, at)
         in_paragraph, self._in_paragraph = self._in_paragraph, True
-        if line[at : at + 1] in _FENCE_BEGINS and (opening := _FENCE.match(line, at)):
+        if opening := _FENCE.match(line, at):
             inner = 0 if self._lenient or column < self._item else self._item
             self.fence = Fence(opening[0], quotes, inner, nested=at != first or quotes > 0 or column >= (self._item or 4))
             return ScannedLine("fence", at, quotes, 0, in_list)
@@ -169,7 +166,6 @@ _BAR = lazy_pattern(r"(?<!\\)\|")
 _DELIMITER = lazy_pattern(r"[\s:|-]++")
 _NO_PROSE = lazy_pattern(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$")
 """Lines with only a block id, an image or a tag."""
-_NO_PROSE_BEGINS = frozenset("^!<")
 _SENTENCE_END = lazy_pattern(r"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」]*""")
 _LONGEST_ABBREVIATION = 9  # characters before its point
 _ABBREVIATION = lazy_pattern(
@@ -208,7 +204,7 @@ def sentences(text: str) -> list[str]:
 
 def block_sentences(block: MarkdownBlock) -> list[str]:
     """The sentences of a paragraph, list item or callout's title; none spans a comment, an image or a block id."""
-    prose = " ".join(GAP if line[:1] in _NO_PROSE_BEGINS and _NO_PROSE.match(line) else line for line in block.lines)
+    prose = " ".join(GAP if _NO_PROSE.match(line) else line for line in block.lines)
     return [sentence for part in prose.split(GAP) for sentence in split_sentences(part)] if GAP in prose else split_sentences(prose)
 
 

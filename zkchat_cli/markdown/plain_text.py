@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from zkchat_cli.text.patterns import lazy_pattern
 
+_MARK = lazy_pattern(r"[\\`$\[<^*_~=&]")
 _CODE_MARK = lazy_pattern("`++")
 _LITERAL = lazy_pattern(r"\\[!-/:-@\[-`{-~]|\$(?![\s$])(?:[^$\\]++|\\.)++(?<!\s)\$(?!\d)|\$\$[^$]++\$\$")
 """An escaped character or math, in which no mark formats anything."""
@@ -33,6 +34,8 @@ def to_plain_text(markdown: str) -> str:
         return f"\0{len(literals) - 1}\0"
 
     text = markdown if markdown.isprintable() else markdown.translate(_CONTROLS)
+    if not _MARK.search(text):
+        return " ".join(text.split())
     if "`" in text:
         runs = list(_CODE_MARK.finditer(text))
         pieces: list[str] = []
@@ -41,25 +44,16 @@ def to_plain_text(markdown: str) -> str:
             pieces += [text[at : runs[first].start()], protect(text[runs[first].end() : runs[last].start()].strip())]
             at = runs[last].end()
         text = "".join([*pieces, text[at:]])
-    if "[" in text:
-        text = _IMAGE.sub(" ", text)
-        text = _WIKILINK.sub(_wikilink_text, text)
-    if "\\" in text or "$" in text:
-        text = _LITERAL.sub(lambda m: protect(m[0][1:] if m[0][0] == "\\" else m[0]), text)
-    if "[" in text:
-        text = _INLINE_FOOTNOTE.sub("", _LINK.sub(r"\1", _FOOTNOTE.sub("", text)))
-    if "<" in text:
-        text = remove_tags(_ADDRESS.sub(r"\1", text))
-    if "^" in text:
-        text = _BLOCK_ID.sub("", text)
+    text = _WIKILINK.sub(_wikilink_text, _IMAGE.sub(" ", text))
+    text = _LITERAL.sub(lambda m: protect(m[0][1:] if m[0][0] == "\\" else m[0]), text)
+    text = _INLINE_FOOTNOTE.sub("", _LINK.sub(r"\1", _FOOTNOTE.sub("", text)))
+    text = _BLOCK_ID.sub("", remove_tags(_ADDRESS.sub(r"\1", text)))
     text = _EMPHASIS.sub(_literal_emphasis, text)
     if "&" in text:
         import html  # 2 ms that few texts need
 
         text = ENTITY.sub(lambda m: html.unescape(m[0]).translate(_CONTROLS), text)
-    if literals:
-        text = _PLACEHOLDER.sub(lambda m: literals[int(m[1])], text)
-    return " ".join(text.split())
+    return " ".join(_PLACEHOLDER.sub(lambda m: literals[int(m[1])], text).split())
 
 
 def remove_tags(text: str) -> str:

@@ -4,9 +4,7 @@ import re
 
 from zkchat_cli.text.patterns import lazy_pattern
 
-NUMBER_WORDS = {
-    word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-}
+NUMBER_WORDS = {word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())}
 _LARGEST_COUNT = 12  # Whole numbers up to here may also count or number things in a text that is compared with others
 _THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"  # the pattern of a number, date, time or range in digits

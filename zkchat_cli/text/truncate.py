@@ -11,16 +11,13 @@ def truncate(text: str, limit: int) -> str:
     flat = " ".join(text.split())
     if len(flat) <= limit:
         return flat
-    room = limit - 1
-    wide = not flat[:limit].isascii()
 
     def is_boundary(at: int) -> bool:
-        beside_wide = wide and any(unicodedata.east_asian_width(each) in "WF" for each in flat[at - 1 : at + 1])
+        beside_wide = any(unicodedata.east_asian_width(each) in "WF" for each in flat[at - 1 : at + 1])
         return flat[at] == " " or (beside_wide and not _combines(flat, at))
 
-    end = next(filter(is_boundary, range(room, 0, -1)), 0)
-    if not end:
-        end = next((i for i in range(room, 0, -1) if not (wide and _combines(flat, i))), 0)
+    places = range(limit - 1, 0, -1)
+    end = next(filter(is_boundary, places), 0) or next((at for at in places if not _combines(flat, at)), 0)
     return flat[:end].rstrip(" ,;:，、；：（「『《【〈“([{") + "…"
 
 

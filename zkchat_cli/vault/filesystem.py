@@ -71,7 +71,7 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     path = prefix + entry.name
-                    is_left_out = entry.name.startswith(".") or (ignored and ignored.match(path))
+                    is_left_out = entry.name.startswith(".") or ignored.match(path)
                     if not is_left_out and _add_entry(entry, path, root, files):
                         folders.append((path + "/", entry.path))
         except OSError as e:
@@ -92,7 +92,7 @@ def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> 
         if replace_surrogates(path) != path or not path.lower().endswith(NOTE_SUFFIXES) or os.path.realpath(file) != file:
             return None
         is_hidden = any(part.startswith(".") for part in path.split("/"))
-        if os.path.isfile(file) and not is_hidden and not (ignored and ignored.match(path)):  # noqa: PTH113
+        if os.path.isfile(file) and not is_hidden and not ignored.match(path):  # noqa: PTH113
             files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116
     return files
 
@@ -112,9 +112,8 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
                 return False  # its notes are listed elsewhere, or hidden
         if entry.is_dir():
             return True
-        if path.lower().endswith(NOTE_SUFFIXES):
-            if entry.is_file():
-                files.stamps[path] = stamp(entry.stat())
+        if entry.is_file() and path.lower().endswith(NOTE_SUFFIXES):
+            files.stamps[path] = stamp(entry.stat())
         elif entry.is_file():
             files.attachments.add(path)
     except FileNotFoundError:
@@ -124,14 +123,14 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
     return False
 
 
-def _ignore_pattern(globs: Sequence[str]) -> "re.Pattern[str] | None":
+def _ignore_pattern(globs: Sequence[str]) -> re.Pattern[str]:
     """One pattern for all globs. `Templates`, `Templates/` and `Templates/*` mean the folder; without `/` a glob matches at any depth."""
     alternatives: list[str] = []
     for glob in globs:
-        bare = glob.strip("/").removesuffix("/**").removesuffix("/*")
-        if bare:
-            alternatives.append(("" if "/" in glob else r"(?:.*/)?") + translate(bare).removesuffix(r"\Z").removesuffix(r"\z") + "(?:/.*)?")
-    return re.compile("(?:" + "|".join(alternatives) + r")\Z", re.DOTALL) if alternatives else None
+        if bare := glob.strip("/").removesuffix("/**").removesuffix("/*"):
+            names = (bare,) if "/" in glob else (bare, f"*/{bare}")
+            alternatives += [translate(each) for name in names for each in (name, f"{name}/*")]
+    return re.compile("|".join(alternatives) or "(?!)")  # without any, nothing matches
 
 
 def resolve_inside(root: Path, relative_path: str) -> Path:

@@ -47,6 +47,8 @@ _MARK = lazy_pattern(
 _MATH = lazy_pattern(r"\$(?![\s$])(?:[^$\n\\]++|\\.)++(?<!\s)\$(?!\d)")
 _WITH_INLINE = frozenset(("paragraph", "item", "table", "heading", "definition"))
 _CODE = frozenset(("fence", "code", "fence_end", "indented"))
+_CLOSING = {"<!--": "-->", "%%": "%%", "$$": "$$"}
+_CLOSING_MARKS = lazy_pattern(r"[ \t]#++\s*+$")  # of a heading
 
 
 def read_markup(text: str, front_lines: int = 0) -> Markup:
@@ -94,10 +96,7 @@ class _MarkupReader:
                 kind, start, _, level, _ = scan(line)
                 if kind in _WITH_INLINE:
                     if kind == "heading":
-                        title = line[start + level :].strip()
-                        if title.endswith("#") and (without_closing := title.rstrip("#"))[-1:] in ("", " ", "\t"):
-                            title = without_closing.rstrip()
-                        self._add_heading(self.line, level, title)
+                        self._add_heading(self.line, level, _CLOSING_MARKS.sub("", line[start + level :]).strip())
                     if self.mark_at < end:
                         self._read_inline(begin + start, end, at_start=True)
                 elif kind == "underline":
@@ -140,23 +139,16 @@ class _MarkupReader:
                     closing = re.compile(rf"(?<!`){opening}(?!`)").search(text, at, end)
                     at = closing.end() if closing else at
                     unclosed_code |= set() if closing else {opening}
-                case "html":
-                    at = self._after_closing("-->", at, to_the_end=at_start and start == begin)
-                case "comment":
-                    at = self._after_closing("%%", at, to_the_end=at_start and start == begin)
-                case "math" if mark["math"]:
-                    at = self._after_closing("$$", at)
+                case "html" | "comment" | "math" if (closing_mark := _CLOSING.get(mark[0])) is not None:
+                    found = -1 if closing_mark in self.unclosed else text.find(closing_mark, at)
+                    if found >= 0:
+                        at = found + len(closing_mark)
+                    else:
+                        self.unclosed.add(closing_mark)  # no math, and no comment but one that begins its line: that goes to the end
+                        at = len(text) if at_start and start == begin and closing_mark != "$$" else at
                 case "math":
                     math = _MATH.match(text, start, end)
                     at = math.end() if math else at
                 case "tag" if not mark["tag"].isdigit():
                     self.tags.append(mark["tag"].rstrip("/"))
         self.resume = at
-
-    def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:
-        """Past the next `closing`. Without one it is no comment and no math, unless it begins its line: then it goes `to_the_end`."""
-        found = -1 if closing in self.unclosed else self.text.find(closing, after)
-        if found >= 0:
-            return found + len(closing)
-        self.unclosed.add(closing)
-        return len(self.text) if to_the_end else after

@@ -7,7 +7,7 @@ process in libyaml's loader; only scalars and flat lists of scalars are used.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,7 +61,7 @@ def read_front_matter(text: str) -> FrontMatter:
     """The properties between a first line `---` and the next `---`; none if that is not a YAML mapping."""
     if not text.startswith("---"):
         return FrontMatter()
-    head = text[:MAX_CHARACTERS] if len(text) >= MAX_CHARACTERS else text + "\n"
+    head = f"{text}\n"[:MAX_CHARACTERS]
     begin = head.find("\n")
     closing = _CLOSING.search(head, begin)
     if head[:begin].rstrip() != "---" or not closing:
@@ -149,10 +149,8 @@ class ParsedNote:
     @property
     def dates(self) -> tuple[Period, ...]:
         """The dates of its front matter; without any, the period that the name of a daily, weekly or monthly note means."""
-        written = self.front_matter.texts(*_DATES)
-        return tuple(dict.fromkeys(filter(None, map(leading_date, written)))) or tuple(
-            filter(None, [leading_date(note_name(self.relative_path))])
-        )
+        written = filter(None, map(leading_date, self.front_matter.texts(*_DATES)))
+        return tuple(dict.fromkeys(written)) or tuple(filter(None, [leading_date(note_name(self.relative_path))]))
 
     def heading_at(self, line: int) -> str | None:
         """The last heading at or above a line."""
@@ -204,16 +202,14 @@ def chunk_note(text: str, front_lines: int, markup: "Markup", *, properties: boo
     lines = text.split("\n")
     sizes = [*map(estimate_size, lines)]
     found: list[NoteChunk] = []
-    sections = _merge_sections(_split_at_headings(lines, sizes, front_lines, markup.headings))
+    sections = _find_sections(lines, sizes, front_lines, markup.headings)
     if properties:
         sections.append(_Section(2, front_lines - 1, 0, sum(sizes[1 : front_lines - 1]), bare=False))
     for section in sections:
         for start, end in _split_section(section, lines, sizes, markup.code):
-            while start <= end and not lines[start - 1].strip():
-                start += 1
-            while start <= end and not lines[end - 1].strip():
-                end -= 1
-            if start <= end:
+            written = [line for line in range(start, end + 1) if lines[line - 1].strip()]
+            if written:
+                start, end = written[0], written[-1]
                 heading, names = _find_headings(start, end, lines, markup.headings)
                 whole = "\n".join(lines[start - 1 : end])
                 most = len(whole)
@@ -226,31 +222,27 @@ def chunk_note(text: str, front_lines: int, markup: "Markup", *, properties: boo
     return tuple(found)
 
 
-def _split_at_headings(lines: list[str], sizes: list[int], front_lines: int, headings: "tuple[Heading, ...]") -> Iterator[_Section]:
+def _find_sections(lines: list[str], sizes: list[int], front_lines: int, headings: "tuple[Heading, ...]") -> list[_Section]:
+    """The sections of a note, a tiny one together with the one after it."""
+    sections: list[_Section] = []
     start, level = front_lines + 1, 0
-    for line, following in (*((h.line, h.level) for h in headings), (len(lines) + 1, 0)):
-        if start < line:
-            bare = not any(map(str.strip, lines[start - (not level) : line - 1]))
-            if level or not bare:
-                yield _Section(start, line - 1, level, sum(sizes[start - 1 : line - 1]), bare)
-        start, level = line, following
+    for line, next_level in (*((h.line, h.level) for h in headings), (len(lines) + 1, 0)):
+        bare = not any(map(str.strip, lines[start - (not level) : line - 1]))
+        if level or not bare:
+            section = _Section(start, line - 1, level, sum(sizes[start - 1 : line - 1]), bare)
+            if sections and _belongs_to(sections[-1], section):
+                last = sections.pop()
+                section = _Section(last.start, section.end, last.level, last.size + section.size, last.bare and bare)
+            sections.append(section)
+        start, level = line, next_level
+    return sections
 
 
-def _merge_sections(sections: Iterable[_Section]) -> list[_Section]:
-    merged: list[_Section] = []
-    for section in sections:
-        if merged:
-            last = merged[-1]
-            size = last.size + section.size
-            if section.level > last.level and last.size < MIN_TOKENS:
-                should_merge = last.bare or size <= MAX_TOKENS // 2
-            else:
-                should_merge = section.level == last.level and min(last.size, section.size) < MIN_TOKENS and size <= 3 * MIN_TOKENS
-            if should_merge:
-                merged.pop()
-                section = _Section(last.start, section.end, last.level, size, last.bare and section.bare)
-        merged.append(section)
-    return merged
+def _belongs_to(last: _Section, section: _Section) -> bool:
+    size = last.size + section.size
+    if section.level > last.level and last.size < MIN_TOKENS:
+        return last.bare or size <= MAX_TOKENS // 2
+    return section.level == last.level and min(last.size, section.size) < MIN_TOKENS and size <= 3 * MIN_TOKENS
 
 
 def _split_section(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
@@ -300,10 +292,6 @@ def _find_headings(start: int, end: int, lines: list[str], headings: "tuple[Head
             inner += 1
         elif lines[body - 1].strip():
             break
-    if inner == 0:
-        heading, texts = None, []
-    else:
-        heading = headings[inner - 1].text
-        texts = [*headings[first].path] if inner > first else [*headings[first - 1].path, heading]
-    texts.extend(h.text for h in headings[first:after])
-    return heading or None, tuple(dict.fromkeys(filter(None, texts)))
+    heading = headings[inner - 1].text if inner else ""
+    path = headings[first].path if inner > first else (*(headings[inner - 1].path if inner else ()), heading)
+    return heading or None, tuple(dict.fromkeys(filter(None, (*path, *(h.text for h in headings[first:after])))))

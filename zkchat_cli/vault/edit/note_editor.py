@@ -90,19 +90,18 @@ class NoteEditor:
         path = posixpath.normpath(path)
         _, note = self._read_note(path, to_move=True)
         move = Move(path, self._new_path(new_path, old=path))
-        keys = list(dict.fromkeys((link_key(path), link_key(move.new), *map(link_key, note.aliases))))
+        keys = [link_key(path), link_key(move.new), *map(link_key, note.aliases)]
         sql = """SELECT DISTINCT notes.path FROM links JOIN notes ON notes.id = links.note_id
                  WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
         linking = self.index.ask(lambda index: index.rows(sql, path, json.dumps(keys)))
-        rewriter, files, links = LinkRewriter(self._names, move), list[FileChange](), 0
+        rewriter, files, numbers = LinkRewriter(self._names, move), list[FileChange](), list[int]()
         for source in dict.fromkeys((path, *(source for (source,) in linking))):
             raw, note = self._read_note(source)
-            text, changed = rewriter.rewrite(source, note)
+            text, changed = rewriter.rewrite(note)
             if changed or source == path:
                 files.append(FileChange(source, move.apply(source), raw, encode_like(raw, text) if changed else raw))
-            links += changed
-        rewritten = sum(each.before != each.after for each in files)
-        and_links = f", {plural(links, 'link')} in {plural(rewritten, 'note')} rewritten" if links else ""
+            numbers.append(changed)
+        and_links = f", {plural(sum(numbers), 'link')} in {plural(sum(map(bool, numbers)), 'note')} rewritten" if any(numbers) else ""
         return Change(f"rename {path} to {move.new}{and_links}", tuple(files))
 
     def trash(self, path: str) -> Change:
@@ -118,14 +117,12 @@ class NoteEditor:
 
     def fix_links(self, fixes: Sequence[LinkRow]) -> Change:
         """Broken links with the targets they shall get; those that are gone, or that no spelling can fix, are left alone."""
-        resolver = bulk_resolver(self._names)
-        files: list[FileChange] = []
-        links = 0
+        resolver, files, links = bulk_resolver(self._names), list[FileChange](), 0
         for source in dict.fromkeys(fix.source for fix in fixes):
             raw, note = self._read_note(source)
             targets = {(fix.line, fix.raw): fix.target for fix in fixes if fix.source == source and fix.target}
             broken = [(link, targets[link.line, link.raw]) for link in note.markup.links if (link.line, link.raw) in targets]
-            edits = [edit for link, target in broken if (edit := relink(resolver, link, note.text, source, "", Move("", target)))]
+            edits = [edit for link, target in broken if (edit := relink(resolver, link, note, "", Move("", target)))]
             if edits:
                 links += len(edits)
                 files.append(FileChange(source, source, raw, encode_like(raw, _apply_edits(note.text, edits))))
@@ -233,6 +230,10 @@ def _count_blank(lines: list[str]) -> int:
     return next((i for i, line in enumerate(lines) if line.strip()), len(lines))
 
 
+Edit = tuple[int, int, str]  # start and end in the old text, and the new text
+Resolver = Callable[[WrittenLink, str], ResolvedTarget]
+
+
 class Move(NamedTuple):
     old: str
     new: str
@@ -256,14 +257,14 @@ class LinkRewriter:
         self._before = bulk_resolver(lookup)
         self._after = bulk_resolver(names_after)
 
-    def rewrite(self, source: str, note: ParsedNote) -> tuple[str, int]:
-        """The new text of the note at `source`, its path before the move, and how many links were changed to keep their targets."""
+    def rewrite(self, note: ParsedNote) -> tuple[str, int]:
+        """The new text of a note as it was before the move, and how many links were changed to keep their targets."""
         edits: list[Edit] = []
-        place = self._move.apply(source)
+        source, place = note.relative_path, self._move.apply(note.relative_path)
         for link in note.markup.links:
             target = self._before(link, source).target
             if target is not None and self._after(link, place).target != self._move.apply(target):
-                edit = relink(self._after, link, note.text, source, target, self._move)
+                edit = relink(self._after, link, note, target, self._move)
                 if edit is None:
                     raise VaultError(f"{truncate(link.raw, 80)} in {source} could not keep its target", "Choose another name.")
                 edits.append(edit)
@@ -273,34 +274,32 @@ class LinkRewriter:
         return text, len(edits)
 
 
-class Edit(NamedTuple):
-    start: int
-    end: int
-    new: str
-
-
 def _apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """The text after edits that do not overlap."""
-    pieces: list[str] = []
-    at = 0
-    for edit in sorted(edits):
-        pieces += [text[at : edit.start], edit.new]
-        at = edit.end
-    return "".join([*pieces, text[at:]])
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
 
 
-def relink(
-    resolver: Callable[[WrittenLink, str], ResolvedTarget], link: WrittenLink, text: str, source: str, old: str, move: Move
-) -> Edit | None:
+def relink(resolver: Resolver, link: WrittenLink, note: ParsedNote, old: str, move: Move) -> Edit | None:
     """The edit by which a link that pointed to `old` names its file after the move. An unambiguous spelling wins; None if nothing works."""
-    place, target = move.apply(source), move.apply(old)
-    possible: dict[str, str | None] = {}
-    for spelling in _spellings(link, source, old, place, target):
-        found = resolver(link._replace(text=spelling), place)
-        if found.target == target:
-            possible[spelling] = found.status
-    spelling = next((spelling for spelling, status in possible.items() if status == "found"), None) or next(iter(possible), "")
-    return _edit_target(link, text, spelling) if spelling else None
+    source, place, target = note.relative_path, move.apply(note.relative_path), move.apply(old)
+    found = [(spelling, resolver(link._replace(text=spelling), place)) for spelling in _spellings(link, source, old, place, target)]
+    possible = [(meaning.status != "found", spelling) for spelling, meaning in found if meaning.target == target]
+    if not possible:
+        return None
+    _, spelling = min(possible, key=lambda each: each[0])  # the first of equals
+    begin, end = link.place
+    written = note.text[begin:end]
+    if link.kind == "wikilink":
+        written, bar, _ = written.partition("|")
+        written = written.removesuffix("\\") if bar else written
+    else:
+        allowed = "/!$&'*+,;=@~-_." + (" ()" if note.text[begin - 1 : begin] == "<" else "")
+        spelling = "".join(c if not c.isascii() or c.isalnum() or c in allowed else quote(c, safe="") for c in spelling)
+    written = written.partition("#")[0]
+    begin += len(written) - len(written.lstrip())
+    return begin, begin + len(written.strip()), spelling
 
 
 def _spellings(link: WrittenLink, source: str, old: str, place: str, target: str) -> Iterator[str]:
@@ -319,17 +318,3 @@ def _spellings(link: WrittenLink, source: str, old: str, place: str, target: str
         yield "/".join(folders[-length:])
     if "/" in whole:
         yield f"/{whole}"
-
-
-def _edit_target(link: WrittenLink, text: str, spelling: str) -> Edit:
-    begin, end = link.place
-    written = text[begin:end]
-    if link.kind == "wikilink":
-        written, bar, _ = written.partition("|")
-        written = written.removesuffix("\\") if bar else written
-    else:
-        allowed = "/!$&'*+,;=@~-_." + (" ()" if text[begin - 1 : begin] == "<" else "")
-        spelling = "".join(c if not c.isascii() or c.isalnum() or c in allowed else quote(c, safe="") for c in spelling)
-    written = written.partition("#")[0]
-    begin += len(written) - len(written.lstrip())
-    return Edit(begin, begin + len(written.strip()), spelling)

@@ -84,14 +84,13 @@ def content_hash(raw: bytes) -> str:
 def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
     """Raises VaultError, and then nothing has changed: a file is not as it was read, a path is taken, or the disk refuses."""
     finish_interrupted(journal)
-    paths = [(resolve_path(root, each.path) if each.path is not None else None, resolve_path(root, each.new_path)) for each in files]
+    steps = [(each, None if each.path is None else resolve_path(root, each.path), resolve_path(root, each.new_path)) for each in files]
     try:
-        for each, (source, _) in zip(files, paths, strict=True):
-            _require_unchanged(each, source)
-        with _record_steps(journal, files, paths), ExitStack() as undo:
-            for each, (source, target) in zip(files, paths, strict=True):
-                _require_unchanged(each, source)
-                _change_file(each, source, target, undo)
+        for change, source, _ in steps:
+            _require_unchanged(change, source)
+        with _record_steps(journal, steps), ExitStack() as undo:
+            for change, source, target in steps:
+                _change_file(change, source, target, undo)
             undo.pop_all()
     except OSError as e:
         names = ", ".join(printable(each.new_path) for each in files[:3])
@@ -113,6 +112,7 @@ def path_taken(path: str) -> VaultError:
 
 
 def _change_file(change: FileChange, source: Path | None, target: Path, undo: ExitStack) -> None:
+    _require_unchanged(change, source)
     for folder in reversed([folder for folder in target.parents if not folder.exists()]):
         folder.mkdir()
         undo.callback(_remove_folder, folder)
@@ -149,7 +149,7 @@ def _remove_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _record_steps(journal: Path, files: Sequence[FileChange], paths: Sequence[tuple[Path | None, Path]]) -> Iterator[None]:
+def _record_steps(journal: Path, steps: Sequence[tuple[FileChange, Path | None, Path]]) -> Iterator[None]:
     """Keep the change in the journal, if one can be written, until it is made or undone. Raises VaultError while another is made."""
     try:
         opened = open(journal, "x+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115 - closed below
@@ -158,12 +158,12 @@ def _record_steps(journal: Path, files: Sequence[FileChange], paths: Sequence[tu
     except OSError:
         yield
         return
-    steps = [(*each, content_hash(change.before), change.after.decode()) for change, each in zip(files, paths, strict=True)]
+    record = [(source, target, content_hash(change.before), change.after.decode()) for change, source, target in steps]
     with opened:
         try:
             with suppress(OSError):  # a full disk, but not that of the notes
                 _lock(opened)
-                opened.write(json.dumps(steps, default=str).encode())
+                opened.write(json.dumps(record, default=str).encode())
                 opened.flush()
                 os.fsync(opened.fileno())
             yield

@@ -62,9 +62,8 @@ def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | 
     if target not in reached_from:
         return None
     notes = [target]
-    while notes[-1] != source:
-        notes.append(reached_from[notes[-1]])
-    notes.reverse()
+    while notes[0] != source:
+        notes.insert(0, reached_from[notes[0]])
     between = "notes.path = ? AND links.target = ?"
     links = [(index.link_rows(between, a, b) or index.link_rows(between, b, a))[0] for a, b in pairwise(notes)]
     return LinkPath(tuple(notes), tuple(links))

@@ -64,16 +64,13 @@ def parse_markdown_link(text: str, position: int, end: int, line: int) -> Writte
     match = _MARKDOWN_LINK.match(text, position, end)
     if not match:
         return None
-    quoted, bare = match[2], match[3]
-    destination = quoted if quoted is not None else _ESCAPED.sub(r"\1", bare) if "\\" in bare else bare
+    label, quoted, bare = match.groups()
+    destination, place = (_ESCAPED.sub(r"\1", bare), match.span(3)) if quoted is None else (quoted, match.span(2))
     if not destination or _ADDRESS.match(destination):
         return None
-    target, _, heading = destination.partition("#")
-    if "%" in destination:
-        target, heading = unquote(target), unquote(heading)
+    target, _, heading = (unquote(part).strip() for part in destination.partition("#"))
     embed = _is_embed(text, position)
-    written, alias, place = "!" * embed + match[0], match[1].strip() or None, match.span(3 if quoted is None else 2)
-    return WrittenLink(written, "markdown", target.strip(), heading.strip() or None, alias, embed, line, match.end(), place)
+    return WrittenLink("!" * embed + match[0], "markdown", target, heading or None, label.strip() or None, embed, line, match.end(), place)
 
 
 def split_target(inner: str) -> tuple[str, str | None, str | None]:
@@ -87,10 +84,8 @@ def split_target(inner: str) -> tuple[str, str | None, str | None]:
 
 def _is_embed(text: str, position: int) -> bool:
     """Whether an unescaped `!` precedes the position."""
-    backslashes = position - 1
-    while backslashes > 0 and text[backslashes - 1] == "\\":
-        backslashes -= 1
-    return position > 0 and text[position - 1] == "!" and (position - 1 - backslashes) % 2 == 0
+    before = text[max(position - 2, 0) : position]
+    return before.endswith("!") and before != "\\!"
 
 
 def fold_name(name: str) -> str:
@@ -110,9 +105,8 @@ def link_key(target: str) -> str:
 
 def strip_suffix(path: str) -> str:
     """`path` without a note's suffix."""
-    if path[-9:].lower().endswith(NOTE_SUFFIXES):
-        return path[: path.rindex(".")] or path
-    return path
+    stem, _, suffix = path.rpartition(".")
+    return stem if stem and f".{suffix}".lower() in NOTE_SUFFIXES else path
 
 
 def possible_names(path: str) -> Iterator[str]:
@@ -196,24 +190,20 @@ def _rank_files(target: str, folder: str, paths: Sequence[str]) -> list[_Rank]:
     """The files that `target` may mean, best first; at most one for a relative or absolute path."""
     if target.startswith(("./", "../", "/")):
         whole = target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
-        wanted, spelled = fold_name(whole), strip_suffix(whole)
-        found = (path for path in paths if _matches(wanted, fold_name(path)))
-        return sorted((False, False, strip_suffix(path) != spelled, len(path), path) for path in found)[:1]
-    wanted, in_folder = fold_name(target), fold_name(f"{folder}/{target}" if folder else target)
-    spelled = note_name(target)
+        named, spelled = _folded_paths(whole), strip_suffix(whole)
+        return sorted((False, False, strip_suffix(path) != spelled, len(path), path) for path in paths if fold_name(path) in named)[:1]
+    exact, in_folder = _folded_paths(target), _folded_paths(posixpath.join(folder, target))
+    endings = tuple(f"/{path}" for path in exact)
     return sorted(
-        (not _matches(wanted, folded), not _matches(in_folder, folded), note_name(path) != spelled, len(path), path)
+        (folded not in exact, folded not in in_folder, note_name(path) != note_name(target), len(path), path)
         for path, folded in ((path, fold_name(path)) for path in paths)
-        if _matches(wanted, folded, suffix=True)
+        if f"/{folded}".endswith(endings)
     )
 
 
-def _matches(wanted: str, path: str, *, suffix: bool = False) -> bool:
-    """Whether a folded target names a folded path, with or without `.md`; with `suffix` the last segments of the path suffice."""
-    for name in (wanted, *(wanted + ending for ending in NOTE_SUFFIXES)) if wanted in path else ():
-        if path == name or (suffix and path.endswith("/" + name)):
-            return True
-    return False
+def _folded_paths(target: str) -> list[str]:
+    """The folded paths of files that a target names, with or without `.md`."""
+    return [fold_name(target) + suffix for suffix in ("", *NOTE_SUFFIXES)]
 
 
 def bulk_resolver(lookup: Lookup) -> Callable[[WrittenLink, str], ResolvedTarget]:
