@@ -44,7 +44,6 @@ class SynonymEmbedder:
     fails: Callable[[], Exception | None] = lambda: None
     asked: int = 0
     calls: list[tuple[str, list[str]]] = field(default_factory=list)
-    closed: int = 0
 
     def load(self) -> None:
         pass
@@ -55,9 +54,6 @@ class SynonymEmbedder:
             raise error
         self.calls.append((purpose, list(texts)))
         return self.twist(purpose, [word_vector(text, self.places) for text in texts])
-
-    def close(self) -> None:
-        self.closed += 1
 
     @property
     def documents(self) -> list[str]:

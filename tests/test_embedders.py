@@ -1,6 +1,5 @@
 """Embedding servers: requests, answers, and errors."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +37,8 @@ class Opened:
 
 
 @pytest.fixture
-def opened(embedding_servers: EmbeddingServers) -> Iterator[Any]:
-    made: list[Opened] = []
-
-    def open_(name: str, model: str = "", **env: str) -> Opened:
-        made.append(Opened(name, {**embedding_servers.env, **env}, model))
-        return made[-1]
-
-    yield open_
-    for one in made:
-        one.it.close()
+def opened(embedding_servers: EmbeddingServers) -> Any:
+    return lambda name, model="", **env: Opened(name, {**embedding_servers.env, **env}, model)
 
 
 # what is sent, and what comes back

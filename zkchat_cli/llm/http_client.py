@@ -193,11 +193,6 @@ class Endpoint:
                 return self.error("bad_request", f"rejects the request{code}{quoted}", "Change what it complains about, or the model.")
         return self.error("server", f"failed{code}{quoted}", "Try again in a while.")
 
-    def close(self) -> None:
-        if self._client:
-            self._client.close()
-        self._client = None
-
     def fetch(
         self, path: str, body: Mapping[str, Any] | None = None, *, seconds: float = 10, max_bytes: int = MAX_BODY, retry: float = 0
     ) -> Any:
@@ -229,8 +224,9 @@ class Endpoint:
         except (ValueError, RecursionError) as e:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
         finally:
-            if not answered.done():
-                self.close()  # which ends the other thread, too
+            if not answered.done() and self._client:
+                self._client.close()  # which ends the other thread, too
+                self._client = None
 
     def _exchange(self, url: str, body: Mapping[str, Any] | None, seconds: float, max_bytes: int) -> tuple[int, bytes]:
         import httpx  # as above

@@ -81,7 +81,6 @@ class RemoteModel(Model):
     provider: ClassVar[str]
     path: ClassVar[str]  # of a call, after the server's address
     list_path: ClassVar[str]
-    list_keys: ClassVar[tuple[str, str]] = ("data", "id")  # of the rows of the server's list, and of a model's name
     count_path = ""  # where the server counts tokens, after `path`; empty if it turns out that it does not
     reader: ClassVar[type[ChatReader]]
     refusals: ClassVar[tuple[Refusal, ...]] = ()  # what it can do without
@@ -106,16 +105,16 @@ class RemoteModel(Model):
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         """The models that the server lists, by name. Raises ProviderError."""
-        rows, name = self.list_keys
         answer, found = self.server.fetch(self.list_path), []
         try:
-            for row in answer[rows] or ():
+            for row in answer["data" if "data" in answer else "models"] or ():  # the latter from Ollama
                 parameters = row.get("supported_parameters")  # OpenRouter lists what a model can do
                 calls_tools = "tools" in parameters if isinstance(parameters, list) else None
                 known = {**(row.get("meta") or {}), **row}
                 sizes = [known[key] for key in WINDOW_KEYS if known.get(key)]
                 window = whole_number(sizes[0], least=1) if sizes else None
-                found.append(ModelInfo(str(row[name]), window, calls_tools, str(row.get("owned_by") or "")))
+                name = row["id"] if "id" in row else row["name"]
+                found.append(ModelInfo(str(name), window, calls_tools, str(row.get("owned_by") or "")))
         except UNREADABLE as e:
             raise self.server.error("bad_answer", "answered with something that is not a list of models", self.server.check) from e
         return tuple(sorted(found, key=lambda model: model.name))

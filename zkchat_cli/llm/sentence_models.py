@@ -99,9 +99,6 @@ class SentenceModel:
     def languages(self) -> Collection[str] | None:
         return self.family.languages
 
-    def close(self) -> None:
-        """Keeps the model: it has no connection, and loading it takes up to a second."""
-
     def load(self) -> None:
         with self._loading:
             _ = self._loaded
@@ -174,7 +171,15 @@ class SentenceModel:
         with suppress(Exception):
             return _open_session(copy, optimized=True)
         with suppress(Exception):
-            _prepare(model, copy.parent)
+            make_private_folder(self.prepared.parent)
+            with tempfile.TemporaryDirectory(prefix=".zkchat-", dir=self.prepared.parent) as scratch:
+                made = Path(scratch, self.prepared.name)
+                made.mkdir(0o700)
+                _open_session(model, copy=made / "model.onnx")
+                for file in made.iterdir():
+                    file.chmod(0o600)  # onnxruntime has written it
+                shutil.rmtree(self.prepared, ignore_errors=True)
+                made.replace(self.prepared)  # all at once: others may read it
             return _open_session(copy, optimized=True)
         return None
 
@@ -196,19 +201,6 @@ def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = N
         options.optimized_model_filepath = str(copy)
         options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "numbers.bin")
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-
-
-def _prepare(model: Path, folder: Path) -> None:
-    """Put the optimized form of a model into a folder, all at once: others may read it. Raises OSError and onnxruntime's errors."""
-    make_private_folder(folder.parent)
-    with tempfile.TemporaryDirectory(prefix=".zkchat-", dir=folder.parent) as scratch:
-        made = Path(scratch, folder.name)
-        made.mkdir(0o700)
-        _open_session(model, copy=made / "model.onnx")
-        for file in made.iterdir():
-            file.chmod(0o600)  # onnxruntime has written it
-        shutil.rmtree(folder, ignore_errors=True)
-        made.replace(folder)
 
 
 def _error(problem: str, hint: str) -> ProviderError:

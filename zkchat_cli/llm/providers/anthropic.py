@@ -67,7 +67,7 @@ class AnthropicReader(ChatReader):
             case "message_start":
                 self._count_tokens(event["message"].get("usage"))
             case "content_block_start":
-                return self._start_block(event)
+                return self._start_block(event["content_block"])
             case "content_block_delta" if event["delta"]["type"] == "input_json_delta":
                 arguments = text_of(event["delta"].get("partial_json"))
                 self.calls[-1].arguments += arguments
@@ -87,17 +87,15 @@ class AnthropicReader(ChatReader):
             case "message_stop":
                 self.ended, self.finish = True, self.finish or "stop"
             case "message":  # the whole answer, from a server that does not stream
-                begun = [{"type": "content_block_start", "index": 0, "content_block": block} for block in event["content"]]
-                parts = list(map(self._start_block, begun))
+                parts = list(map(self._start_block, event["content"]))
                 self.read_event({"type": "message_delta", "delta": event, "usage": event.get("usage")})
                 return "".join(text for text, _ in parts), "".join(thought for _, thought in parts)
         return "", ""
 
-    def _start_block(self, event: Mapping[str, Any]) -> tuple[str, str]:
-        self._accumulate(event=event, current_snapshot=self._message)
+    def _start_block(self, block: Mapping[str, Any]) -> tuple[str, str]:
+        self._accumulate(event={"type": "content_block_start", "index": 0, "content_block": block}, current_snapshot=self._message)
         if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
-        block = event["content_block"]
         if block["type"] in ("text", "thinking"):
             return text_of(block.get("text")), text_of(block.get("thinking"))
         if block["type"] == "tool_use":

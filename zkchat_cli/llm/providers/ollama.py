@@ -56,7 +56,7 @@ class OllamaReader(ChatReader):
 @dataclass
 class OllamaModel(RemoteModel):
     provider = "ollama"
-    path, list_path, list_keys = "/api/chat", "/api/tags", ("models", "name")
+    path, list_path = "/api/chat", "/api/tags"
     reader = OllamaReader
     refusals = (remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings

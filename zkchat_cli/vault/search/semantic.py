@@ -61,7 +61,6 @@ class SemanticSearch:
         self._queries: dict[str, Vector] = {}
 
     def close(self) -> None:
-        self.embedder.close()
         self.store.close()
 
     def take_warnings(self) -> list[ZkchatError]:

@@ -134,8 +134,7 @@ def _check_semantic(loaded: LoadedConfig) -> str:
     embedder = factory.open_embedder(loaded)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
-    with closing(embedder):
-        dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
+    dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
     state = embedder.id
     with suppress(VaultError), closing(factory.open_vault(loaded)) as vault:  # without a vault, there are no vectors
         if found := vault.status().semantic:
