@@ -51,6 +51,8 @@ class ZkChatSession:
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._messages = UserMessageBuilder(services, self._state, self._prompts)
         self._turn: TurnInProgress | None = None  # the last one, or the one in progress
+        self._last_usage: tuple[object, ContextUsage | None] = (), None
+        """The state's version, and the figures of the last prompt that was sent before it."""
         self._scan_valid_until = float("-inf")  # until when the last scan of the vault counts as current
         self._rebuild_reason: str | None = None
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
@@ -187,12 +189,13 @@ class ZkChatSession:
     def last_usage(self) -> ContextUsage:
         """The figures of the last prompt that was sent, also by another process; of the next one, if the conversation, its compaction or
         the window has changed since."""
-        state = self._state
-        if state.last_usage is None and not (state.compaction and state.compaction.made_after == state.head):
-            question = next((m for m in reversed(self.history) if m.role == "user"), None)
-            if question is not None and (sent := self.store.prompts(question.id)):
-                state.record_usage(sent[-1].prompt.usage)
-        last = state.last_usage
+        state, turn = self._state, self._turn
+        if self._last_usage[0] != state.version:
+            question = next((message.id for message in reversed(self.history) if message.role == "user"), "")
+            sent = turn.sent if turn is not None and turn.closed and turn.user.id == question else self.store.prompts(question)
+            compacted_since = state.compaction is not None and state.compaction.made_after == state.head
+            self._last_usage = state.version, sent[-1].prompt.usage if sent and not compacted_since else None
+        last = self._last_usage[1]
         return last if last is not None and last.max_context == self.runtime.window.tokens else self.usage
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:

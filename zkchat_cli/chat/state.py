@@ -14,7 +14,6 @@ from zkchat_cli.context.turns import TurnHistory, make_turns
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import (
     Compaction,
-    ContextUsage,
     Conversation,
     ZkChatMessage,
     branch_to,
@@ -40,8 +39,6 @@ class ConversationState:
         """The turns of so many messages of the history, from the first, as the counter used last counts."""
         self._turns_lock = threading.RLock()
         self.undo_stack: list[str] = []  # heads that undo left, the last one last; cleared by the next question
-        self._last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
-        """The version after the last turn, and its figures."""
         self._load()
 
     def _load(self) -> None:
@@ -66,14 +63,6 @@ class ConversationState:
     def version(self) -> tuple[str | None, str | None]:
         """The ids of the newest message and of the compaction in use."""
         return self.head, self.compaction.id if self.compaction else None
-
-    @property
-    def last_usage(self) -> ContextUsage | None:
-        """The figures of the last prompt that was sent, if neither the branch nor its compaction has changed since."""
-        return self._last_usage[1] if self._last_usage and self._last_usage[0] == self.version else None
-
-    def record_usage(self, usage: ContextUsage) -> None:
-        self._last_usage = self.version, usage
 
     def log(self) -> tuple[ZkChatMessage, ...]:
         """Every stored message of every branch, in the order of writing."""

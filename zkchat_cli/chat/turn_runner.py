@@ -264,7 +264,6 @@ class TurnRunner:
         with turn.timer("store"):
             notices = self._close("complete", finish, verified)
         yield from notices
-        self.state.record_usage(turn.prompt.usage)
         runtime, answer = turn.runtime, self.state.history[-1]
         report = TurnReport(
             conversation_id=self.state.conversation.id,

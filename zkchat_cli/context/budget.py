@@ -84,6 +84,7 @@ def measure_usage(
     thinking = sum(message.thinking_tokens for message in messages)
     overhead = MESSAGE_OVERHEAD * len(messages)
     content = total - tool_tokens - calls - thinking - overhead
+    shares = {"system": (system, budget.system), "tools": (tool_tokens, budget.tools), "messages": (message_tokens, room)}
     return ContextUsage(
         system_tokens=system,
         tool_tokens=tool_tokens,
@@ -96,18 +97,13 @@ def measure_usage(
         estimated=counter.estimated,
         message_breakdown=breakdown,
         budget_status={
-            "system": _status(system, budget.system),
-            "tools": _status(tool_tokens, budget.tools),
-            "messages": _status(message_tokens, room),
+            name: BudgetStatus(used=used, budget=share, percentage=round(100 * used / share, 1) if share else 0.0)
+            for name, (used, share) in shares.items()
         },
         components={"content": content, "tools": tool_tokens, "tool_calls": calls, "reasoning": thinking, "overhead": overhead},
         calibration=counter.factor,
         compaction=compaction,
     )
-
-
-def _status(used: int, budget: int) -> BudgetStatus:
-    return BudgetStatus(used=used, budget=budget, percentage=round(100 * used / budget, 1) if budget else 0.0)
 
 
 def remaining_message_budget(usage: ContextUsage, budget: Budget) -> int:
