@@ -55,8 +55,7 @@ def test_a_chat_only_adds_lines(zkchat: Program) -> None:
         chat.wait_until(lambda: chat.everything().count("you:") == 4, "the next prompt")
         chat.type(CTRL_C)
         chat.wait_for("Press Ctrl-C again")
-        chat.type(CTRL_C)
-        chat.wait_for_end()
+        chat.wait_for_end(lambda: chat.type(CTRL_C))
         assert DRAWN.findall(chat.raw) == []
         assert BOX.findall(chat.everything()) == []
         assert "verified: [[" in chat.everything()

@@ -94,7 +94,7 @@ def test_marking_changes_no_word(text: str, quote: str) -> None:
 
 def test_a_hostile_excerpt_is_marked_in_linear_time() -> None:
     with takes_less_than(5):
-        chunk_lines(part("a " * 200_000 + "\n" * 20_000, 1), 1, [quoting("a " * 50_000 + "b", 1)], None)
+        list(chunk_lines(part("a " * 200_000 + "\n" * 20_000, 1), 1, [quoting("a " * 50_000 + "b", 1)], None))
 
 
 # how it is shown

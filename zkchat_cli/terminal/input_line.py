@@ -97,10 +97,9 @@ class Toolbar(NamedTuple):
 
 
 def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
-    try:
+    usage = None
+    with suppress(ZkchatError):
         usage = session.last_usage
-    except ZkchatError:
-        usage = None
     return {"usage": usage, "model": session.runtime.speaker_label}
 
 
@@ -155,10 +154,6 @@ class InputLine:
         self._toolbar_lock = threading.Lock()
         self._on_line_changed = on_line_changed
         self._on_drawn, self._is_drawn = on_drawn, False
-
-        def placeholder() -> FormattedText:  # not shown once the line is done, so that an empty line stays empty on the screen
-            return FormattedText([] if self._session.app.is_done else [(placeholder_style, PLACEHOLDER)])
-
         self._session: PromptSession[str] = PromptSession(
             [("bold" if color else "", PROMPT)],
             history=history,
@@ -173,8 +168,8 @@ class InputLine:
             bottom_toolbar=self._draw_toolbar,
             enable_suspend=True,
             tempfile_suffix=".md",
-            # without colors a placeholder would look like typed text
-            placeholder=placeholder if color else None,
+            # not without colors, where it would look like typed text, nor once the line is done, so that an empty line stays empty
+            placeholder=lambda: [(placeholder_style, PLACEHOLDER)] if color and not self._session.app.is_done else [],
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict(STYLE),
         )
@@ -295,11 +290,10 @@ class InputLine:
             line = buffer.text
 
             def select(_: Buffer) -> None:
-                state = buffer.complete_state
-                computed = state is not None and state.completions
-                if computed or buffer.text != line:
+                state = buffer.complete_state if buffer.text == line else None
+                if buffer.text != line or (state is not None and state.completions):
                     buffer.on_completions_changed -= select
-                if state is not None and computed and buffer.text == line and state.complete_index is None:
+                if state is not None and state.completions and state.complete_index is None:
                     buffer.go_to_completion(0)
 
             if buffer.complete_state is not None and buffer.complete_state.completions:

@@ -137,26 +137,25 @@ def page(
     is_long = text.count("\n") >= screens * shutil.get_terminal_size().lines - 1
     command = split_command(env.get("PAGER", PAGER))
     has_pager = command not in ([], ["cat"]) and env.get("TERM") != "dumb" and shutil.which(command[0], path=env.get("PATH")) is not None
-    if not (screen.out.isatty() and is_long and has_pager) or screen.accessible:
-        screen.out.write(text)
-        screen.out.flush()
-        return
-    typed = b""
-    with suppress(OSError, ValueError):
-        while sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0] and (read := os.read(sys.stdin.fileno(), 4096)):
-            typed += read
-    keep_typed("".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable()))
-    command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
-    try:
-        code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
-    except OSError:
-        code = 127
-    if code in INTERRUPTED:
-        screen.out.write("\n")  # after the ^C that the terminal has printed
-    elif code:
-        screen.warn(f"the pager {command[0]} failed with code {code}; here is the text")
-        screen.out.write(text)
-        screen.out.flush()
+    if screen.out.isatty() and is_long and has_pager and not screen.accessible:
+        typed = b""
+        with suppress(OSError, ValueError):
+            while sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0] and (read := os.read(sys.stdin.fileno(), 4096)):
+                typed += read
+        keep_typed("".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable()))
+        command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
+        try:
+            code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
+        except OSError:
+            code = 127
+        if code == 0:
+            return
+        if code in INTERRUPTED:
+            text = "\n"  # after the ^C that the terminal has printed
+        else:
+            screen.warn(f"the pager {command[0]} failed with code {code}; here is the text")
+    screen.out.write(text)
+    screen.out.flush()
 
 
 @contextmanager

@@ -185,8 +185,8 @@ class Repl:
             self._history.set_file(history_file(app.loaded.paths.data_dir, str(root)) if self._keep_history else None)
             if settings.terminal.editing_mode == "vi":
                 self._prompt.use_vi_keys()
-            shown = {"model": self.session.runtime.speaker_label, "show_tokens": settings.context.show_token_count}
-            self._prompt.update(vault=app.vault.name, **shown)
+            model, show_tokens = self.session.runtime.speaker_label, settings.context.show_token_count
+            self._prompt.update(model=model, vault=app.vault.name, show_tokens=show_tokens)
             self._prompt.complete()
         if not notices.empty():
             while not notices.empty():

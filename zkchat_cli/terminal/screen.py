@@ -275,11 +275,13 @@ def _break_spans(spans: Spans, indent: int, width: int | None) -> list[Spans]:
     text = _joined_text(spans)
     if width is None or count_columns(text) <= width:
         return [spans]
-    from zkchat_cli.terminal.text_layout import hanging_breaks  # loads rich
+    from zkchat_cli.terminal.text_layout import line_breaks  # loads rich
 
     indent = min(indent, width // 2)
+    first = line_breaks(text, width)[:1]
+    others = [at + each for at in first for each in line_breaks(text[at:], max(1, width - indent))]  # these rows are indented
     rows: list[Spans] = []
-    for begin, end in pairwise([0, *hanging_breaks(text, width, indent), len(text)]):
+    for begin, end in pairwise([0, *first, *others, len(text)]):
         end = begin + len(text[begin:end].rstrip())
         row = [StyledSpan(" " * indent)] if rows else []
         start = 0

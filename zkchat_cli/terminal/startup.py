@@ -64,7 +64,6 @@ class BackgroundLoader:
         self._start_session, self._chat = start_session, chat
         self._stopped = threading.Event()
         self._notify_at = 0.0
-        self._switch_interval = sys.getswitchinterval()
         self._start_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
 
@@ -80,7 +79,6 @@ class BackgroundLoader:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT if self.ready.is_set() else STOP_TIMEOUT_OPENING)
-        sys.setswitchinterval(self._switch_interval)
 
     def _run(self) -> None:
         STOP.set(self._stopped)

@@ -76,56 +76,44 @@ class StatusLine:
         return chop_cells(line, max(1, columns))[0]
 
 
-class OpenRows:
-    """The rows at and below the cursor, which may be drawn again. `draw` returns only the difference to the last drawing."""
+def redraw(old: Sequence[Text], final: Sequence[Text], rows: Sequence[Text], console: Console) -> str:
+    """What puts the final rows above the cursor and the others at it and below, where the `old` rows are drawn: only what differs."""
+    new = [*final, *rows]
+    out: list[str] = []
+    at = 0  # the cursor's row
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._rows: Sequence[Text] = []
+    def move(row: int) -> None:
+        nonlocal at
+        out.append(f"\x1b[{at - row}A" if row < at else "\n" * (row - at))
+        at = row
 
-    def erase(self) -> str:
-        """What erases the rows, also after a resize has wrapped them."""
-        erased, self._rows = bool(self._rows), []
-        return "\r\x1b[J" if erased else ""
+    for number, row in enumerate(new):
+        before = old[number] if number < len(old) else None
+        if row != before:
+            move(number)
+            out += ["\r", *_encoded(row, console), "\x1b[K" if before else ""]
+    if len(old) > len(new):
+        move(len(new))
+        out.append("\r\x1b[J")
+    move(len(final))
+    text = "".join(out)
+    return text and text + "\r"
 
-    def draw(self, final: Sequence[Text], rows: Sequence[Text]) -> str:
-        """What puts the final rows above the cursor, and the others at it and below."""
-        new, old = [*final, *rows], self._rows
-        out: list[str] = []
-        at = 0  # the cursor's row
 
-        def move(row: int) -> None:
-            nonlocal at
-            out.append(f"\x1b[{at - row}A" if row < at else "\n" * (row - at))
-            at = row
-
-        for number, row in enumerate(new):
-            before = old[number] if number < len(old) else None
-            if row != before:
-                move(number)
-                out += ["\r", *self._encoded(row), "\x1b[K" if before else ""]
-        if len(old) > len(new):
-            move(len(new))
-            out.append("\r\x1b[J")
-        move(len(final))
-        self._rows = rows
-        text = "".join(out)
-        return text and text + "\r"
-
-    def _encoded(self, row: Text) -> Iterator[str]:
-        """The row with the cursor placed after each character whose width terminals disagree on, so that tables stay aligned."""
-        column = 0
-        for segment in Segment.simplify(row.render(self._console)):
-            text = segment.text
-            if _UNSURE.search(text):
-                text = ""
-                for start, end, width in split_graphemes(segment.text)[0]:
-                    column += width
-                    text += segment.text[start:end]
-                    text += f"\x1b[{column + 1}G" if _UNSURE.search(segment.text[start:end]) else ""
-            else:
-                column += segment.cell_length
-            yield segment.style.render(text, color_system=ColorSystem.EIGHT_BIT) if segment.style else text
+def _encoded(row: Text, console: Console) -> Iterator[str]:
+    """The row with the cursor placed after each character whose width terminals disagree on, so that tables stay aligned."""
+    column = 0
+    for segment in Segment.simplify(row.render(console)):
+        text = segment.text
+        if _UNSURE.search(text):
+            text = ""
+            for start, end, width in split_graphemes(segment.text)[0]:
+                column += width
+                text += segment.text[start:end]
+                text += f"\x1b[{column + 1}G" if _UNSURE.search(segment.text[start:end]) else ""
+        else:
+            column += segment.cell_length
+        yield segment.style.render(text, color_system=ColorSystem.EIGHT_BIT) if segment.style else text
 
 
 class StreamingView:
@@ -145,7 +133,7 @@ class StreamingView:
         self._status = StatusLine(self._began_at)
         self._stream: StreamingMarkdown | None = None
         self._is_answer = self._needs_gap = self._paused = False
-        self._open = OpenRows(self._console)
+        self._rows: Sequence[Text] = ()  # the rows at and below the cursor
         self._size = (0, 0)  # columns and lines of the screen at the last drawing
         self._next_drawing = 0.0
         self._closed = threading.Event()
@@ -213,7 +201,9 @@ class StreamingView:
             return
         began = time.perf_counter()
         size, self._size = self._size, (self._columns(), self._lines())
-        erased = self._open.erase() if size != self._size else ""  # after a resize the rows on the screen are not the ones we drew
+        erased = ""
+        if size != self._size and self._rows:  # after a resize the rows on the screen are not the ones we drew
+            erased, self._rows = "\r\x1b[J", ()
         width = max(2, self._size[0] - 1)  # the last column stays free: terminals differ in what a line end does there
         final, rows = self._stream.render(width, final=end) if self._stream else ([], [])
         limit = max(1, self._size[1] // 3)
@@ -221,7 +211,9 @@ class StreamingView:
             rows = [Text("…", "dim"), *rows[len(rows) - limit + 1 :]][-limit:]
         if not end and now - self._began_at >= STATUS_DELAY:
             rows = [*rows, Text(self._status.line(now, self._size[0] - 1), "dim")]
-        if text := erased + self._open.draw(final, rows):
+        text = erased + redraw(self._rows, final, rows, self._console)
+        self._rows = rows
+        if text:
             self._screen.out.write(text)
             self._screen.out.flush()
         if not end:

@@ -56,9 +56,3 @@ def last_word(row: str) -> int:
     """Where the last word begins, spaces before it included; the end of the row if spaces follow it."""
     start = len(row) if not row or row[-1].isspace() else [chunk.start() for chunk in _CHUNK.finditer(row) if chunk[0]][-1]
     return len(row[:start].rstrip())
-
-
-def hanging_breaks(line: str, width: int, indent: int) -> list[int]:
-    """The offsets at which a line is broken when the rows after the first are indented."""
-    first = line_breaks(line, width)[:1]
-    return first and [*first, *(first[0] + each for each in line_breaks(line[first[0] :], max(1, width - indent)))]

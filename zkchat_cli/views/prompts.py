@@ -147,10 +147,8 @@ def overview_lines(prompt: Prompt) -> Iterator[str]:
     mark = "~" if usage.estimated else ""
     yield f"Context: {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, strategy {prompt.strategy}"
     yield f"  - tools: {len(prompt.tools)} ({mark}{short_count(usage.tool_tokens)} tokens)"
-    messages: dict[str, list[PromptMessage]] = {}
-    for message in prompt.messages:
-        messages.setdefault(message.kind, []).append(message)
-    for kind, of_kind in messages.items():
+    for kind in dict.fromkeys(message.kind for message in prompt.messages):
+        of_kind = [message for message in prompt.messages if message.kind == kind]
         names = ", ".join(truncate(id_, 60) for message in of_kind for id_ in message.source_ids)
         count = sum(len(message.source_ids) for message in of_kind) if kind == "recalled" else len(of_kind)
         what = names if kind == "memory" else plural(count, "message")

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from zkchat_cli.citations.quotes import quote_ranges
+from zkchat_cli.citations.quotes import QuotationVerdict, quote_ranges
 from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
 from zkchat_cli.models import (
     Citation,
@@ -31,11 +31,10 @@ from zkchat_cli.vault.links.wikilinks import note_name, write_link
 from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, StyledSpan, styled_line
 
 if TYPE_CHECKING:
-    from zkchat_cli.citations.quotes import QuotationVerdict
     from zkchat_cli.citations.verify_text import TextQuotation
     from zkchat_cli.vault.vault import Vault
 
-VERDICT_MARKS: "dict[CitationVerdict | QuotationVerdict, StyledSpan]" = {
+VERDICT_MARKS: dict[CitationVerdict | QuotationVerdict, StyledSpan] = {
     "verified": StyledSpan("✓", "green"),
     "cited": StyledSpan("○", "dim"),
     "cut": StyledSpan("✂", "yellow"),
@@ -204,7 +203,7 @@ def locate_chunk(chunk: ContentChunk, note: str | None) -> SourceLocation:
     return SourceLocation(first, first + words.count("\n"), note, change)
 
 
-def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> list[StyledLine]:
+def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> Iterator[StyledLine]:
     """The excerpt with line numbers from `first` on and the quoted words marked; the lines of the `note` around it follow a dotted rule."""
     words = chunk.text.removesuffix(CUT_MARK)
     own = words.split("\n")
@@ -219,7 +218,6 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
     while after and not after[-1].strip():
         del after[-1]
     digits = len(str(first + len(own) + len(after) - 1))
-    shown = []
     for number, text in enumerate([*before, *own, *after], first - len(before)):
         if first <= number < first + len(own):
             rule, spans = "│", _marked_spans(text, begins[number - first], marked)
@@ -227,8 +225,7 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
             rule, spans = "┊", [StyledSpan(text[:MAX_CONTEXT_LINE], "dim")] if text.strip() else []
         sign = ">" if any(span.quoted for span in spans) else " "
         head = StyledSpan(f"{sign} {number:>{digits}} {rule}{' ' if spans else ''}", "dim")
-        shown.append(StyledLine((head, *(span._replace(text=span.text.replace("\t", "    ")) for span in spans)), indent=digits + 5))
-    return shown
+        yield StyledLine((head, *(span._replace(text=span.text.replace("\t", "    ")) for span in spans)), indent=digits + 5)
 
 
 def _marked_spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> list[StyledSpan]:

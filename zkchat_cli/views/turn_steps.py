@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.models import Compaction, ToolCall, ToolRun
@@ -46,12 +46,12 @@ def call_question(call: ToolCall) -> str:
     return f"Call {reveal_invisible(call.name)} with {arguments}?"
 
 
-def diff_lines(diff: str) -> list[StyledLine]:
+def diff_lines(diff: str) -> Iterator[StyledLine]:
     """A unified diff in the colors of `git diff`, with invisible characters made visible.
 
     Lines outside of hunks are headers; the text of a note can look like a header, so hunks are counted.
     """
-    shown, old, new = [], 0, 0
+    old = new = 0
     for line in diff.removesuffix("\n").split("\n") if diff else ():
         if old <= 0 and new <= 0 and not line.startswith("\\"):
             hunk = _HUNK.match(line)
@@ -61,8 +61,7 @@ def diff_lines(diff: str) -> list[StyledLine]:
             old -= line[:1] in (" ", "-")
             new -= line[:1] in (" ", "+")
             style = _STYLES.get(line[:1], "")
-        shown.append(styled_line(reveal_invisible(line), style))
-    return shown
+        yield styled_line(reveal_invisible(line), style)
 
 
 def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT, *, short: bool = False) -> str:
