@@ -46,7 +46,6 @@ class MarkedText(NamedTuple):
 MAX_LENGTH = 500  # characters of a mark, and of a formula in which a bracket cites nothing
 MAX_PATH_LENGTH = 300
 _MAX_RANGE = 50
-_MAX_DIGITS = 9
 
 _SPACE = r"[ \t\u00a0\u202f]{0,3}"
 _BREAK = rf"{_SPACE}(?:\r?\n)?{_SPACE}"
@@ -76,8 +75,7 @@ _WORD_SEEN = 30
 
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LOWERED = str.maketrans(RAISED, "0123456789")
-_SUPERSCRIPT = lazy_pattern(rf"([{RAISED}]++)(?:[⁻–]([{RAISED}]++))?")
-_CONTINUES_POWER = frozenset("⁺⁻⁄⁽ⁿ")  # characters that continue a power or a fraction after raised digits
+_SUPERSCRIPT = lazy_pattern(rf"([{RAISED}]{{1,9}}+)(?:[⁻–]([{RAISED}]{{1,9}}+))?+(?![{RAISED}⁺⁻⁄⁽ⁿ])")  # the last four continue a power
 _POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^")
 _LETTERS = lazy_pattern(rf"[^\W\d_{RAISED}]++\Z")
 _LETTERS_SEEN = 5
@@ -216,10 +214,9 @@ def _range(first: int, last: int) -> tuple[int, ...]:
 def _parse_superscript(text: str, at: int) -> CitationMark | None:
     """Raised digits, but not a power or a part of a unit: m², x², 10³."""
     found = _SUPERSCRIPT.match(text, at)
-    assert found
-    first, last = found[1], found[2] or found[1]
-    if max(len(first), len(last)) > _MAX_DIGITS or text[found.end() : found.end() + 1] in _CONTINUES_POWER:
+    if not found:
         return None
+    first, last = found[1], found[2] or found[1]
     before = text[at - 1]
     word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
     if not word or find_cjk(before):
@@ -253,11 +250,6 @@ def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a position is in one of these spans, which are sorted."""
     before = bisect_right(spans, position, key=lambda span: span[0])
     return before > 0 and position < spans[before - 1][1]
-
-
-def find_marks(text: str) -> list[CitationMark]:
-    """The marks of a text in its order, without definitions."""
-    return [mark for mark in read_marks(text).marks if not mark.defines]
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:

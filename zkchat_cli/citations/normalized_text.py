@@ -148,21 +148,17 @@ def _normalize(text: str) -> NormalizedText:
         plain = _FRACTION.sub(" ", _LOWERED.sub("_", _RAISED.sub("^", plain)))
     plain = fold(plain)
     has_cjk = bool(find_cjk(plain))
-    lines: list[str] = []
+    joined = ""
     starts: list[int] = []
-    length = 0
     for line in plain.split("\n"):
         bare = " ".join(line.split())
         if has_cjk:
             bare = _SPACE_WITHOUT_MEANING.sub("", bare)
-        if bare and lines:
-            lines.append("" if has_cjk and (_SPACELESS_CHARACTER.match(lines[-1][-1]) or _SPACELESS_CHARACTER.match(bare)) else " ")
-            length += len(lines[-1])
-        starts.append(length)
-        if bare:
-            lines.append(bare)
-            length += len(bare)
-    return NormalizedText("".join(lines), starts)
+        if bare and joined:
+            joined += "" if has_cjk and (_SPACELESS_CHARACTER.match(joined[-1]) or _SPACELESS_CHARACTER.match(bare)) else " "
+        starts.append(len(joined))
+        joined += bare
+    return NormalizedText(joined, starts)
 
 
 def _plain_mark(mark: re.Match[str]) -> str:

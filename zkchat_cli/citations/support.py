@@ -60,13 +60,15 @@ class Evidence:
     def sentences(self) -> list[tuple[str, frozenset[str]]]:
         """The sentences of the paragraphs, list items, rows and headings, with their words."""
         texts = [" ".join(part.split()) for part in BLOCK_BORDER.split(self.chunk.text)]
-        return [(sentence, _stems(sentence)) for text in texts if len(text) > _SHORTEST for sentence in split_sentences(text)]
+        return [
+            (sentence, frozenset(content_stems(sentence))) for text in texts if len(text) > _SHORTEST for sentence in split_sentences(text)
+        ]
 
 
 def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     """Whether the sources together support a sentence of an answer, which is without citation marks."""
     plain = to_plain_text(sentence)
-    wanted = _stems(plain)
+    wanted = frozenset(content_stems(plain))
     if not wanted or not sources or plain.rstrip().endswith(("?", "？")):
         return "unclear"
     known = [source.words for source in sources]
@@ -122,7 +124,3 @@ def _same_language(sentence: str, sources: Iterable[Evidence]) -> bool:
     if STOPWORDS.isdisjoint(terms(sentence)):
         return False
     return any(len(STOPWORDS.intersection(terms(source.chunk.text[:2000]))) >= 3 for source in sources)
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(content_stems(text))

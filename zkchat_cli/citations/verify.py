@@ -1,6 +1,7 @@
 """Looks up each citation of an answer in the chunks that were in the prompt: one reading, one search a quotation, no second model call."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple, Protocol
@@ -42,12 +43,13 @@ class CitableSources:
         self.quotable_chunk = cache(lambda number: QuotableChunk(by_number[number]))  # few of the chunks are cited
         self.evidence = cache(lambda number: Evidence(by_number[number]))
         self._earlier = earlier
-        self._notes: dict[str, tuple[str, ...]] = {}
 
-    def earlier_chunk(self, number: int, quote: str) -> QuotableChunk | None:
-        """The current note behind a number of an earlier prompt, if both what was sent then and the note contain the quotation."""
-        found = self._earlier(number)
-        if found is None or QuotableChunk(found[0]).locate(quote) is None:
+    def source(self, number: int, quote: str | None) -> QuotableChunk | None:
+        """The chunk with this number; for one of an earlier prompt the current note, if both what was sent then and the note contain the
+        quotation."""
+        if number in self.by_number:
+            return self.quotable_chunk(number)
+        if quote is None or (found := self._earlier(number)) is None or QuotableChunk(found[0]).locate(quote) is None:
             return None
         chunk, text = found
         note = QuotableChunk(chunk.model_copy(update={"text": text, "start_line": 1, "end_line": text.count("\n") + 1}))
@@ -55,10 +57,8 @@ class CitableSources:
 
     def matching_notes(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that a link or path may mean, the likeliest first; matched as wikilinks are, then by title."""
-        if name not in self._notes:
-            resolved = resolve(WrittenLink("", "wikilink", name), None, lambda of: self._names.get(of, ()))
-            self._notes[name] = (resolved.target, *resolved.candidates) if resolved.target else ()
-        return self._notes[name]
+        resolved = resolve(WrittenLink("", "wikilink", name), None, lambda key: self._names.get(key, ()))
+        return (resolved.target, *resolved.candidates) if resolved.target else ()
 
     def choose_chunk(self, notes: Iterable[str], quote: str | None, heading: str | None, line: int | None) -> int:
         """The number of the chunk of these notes with the quoted words, else under the heading, else with the line, else the first."""
@@ -75,23 +75,16 @@ class CitableSources:
                 line is None or not chunk.start_line <= line <= chunk.end_line,
             )
 
-        return min((number for note in notes for number in self._numbers[note]), key=misses)
-
-    @cached_property
-    def _numbers(self) -> dict[str, list[int]]:
-        numbers: dict[str, list[int]] = {}
-        for number in sorted(self.by_number):
-            numbers.setdefault(self.by_number[number].relative_path, []).append(number)
-        return numbers
+        numbers = sorted(self.by_number)
+        return min((n for note in notes for n in numbers if self.by_number[n].relative_path == note), key=misses)
 
     @cached_property
     def _names(self) -> dict[str, list[LinkName]]:
-        names: dict[str, dict[LinkName, None]] = {}
-        for chunk in self.by_number.values():
-            path, title = chunk.relative_path, chunk.title
-            names.setdefault(link_key(path), {})[LinkName(path, "note", path.rpartition("/")[2])] = None
-            names.setdefault(link_key(title), {})[LinkName(path, "alias", title)] = None
-        return {name: list(found) for name, found in names.items()}
+        names: defaultdict[str, list[LinkName]] = defaultdict(list)
+        for path, title in dict.fromkeys((chunk.relative_path, chunk.title) for chunk in self.by_number.values()):
+            names[link_key(path)].append(LinkName(path, "note", path.rpartition("/")[2]))
+            names[link_key(title)].append(LinkName(path, "alias", title))
+        return names
 
 
 class CitingMark(NamedTuple):
@@ -121,8 +114,8 @@ def read_footnotes(reading: marks.MarkedText, text: str, sources: Sources) -> di
 
 
 def read_footnote(definition: str, sources: Sources) -> Footnote:
-    named = citing_marks(marks.find_marks(definition), definition, sources, {})
-    notes = tuple(dict.fromkeys(note for cited in named for note in cited.notes))
+    written = [mark for mark in marks.read_marks(definition).marks if not mark.defines]
+    notes = tuple(dict.fromkeys(note for cited in citing_marks(written, definition, sources, {}) for note in cited.notes))
     return Footnote(notes, tuple(quotation.words for quotation in find_quotations(definition, definition)))
 
 
@@ -294,11 +287,8 @@ def _worst(judged: Iterable[Support]) -> Support | None:
 
 
 def _citation(number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...]) -> Citation:
-    if number in sources.by_number:
-        source = sources.quotable_chunk(number)
-    elif (earlier := sources.earlier_chunk(number, quote) if quote else None) is not None:
-        source = earlier
-    else:
+    source = sources.source(number, quote)
+    if source is None:
         return Citation(number=number, quote=quote, spans=spans)
     chunk = source.chunk
     found = source.locate(quote) if quote else None
