@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from zkchat_cli.llm.remote_model import RemoteModel
     from zkchat_cli.mcp_client.servers import McpServers
 
-LISTING_TIMEOUT = 30.0  # seconds for the lists of models
-
 
 @dataclass(frozen=True, slots=True)
 class App:
@@ -233,7 +231,7 @@ def open_model(
 
 
 def available_models(
-    loaded: LoadedConfig, seconds: float = LISTING_TIMEOUT, also: Mapping[str, "RemoteModel"] = MappingProxyType({})
+    loaded: LoadedConfig, seconds: float = 30.0, also: Mapping[str, "RemoteModel"] = MappingProxyType({})
 ) -> tuple[AvailableModels, ...]:
     """The models of each server that the user has configured, or that may run on this machine; all are asked in parallel.
 

@@ -58,8 +58,9 @@ class LazyCommandGroup(options.Group):
         command.name = cmd_name
         return command
 
-    def command_summary(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
-        return COMMANDS.summary_line(name)
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  as above
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS.summary_line(name)) for name in COMMAND_ORDER])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, words = args[0], list(takewhile(lambda arg: not arg.startswith("-"), args))
@@ -183,8 +184,8 @@ def _detach_stdout() -> None:
 def _print_usage_error(e: Any, arguments: list[str]) -> int:
     """Print what Typer's parser rejected, and for a group alone its help. Returns the exit code."""
     message, context = e.format_message(), getattr(e, "ctx", None)
-    if context and type(e).__name__ == "NoArgsIsHelpError":
-        print(context.get_help(), file=sys.stderr)  # noqa: T201
+    if type(e).__name__ == "NoArgsIsHelpError":
+        print(message, file=sys.stderr)  # noqa: T201
         return EXIT_CODES["usage"]
     if context and hasattr(e, "possibilities"):
         known = [*GLOBAL_OPTIONS, *ROOT_OPTIONS, *(name for option in context.command.params for name in option.opts)]

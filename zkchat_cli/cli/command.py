@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cached_property, wraps
 from pathlib import Path
@@ -171,12 +171,14 @@ class CommandContext:
 
 
 def command(
-    group: typer.Typer, *shared: str, name: str | None = None, epilog: str | None = None, default: bool = False
+    group: typer.Typer, *shared: str, examples: Sequence[str] = (), default: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Declare a function as a command of `group` with the named `shared` options, which it gets as a CommandContext, and its own.
+    """Declare a function as the command with its name, less a `_` at the end, with the named `shared` options, which it gets as a
+    CommandContext, and its own.
 
-    A `default` is what the group itself runs, before a command of it or without one.
+    A `default` is what the group itself runs, before a command of it or without one. Its help ends with the `examples`, one per line.
     """
+    epilog = "\b\n" + "\n".join(examples) if examples else None
 
     def declare(body: Callable[..., None]) -> Callable[..., None]:
         @wraps(body)
@@ -192,7 +194,7 @@ def command(
         if default:
             group.callback(invoke_without_command=True, no_args_is_help=False, epilog=epilog)(run)
         else:
-            group.command(name, cls=options.Command, epilog=epilog)(run)
+            group.command(body.__name__.removesuffix("_"), cls=options.Command, epilog=epilog)(run)
         return run
 
     return declare
@@ -211,11 +213,6 @@ def optional_package(purpose: str, extra: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as e:
         raise UsageError(f"{purpose} needs a package that is not installed", f"pip install 'zkchat[{extra}]'") from e
-
-
-def examples(*calls: str) -> str:
-    """An epilog for a command's help: example calls, one per line."""
-    return "\b\n" + "\n".join(calls)
 
 
 def read_piped(read: Callable[[int], str]) -> str:

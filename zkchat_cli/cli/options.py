@@ -10,10 +10,12 @@ import re
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from zkchat_cli.paths import app_paths
 
 CONVENTIONS: dict[str, Any] = {
     "rich_markup_mode": None,
@@ -65,15 +67,11 @@ class Command(_CommandMixin, TyperCommand):
 
 
 class Group(_CommandMixin, TyperGroup):
-    """A group that lists its commands with their complete summaries instead of truncated ones."""
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands with their complete summaries instead of truncated ones."""
+        known = {name: cast(Any, self.get_command(ctx, name)) for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.command_summary(ctx, name)) for name in self.list_commands(ctx)])
-
-    def command_summary(self, ctx: Any, name: str) -> str:
-        command: Any = self.get_command(ctx, name)
-        return str(command.get_short_help_str(10_000))
+            formatter.write_dl([(name, each.get_short_help_str(10_000)) for name, each in known.items()])
 
 
 MAX_CONVERSATIONS = 50
@@ -81,10 +79,9 @@ _UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
 
 
 def complete_agents(incomplete: str) -> list[str]:
-    from zkchat_cli import paths
     from zkchat_cli.agents import loader
 
-    names = loader.list_names(paths.app_paths(os.environ).agents_folder)
+    names = loader.list_names(app_paths(os.environ).agents_folder)
     return [name for name in names if name.startswith(incomplete.lower())]
 
 
@@ -105,7 +102,6 @@ def complete_settings(incomplete: str) -> list[tuple[str, str]]:
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
-    from zkchat_cli.paths import app_paths
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:

@@ -4,12 +4,12 @@ import os
 import sys
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
+from zkchat_cli.cli.command import CommandContext, command, command_group, optional_package
 
 COMMAND = command_group()
 
 
-@command(COMMAND, *options.CHAT, epilog=examples("zkchat acp --vault ~/notes"))
+@command(COMMAND, *options.CHAT, examples=["zkchat acp --vault ~/notes"])
 def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
     """Chat with the notes in an editor, over the Agent Client Protocol.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import styled_line
@@ -20,7 +20,7 @@ COMMAND = command_group("Agents: named profiles of model, system prompt, tools, 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=options.complete_agents)]
 
 
-@command(COMMAND, *options.SETTINGS, name="list")
+@command(COMMAND, *options.SETTINGS)
 def list_(ctx: CommandContext) -> None:
     """All agents, and the problems in their files."""
     from zkchat_cli.agents import loader
@@ -66,7 +66,7 @@ def _agent_document(agent: "Agent") -> dict[str, Any]:
     return {"name": agent.name, "built_in": agent.file is None, **files, **dict.fromkeys(AgentFileSchema.model_fields), **agent.values}
 
 
-@command(COMMAND, "as_json", "model", "config_file", epilog=examples('zkchat agent create critic --prompt "Find what is weak in a note."'))
+@command(COMMAND, "as_json", "model", "config_file", examples=['zkchat agent create critic --prompt "Find what is weak in a note."'])
 def create(
     ctx: CommandContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, - and _, in lower case.")],
@@ -84,7 +84,7 @@ def create(
     ctx.print_result(_agent_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}")
 
 
-@command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model qwen3"))
+@command(COMMAND, *options.SETTINGS, examples=["zkchat agent config critic model qwen3"])
 def config_(
     ctx: CommandContext,
     name: NameArgument,

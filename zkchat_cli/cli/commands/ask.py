@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_piped
+from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
 from zkchat_cli.terminal.screen import Screen, note_opener
 from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, summarize_problems
@@ -26,11 +26,11 @@ COMMAND = command_group()
 @command(
     COMMAND,
     *options.PROMPT,
-    epilog=examples(
+    examples=[
         'zkchat ask "what did I decide about the roof?"',
         'git log -5 | zkchat ask "which of my notes does this touch?"',
         'zkchat ask @plan.md "what is missing?"',
-    ),
+    ],
 )
 def ask(
     ctx: CommandContext,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_piped
+from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.job_control import InterruptHandler, terminal_mode
 from zkchat_cli.terminal.screen import Screen, note_opener
@@ -30,7 +30,7 @@ DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /conte
 COMMAND = command_group()
 
 
-@command(COMMAND, *options.CHAT, epilog=examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
+@command(COMMAND, *options.CHAT, examples=["zkchat chat --vault ~/notes", "zkchat chat -c"])
 def chat(
     ctx: CommandContext,
     resume: options.ResumeOption = None,
@@ -43,7 +43,10 @@ def chat(
     """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
     screen = ctx.screen
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    is_first = interactive and not demo and _names_no_vault(ctx)
+    named = (
+        ctx.shared["vault"] or ctx.shared["config_file"] or os.environ.get("ZKCHAT_VAULT") or ctx.user_settings.get("vault", {}).get("path")
+    )
+    is_first = interactive and not demo and not named and not holds_notes(Path.cwd())
     overrides: dict[str, object] = {}
     if is_first:
         from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
@@ -97,13 +100,6 @@ def chat(
                         raise
                     code = 128 + interruptions.termination_signal
     raise typer.Exit(code)
-
-
-def _names_no_vault(ctx: CommandContext) -> bool:
-    """Whether neither an option, the environment, the settings file nor the current folder names a vault."""
-    if ctx.shared["vault"] is not None or ctx.shared["config_file"] is not None or os.environ.get("ZKCHAT_VAULT"):
-        return False
-    return not ctx.user_settings.get("vault", {}).get("path") and not holds_notes(Path.cwd())
 
 
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:

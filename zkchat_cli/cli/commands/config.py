@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group
 
 COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 PATH_KEYS = ("vault.path", "semantic.path")
@@ -38,7 +38,7 @@ def show(ctx: CommandContext) -> None:
     ctx.print_result(values, "\n".join(f"{key} = {loader.as_toml(value)}{origins.get(key, '')}" for key, value in values.items()))
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat config get context.max_tokens"))
+@command(COMMAND, *options.NOTES, examples=["zkchat config get context.max_tokens"])
 def get(ctx: CommandContext, key: KeyArgument) -> None:
     """The value of one setting."""
     from zkchat_cli.config import loader
@@ -48,12 +48,7 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
     ctx.print_result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
 
 
-@command(
-    COMMAND,
-    *options.SETTINGS,
-    name="set",
-    epilog=examples("zkchat config set model qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'),
-)
+@command(COMMAND, *options.SETTINGS, examples=["zkchat config set model qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'])
 def set_(
     ctx: CommandContext,
     key: KeyArgument,

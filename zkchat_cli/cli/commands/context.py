@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples, read_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, read_input
 from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, reason
 from zkchat_cli.fileio import atomic_write
 from zkchat_cli.text.numbers import plural
@@ -26,7 +26,7 @@ MOST_EMBEDDED = 2_000  # messages of an import that are embedded at once, in hal
 MAX_IMPORT = 500_000_000  # bytes; an export of 10,000 turns with their prompts is smaller
 
 
-@command(COMMAND, *options.PROMPT, epilog=examples('zkchat context show --next "and how long?"', "zkchat context show --turn 3"))
+@command(COMMAND, *options.PROMPT, examples=['zkchat context show --next "and how long?"', "zkchat context show --turn 3"])
 def show(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
@@ -57,7 +57,7 @@ def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[s
         return conversation, [restore_sent_prompts(app.store.history(conversation), turn, app.store.prompts) for turn in turns]
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat context diff 3 4"))
+@command(COMMAND, *options.NOTES, examples=["zkchat context diff 3 4"])
 def diff(
     ctx: CommandContext,
     a: Annotated[int, typer.Argument(metavar="A", help="A turn, numbered by your messages.")],
@@ -124,7 +124,7 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
     ctx.print_result(documents, lines)
 
 
-@command(COMMAND, *options.COMPACT, epilog=examples('zkchat context compact --instructions "keep all dates"'))
+@command(COMMAND, *options.COMPACT, examples=['zkchat context compact --instructions "keep all dates"'])
 def compact(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
@@ -161,7 +161,7 @@ def clear(ctx: CommandContext, id_: options.ConversationArgument = None, yes: op
     ctx.print_result({"conversation_id": conversation.id, "cleared": True}, f"Cleared the context of {conversation.id}; its log is kept.")
 
 
-@command(COMMAND, *options.EXPORT, epilog=examples("zkchat context export --format html -o talk.html"))
+@command(COMMAND, *options.EXPORT, examples=["zkchat context export --format html -o talk.html"])
 def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
@@ -194,7 +194,7 @@ def export(
         ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
 
 
-@command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat context import --from claude-code ~/.claude/projects"))
+@command(COMMAND, *options.NOTES, examples=["zkchat context import --from claude-code ~/.claude/projects"])
 def import_(
     ctx: CommandContext,
     path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.")] = None,

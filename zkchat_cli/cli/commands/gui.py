@@ -7,13 +7,13 @@ from pathlib import Path
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
+from zkchat_cli.cli.command import CommandContext, command, command_group, optional_package
 from zkchat_cli.errors import UsageError
 
 COMMAND = command_group()
 
 
-@command(COMMAND, *options.CHAT, epilog=examples("zkchat gui --vault ~/notes", "zkchat gui --demo"))
+@command(COMMAND, *options.CHAT, examples=["zkchat gui --vault ~/notes", "zkchat gui --demo"])
 def gui(
     ctx: CommandContext, resume: options.ResumeOption = None, demo: options.DemoOption = False, unsafe: options.UnsafeOption = False
 ) -> None:

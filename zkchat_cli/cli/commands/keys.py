@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from zkchat_cli import credentials
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import UsageError
 
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
 ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.")]
 
 
-@command(COMMAND, name="set", epilog=examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))
+@command(COMMAND, examples=["zkchat keys set anthropic", "pass show openai | zkchat keys set openai"])
 def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Store a key. Prompts for it without showing it, or reads it from standard input."""
     from zkchat_cli.llm.http_client import mask_address
@@ -29,7 +29,7 @@ def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
         ctx.screen.warn(f"{variable} is set and overrides it", f"unset {variable} to use the stored key")
 
 
-@command(COMMAND, "as_json", name="list")
+@command(COMMAND, "as_json")
 def list_(ctx: CommandContext) -> None:
     """Each provider, where its key comes from, and the key's last characters."""
     from zkchat_cli.app.factory import keyed_servers

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import platformdirs
 import typer
 
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
+from zkchat_cli.cli.command import CommandContext, command, command_group, optional_package
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.fileio import atomic_write, read_file
 
@@ -30,7 +30,7 @@ _COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]
 """Strings, comments, and commas after the last member: Zed's and VS Code's files may have them."""
 
 
-@command(COMMAND, "vault", "config_file", default=True, epilog=examples("zkchat mcp", "zkchat mcp install claude-code"))
+@command(COMMAND, "vault", "config_file", default=True, examples=["zkchat mcp", "zkchat mcp install claude-code"])
 def serve(
     ctx: CommandContext,
     invoked: typer.Context,
@@ -72,7 +72,7 @@ def serve(
         server.serve_http(notes, http, given or token, lambda address: ctx.screen.remark(f"{address} with {shown}"))
 
 
-@command(COMMAND, "vault", "config_file", epilog=examples("zkchat mcp install codex --vault ~/notes", "zkchat mcp install zed --print"))
+@command(COMMAND, "vault", "config_file", examples=["zkchat mcp install codex --vault ~/notes", "zkchat mcp install zed --print"])
 def install(
     ctx: CommandContext,
     client: Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
@@ -21,7 +21,7 @@ NO_MATCH = "No memory matches."
 COMMAND = command_group("Memory: facts that outlast a conversation, and which of them go into the prompt.")
 
 
-@command(COMMAND, *options.NOTES, name="list")
+@command(COMMAND, *options.NOTES)
 def list_(ctx: CommandContext) -> None:
     """All remembered facts, newest first."""
     from zkchat_cli.views.stored_items import fact_lines
@@ -31,7 +31,7 @@ def list_(ctx: CommandContext) -> None:
     ctx.print_result([_fact_document(fact) for fact in remembered], fact_lines(remembered), 'No facts yet. Add one: zkchat memory add "…"')
 
 
-@command(COMMAND, *options.NOTES, epilog=examples('zkchat memory add "the rent is 950 euros" --key rent'))
+@command(COMMAND, *options.NOTES, examples=['zkchat memory add "the rent is 950 euros" --key rent'])
 def add(
     ctx: CommandContext,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")],
@@ -48,7 +48,7 @@ def add(
     ctx.print_result(document, fact_update_text(stored, replaced))
 
 
-@command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat memory import @facts.md"))
+@command(COMMAND, *options.NOTES, examples=["zkchat memory import @facts.md"])
 def import_(
     ctx: CommandContext, path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")]
 ) -> None:

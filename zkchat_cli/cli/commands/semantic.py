@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import UsageError
 from zkchat_cli.views.text import describe_semantic_status
 
@@ -34,7 +34,7 @@ def status(ctx: CommandContext) -> None:
     ctx.print_result({**state, "models": listed}, "\n".join(lines))
 
 
-@command(COMMAND, "config_file", epilog=examples("zkchat semantic get multilingual-e5-small"))
+@command(COMMAND, "config_file", examples=["zkchat semantic get multilingual-e5-small"])
 def get(ctx: CommandContext, name: Annotated[str, typer.Argument(metavar="NAME", help="A model that `semantic status` lists.")]) -> None:
     """Download a model; nothing else is ever downloaded. Its files are checked by their SHA-256."""
     from zkchat_cli.llm.sentence_models import MODELS, download

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.words import replace_surrogates
@@ -19,7 +19,7 @@ MAX_SOURCES = 10
 AllOption = Annotated[bool, typer.Option("--all", "-a", help="All vaults, not only this one.")]
 
 
-@command(COMMAND, *options.NOTES, name="list")
+@command(COMMAND, *options.NOTES)
 def list_(
     ctx: CommandContext,
     everywhere: AllOption = False,
@@ -75,7 +75,7 @@ def _moment(option: str, written: str) -> datetime | None:
     return found.astimezone() if found.year > 1 else found.replace(tzinfo=UTC)  # the first day of the calendar has no local time
 
 
-@command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))
+@command(COMMAND, *options.NOTES, examples=['zkchat sessions search "heat pump"'])
 def search(
     ctx: CommandContext,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")],
@@ -92,7 +92,7 @@ def search(
     ctx.print_result(documents, stored_items.search_result_lines(matches, text), f"No message matches.{more}")
 
 
-@command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions rename 3f2a "The roof"'))
+@command(COMMAND, *options.NOTES, examples=['zkchat sessions rename 3f2a "The roof"'])
 def rename(
     ctx: CommandContext, id_: options.IdArgument, title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")]
 ) -> None:
@@ -106,7 +106,7 @@ def rename(
     ctx.print_result({**conversation.model_dump(mode="json"), "title": title}, f"Renamed {conversation.id} to “{title}”.")
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions delete 3f2a 91bc"))
+@command(COMMAND, *options.NOTES, examples=["zkchat sessions delete 3f2a 91bc"])
 def delete(ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOption = False) -> None:
     """Delete conversations permanently, with all their branches."""
     from zkchat_cli.views.stored_items import display_title, size_and_time

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, read_input
 from zkchat_cli.errors import UsageError
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 
@@ -12,7 +12,7 @@ COMMAND = command_group()
 MAX_BYTES = 100_000_000
 
 
-@command(COMMAND, "as_json", epilog=examples("zkchat tokens note.md", "git diff | zkchat tokens"))
+@command(COMMAND, "as_json", examples=["zkchat tokens note.md", "git diff | zkchat tokens"])
 def tokens(
     ctx: CommandContext,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples, read_piped
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, read_piped
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
 
@@ -60,7 +60,7 @@ def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") ->
     ctx.print_warnings(notes)
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"))
+@command(COMMAND, *options.NOTES, examples=["zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"])
 def search(
     ctx: CommandContext,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A query, or - to read one per line.")],
@@ -88,7 +88,7 @@ def _input_lines(argument: str) -> Iterator[str]:
         yield line.rstrip("\r\n")
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat vault resolve '[[Note#Heading]]'"))
+@command(COMMAND, *options.NOTES, examples=["zkchat vault resolve '[[Note#Heading]]'"])
 def resolve(
     ctx: CommandContext,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")],
@@ -145,7 +145,7 @@ def mentions(
     ctx.print_result(used, lines, "No answer has used a note.")
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat vault broken --fix"))
+@command(COMMAND, *options.NOTES, examples=["zkchat vault broken --fix"])
 def broken(
     ctx: CommandContext,
     fix: Annotated[bool, typer.Option("--fix", help="Show repairs for links with one possible target, and ask.")] = False,

@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, read_input
 
 COMMAND = command_group()
 MAX_BYTES = 10_000_000
 NOT_VERIFIED = 1  # exit code if a quotation does not hold
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'))
+@command(COMMAND, *options.NOTES, examples=["zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'])
 def verify(
     ctx: CommandContext, file: Annotated[str, typer.Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")]
 ) -> None:
