@@ -90,7 +90,7 @@ class App:
         if decision.always:
             server, allowed = self.external.allow(call.name)
             try:
-                edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": list(allowed)})
+                edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": allowed})
             except ConfigError as e:
                 self.external.add_problem(server, f"the answer “always” holds for this chat only: {e.message}")
         return decision

@@ -7,6 +7,8 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -59,16 +61,15 @@ class Worker(QObject):
             self.busy_changed.emit(self.busy)
 
         def run() -> None:
+            then = stopped
             try:
-                result = work()
-            except KeyboardInterrupt:
-                self.post(lambda: end(stopped))
+                with suppress(KeyboardInterrupt):
+                    then = partial(done, work())
             except Exception as e:  # a defect must not end the thread, and the user must see it  # noqa: BLE001
                 error = e if isinstance(e, ZkchatError) else ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it with --verbose.")
                 _log.debug("the window's work failed", exc_info=e)
-                self.post(lambda: end(lambda: self._failed(error)))
-            else:
-                self.post(lambda: end(lambda: done(result)))
+                then = partial(self._failed, error)
+            self.post(partial(end, then))
 
         self._work.put(run)
 

@@ -10,7 +10,6 @@ imported again without doubles.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import PurePath
 from typing import Annotated, Any, TypeVar
@@ -193,10 +192,17 @@ def read_claude_code(data: bytes, name: str, *, vault: str, now: str) -> Convers
         parents = [record.get("parentUuid"), record.get("logicalParentUuid")]
         known = [last_of[parent] for parent in parents if isinstance(parent, str) and parent in last_of]
         last = known[0] if known else None if record.get("isSidechain") else session.head_id
+        content = message.get("content") if isinstance(message, dict) else None
         if isinstance(message, dict) and type_ == "assistant":
-            last = _add_claude_answer(session, record, message, last)
+            # an answer is spread over several records with one `message.id`
+            count, model = len(session.messages), message.get("model")
+            fields: Record = {"model": model if isinstance(model, str) else None, "tool_calls": []}
+            id_ = session.add(str(message.get("id") or uuid), "assistant", "", time, last, **fields)
+            answer = session.messages[id_]
+            answer["content"] = "\n\n".join(filter(None, (answer["content"], _content_text(content, "text"))))
+            answer["tool_calls"] += [_parse_call(b.get("id"), b.get("name"), b.get("input")) for b in _blocks_of(content, "tool_use")]
+            last = id_ if len(session.messages) > count or last is None else last
         elif isinstance(message, dict) and type_ == "user" and not record.get("isMeta") and not record.get("isCompactSummary"):
-            content = message.get("content")
             for result in _blocks_of(content, "tool_result"):
                 call_id, text = str(result.get("tool_use_id")), _content_text(result.get("content"), "text")
                 last = session.add(f"{uuid} {call_id}", "tool", text, time, last, tool_call_id=call_id)
@@ -208,17 +214,6 @@ def read_claude_code(data: bytes, name: str, *, vault: str, now: str) -> Convers
         if last is not None and not record.get("isSidechain"):
             session.head_id = last
     return session.archive()
-
-
-def _add_claude_answer(session: "_SessionBuilder", record: Record, message: Record, parent_id: str | None) -> str | None:
-    """Add a block of an answer, which is spread over several records with one `message.id`."""
-    content, model, before = message.get("content"), message.get("model"), len(session.messages)
-    fields: Record = {"model": model if isinstance(model, str) else None, "tool_calls": []}
-    id_ = session.add(str(message.get("id") or record.get("uuid")), "assistant", "", record.get("timestamp"), parent_id, **fields)
-    values = session.messages[id_]
-    values["content"] = "\n\n".join(filter(None, (values["content"], _content_text(content, "text"))))
-    values["tool_calls"] += [_parse_call(b.get("id"), b.get("name"), b.get("input")) for b in _blocks_of(content, "tool_use")]
-    return id_ if len(session.messages) > before or parent_id is None else parent_id
 
 
 def read_codex(data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive:
@@ -294,8 +289,8 @@ class _SessionBuilder:
         if id_ in self.messages and self.messages[id_]["role"] != role:
             id_ = self._id(f"{role} {key}")
         if id_ not in self.messages:
-            with suppress(ValueError):  # without a time with a zone it is that of the message before
-                self._time = time if isinstance(time, str) and datetime.fromisoformat(time).tzinfo else self._time
+            if (read := _parse_time(time)) is not None and read.tzinfo:  # else it is that of the message before
+                self._time = str(time)
             values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": self._time}
             self.other_records = [] if self.messages else self.other_records
             self.messages[id_] = {**values, **fields, "other_records": self.other_records}

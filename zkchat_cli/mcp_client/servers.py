@@ -51,6 +51,7 @@ class McpServers:
         self._portal: BlockingPortal | None = None
         self._resources = ExitStack()
         self._has_waited = False
+        self._always = {name: [*server.always] for name, server in settings.items()}
 
     def start(self) -> None:
         """Start the servers in the background, also those that have ended."""
@@ -90,14 +91,14 @@ class McpServers:
 
     def is_allowed(self, tool: str) -> bool:
         """Whether the user wants no question about this tool."""
-        return any(tool == f"{name}.{allowed}" for name, connection in self._connections.items() for allowed in connection.always)
+        server, _, name = tool.partition(".")
+        return name in self._always.get(server, ())
 
-    def allow(self, tool: str) -> tuple[str, tuple[str, ...]]:
+    def allow(self, tool: str) -> tuple[str, list[str]]:
         """Stop asking about this tool; returns its server's name and the tools that are allowed there."""
         server, _, name = tool.partition(".")
-        connection = self._connections[server]
-        connection.always = (*connection.always, name)
-        return server, connection.always
+        self._always[server].append(name)
+        return server, self._always[server]
 
     def add_problem(self, server: str, problem: str) -> None:
         """Report a problem of a server with the next notices."""
@@ -116,12 +117,11 @@ class _Connection:
     """One server. Its session lives on the servers' thread; `status` and `problems` are read from others."""
 
     def __init__(self, name: str, server: McpServer, call_seconds: float) -> None:
-        self.server, self.always = server, server.always
         self.status = ExternalServer(name, server.url or " ".join((server.command, *server.args)), "off")
         self.settled = threading.Event()  # set when the server is ready or has failed
         self.problems: list[str] = []  # what the user has not been told yet
         self.task: Future[None] | None = None
-        self._name, self._call_seconds, self._starts = name, call_seconds, 0
+        self._name, self._server, self._call_seconds, self._starts = name, server, call_seconds, 0
         self._client: Any = None
 
     def start(self, portal: "BlockingPortal") -> None:
@@ -145,7 +145,7 @@ class _Connection:
             from zkchat_cli.mcp_client.transports import connect
 
             ended = anyio.Event()
-            streams, client_info = connect(self.server, ended, errors), Implementation(name="zkchat", version=__version__)
+            streams, client_info = connect(self._server, ended, errors), Implementation(name="zkchat", version=__version__)
             async with Client(streams, read_timeout_seconds=self._call_seconds, client_info=client_info) as client:
                 self._client = client
                 described: list[Any] = []
@@ -171,7 +171,7 @@ class _Connection:
     def _read_tools(self, described: Sequence[Any]) -> tuple[Tool, ...]:
         """The tools that can be offered; those that cannot are a problem."""
         tools: dict[str, Tool] = {}
-        wrong, allowed = [], self.server.tools
+        wrong, allowed = [], self._server.tools
         for each in described:
             if allowed is not None and each.name not in allowed:
                 continue

@@ -6,6 +6,7 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 from zkchat_cli.agents.loader import Agent
@@ -66,7 +67,6 @@ class Memory:
         self._in_turn = False
         self._facts: tuple[Fact, ...] = ()
         self._facts_version: tuple[int, int] | None = None
-        self._cited_notes: tuple[NoteUsage, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
         self.private: dict[project.MemoryKind, Path] = {}  # the memory files outside the vault, as far as they are switched on
@@ -157,12 +157,10 @@ class Memory:
         """The keys of the facts when they were last read; safe to call from any thread."""
         return [fact.key for fact in self._facts]
 
-    def _often_cited(self) -> tuple[StoredMemory, ...]:
-        """The notes that several conversations had cited when this one began, as they are now."""
-        if self._cited_notes is None:
-            self._cited_notes = self._store.often_cited(self._vault_key)
-        there = (note for note in self._cited_notes if self._is_note(note.relative_path))
-        return tuple(recall_cited_note(note, self._about(note.relative_path)) for note in there)
+    @cached_property
+    def _cited_notes(self) -> tuple[NoteUsage, ...]:
+        """The notes that several conversations had cited when this one began."""
+        return self._store.often_cited(self._vault_key)
 
     def _is_note(self, path: str) -> bool:
         with suppress(VaultError, OSError):
@@ -174,7 +172,8 @@ class Memory:
         similar, best first. Items without vectors are compared by meaning only if they may be computed (`compute`)."""
         owners = (None, self._agent.name if self._agent is not None else None)
         facts = {fact.key: recall_fact(fact) for fact in self.facts() if all_agents or fact.agent in owners}
-        every = (*facts.values(), *self._often_cited())
+        cited = [note for note in self._cited_notes if self._is_note(note.relative_path)]
+        every = (*facts.values(), *(recall_cited_note(note, self._about(note.relative_path)) for note in cited))
         if not every or not terms(text):
             return ()
         packed: Mapping[str, bytes] = {}

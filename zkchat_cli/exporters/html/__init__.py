@@ -23,7 +23,6 @@ from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.exporters import base
 from zkchat_cli.models import (
     Citation,
-    CitationVerdict,
     ContentChunk,
     ConversationArchive,
     ZkChatMessage,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markdown_it import MarkdownIt
 
+_STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 PIECES = 1000  # of the page that are cleaned at once: all of a long page would keep Python's lock, and a window still, for 0.15 s
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Control characters, bidi overrides, lone surrogates, and what HTML forbids."""
@@ -49,7 +49,7 @@ _PLACEHOLDER_OR_TAG = re.compile("\\[\ufdd0(?P<number>[0-9]+)\ufdd1\\]|</?(?:a|c
 _NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")  # a placeholder is a number between these, which the page cannot contain otherwise
 
 # how the page shows a citation's status, not by color alone: a sign, and what it means
-STATUSES: Mapping[CitationVerdict, tuple[str, str]] = {
+STATUSES: Mapping[str, tuple[str, str]] = {
     "cited": ("•", "cited without a quotation"),
     "verified": ("✓", "verified: the source contains the quoted words"),
     "cut": ("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
@@ -66,14 +66,13 @@ def export(archive: ConversationArchive) -> str:
     by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
     numbers = count(1)
     turns = [_template_turn(turn, by_number, numbers) for turn in split_into_exchanges(messages)]
-    style = _read_file("style.css")
     usage = sum_usage(message.usage for message in messages)
     about = "~" if usage.estimated else ""
     template = _templates().get_template("template.html.j2")
     page = template.stream(
         version=__version__,
-        style=Markup(style),
-        style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        style=Markup(_STYLE),
+        style_digest=base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode(),
         conversation=archive.conversation,
         title=base.conversation_title(archive),
         models=base.model_names(messages),
@@ -96,7 +95,7 @@ def turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
 @cache
 def colors(*, dark: bool) -> Mapping[str, str]:
     """The colors of the page by name."""
-    light, _, night = _read_file("style.css").partition("@media (prefers-color-scheme: dark)")
+    light, _, night = _STYLE.partition("@media (prefers-color-scheme: dark)")
     return dict(re.findall("--([a-z-]+): (#[0-9a-f]{6})", night if dark else light))
 
 
@@ -165,17 +164,18 @@ class _SourceList:
                 chunk = None
             quotes = {each.quote: each for each in citations if each.quote}
             present = [text for text, each in quotes.items() if each.verdict in ("verified", "cut")]
-            source = SimpleNamespace(
-                number=number,
-                status=worst_verdict(each.verdict for each in citations),
-                title=source_title(citation, chunk) if citation else "",
-                citation=citation,
-                mark_ids=self._mark_ids[number],
-                quotes=quotes,
-                unsupported=any(each.is_unsupported for each in citations),
-                excerpt=highlight_quotes(chunk.text, present) if chunk else None,
+            found.append(
+                SimpleNamespace(
+                    number=number,
+                    status=worst_verdict(each.verdict for each in citations),
+                    title=source_title(citation, chunk) if citation else "",
+                    citation=citation,
+                    mark_ids=self._mark_ids[number],
+                    quotes=quotes,
+                    unsupported=any(each.is_unsupported for each in citations),
+                    excerpt=highlight_quotes(chunk.text, present) if chunk else None,
+                )
             )
-            found.append(source)
         return found
 
 
@@ -248,10 +248,6 @@ def _templates() -> "Environment":
     environment.globals |= {"base": base, "statuses": STATUSES, "source_title": source_title}
     environment.globals |= {"truncate": truncate, "truncate_to_minute": truncate_to_minute}
     return environment
-
-
-def _read_file(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 EXPORTER = base.Exporter(suffix=".html", export=export)
