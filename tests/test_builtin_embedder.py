@@ -68,12 +68,12 @@ def test_a_damaged_model_is_refused_and_words_go_on(tmp_path: Path) -> None:
         shutil.copytree(builtin.FOLDER, folder)
         os.truncate(folder / name, 5_000)
         with pytest.raises(ProviderError, match="or its tokenizer is damaged") as e:
-            compute_vectors(builtin._open(EmbedderConfig(), folder), ["a car"], "query")
+            compute_vectors(builtin.make_embedder(EmbedderConfig(), folder), ["a car"], "query")
         assert e.value.hint == "Install zkchat again."
 
 
 def test_long_and_short_texts_together_get_the_vectors_they_get_alone() -> None:
-    embedder = builtin.EMBEDDER(EmbedderConfig())
+    embedder = builtin.make_embedder(EmbedderConfig())
     texts = ["a car", "the surgeon " * 200, "", "rain", *(f"note {n} about oil and water" for n in range(40))]
     together = compute_vectors(embedder, texts, "document")
     for text, vector in list(zip(texts, together, strict=True))[:5]:
@@ -83,9 +83,9 @@ def test_long_and_short_texts_together_get_the_vectors_they_get_alone() -> None:
 
 def test_a_prepared_copy_gives_the_same_vectors_and_is_made_again_if_it_is_damaged(tmp_path: Path) -> None:
     texts = ["a car", "the surgeon told me to rest my knee"]
-    [own, other] = compute_vectors(builtin.EMBEDDER(EmbedderConfig()), texts, "document")
+    [own, other] = compute_vectors(builtin.make_embedder(EmbedderConfig()), texts, "document")
     for _ in range(2):
-        [prepared, second] = compute_vectors(builtin.EMBEDDER(EmbedderConfig(cache_dir=tmp_path)), texts, "document")
+        [prepared, second] = compute_vectors(builtin.make_embedder(EmbedderConfig(cache_dir=tmp_path)), texts, "document")
         assert (float(own @ prepared), float(other @ second)) == pytest.approx((1.0, 1.0), abs=1e-5)
         [numbers] = tmp_path.rglob("numbers.bin")
         assert numbers.stat().st_mode & 0o077 == 0
@@ -94,4 +94,4 @@ def test_a_prepared_copy_gives_the_same_vectors_and_is_made_again_if_it_is_damag
 
 def test_without_room_for_a_copy_the_model_itself_serves(tmp_path: Path) -> None:
     (tmp_path / "models").write_text("a file where the folder would be")
-    assert len(compute_vectors(builtin.EMBEDDER(EmbedderConfig(cache_dir=tmp_path)), ["a car"], "query")) == 1
+    assert len(compute_vectors(builtin.make_embedder(EmbedderConfig(cache_dir=tmp_path)), ["a car"], "query")) == 1

@@ -11,7 +11,7 @@ from fake_embedders import SYNONYMS
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import EmbedderConfig
-from zkchat_cli.llm.embedders.onnx import EMBEDDER
+from zkchat_cli.llm.embedders.onnx import make_embedder
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
 OTHERS = "the needs oil sleeps".split()
@@ -89,12 +89,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def embed(file: Path, *texts: str) -> Any:
-    return compute_vectors(EMBEDDER(EmbedderConfig(path=str(file))), texts, "document")
+    return compute_vectors(make_embedder(EmbedderConfig(path=str(file))), texts, "document")
 
 
 def error(path: object) -> ProviderError:
     with pytest.raises(ProviderError) as e:
-        embed(Path(str(path)), "a car") if path else compute_vectors(EMBEDDER(EmbedderConfig()), ["a car"], "query")
+        embed(Path(str(path)), "a car") if path else compute_vectors(make_embedder(EmbedderConfig()), ["a car"], "query")
     assert e.value.hint
     return e.value
 

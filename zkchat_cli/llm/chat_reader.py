@@ -6,7 +6,6 @@ Each provider has a reader, which understands one protocol; `mojentic_adapter.py
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from zkchat_cli.events import ReasoningDelta, TextDelta
@@ -34,34 +33,6 @@ class PartialToolCall:
         return len(self.id) + len(self.name) + len(self.arguments)
 
 
-@dataclass
-class ThoughtSplitter:
-    """Takes the thoughts out of a text that begins with them in a tag, as servers without a parser for the model send it."""
-
-    thinks: bool | None = None  # None until enough has come to tell
-    held: str = ""  # what may belong to a tag
-
-    def split(self, text: str) -> tuple[str, str]:
-        self.held += text
-        if self.thinks is None:
-            self.held = self.held.lstrip()
-            if THOUGHT.startswith(self.held):
-                return "", ""
-            self.thinks = self.held.startswith(THOUGHT)
-            self.held = self.held.removeprefix(THOUGHT)
-        if not self.thinks:
-            text, self.held = self.held, ""
-            return text, ""
-        thought, end, rest = self.held.partition(THOUGHT_END)
-        if end:
-            self.thinks, self.held = None, ""
-            answer, more = self.split(rest)
-            return answer, thought + more
-        size = max(0, len(self.held) - len(THOUGHT_END) + 1)
-        thought, self.held = self.held[:size], self.held[size:]
-        return "", thought
-
-
 class ChatReader(ABC):
     """Reads the lines of one response, and keeps what comes besides text: why the answer ended, its tool calls, its usage."""
 
@@ -74,7 +45,8 @@ class ChatReader(ABC):
         self.counts: dict[str, int] = {}  # figures of the usage, under OpenAI's names
         self.reasoning = ""
         self.started = False
-        self._splitter = ThoughtSplitter()
+        self._thinks: bool | None = None  # whether the text is a thought in a tag; None until enough has come to tell
+        self._held = ""  # text that may belong to a tag
 
     @abstractmethod
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
@@ -103,7 +75,7 @@ class ChatReader(ABC):
             if not isinstance(event, dict):
                 raise TypeError(event)
             sent, reasoning = self.read_event(event)
-            text, thought = self._splitter.split(sent)
+            text, thought = self._split_thought(sent)
             self.reasoning += reasoning
         except UNREADABLE as e:
             if self.started and not line.endswith(b"\n"):  # cut off
@@ -125,8 +97,7 @@ class ChatReader(ABC):
             raise self.endpoint.content_filtered()
         if self.finish in ERROR_REASONS:
             raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
-        held, thinks = self._splitter.held, self._splitter.thinks
-        yield from _parts("" if thinks else held, held if thinks else "")
+        yield from _parts("", self._held) if self._thinks else _parts(self._held, "")
         reason: FinishReason = "length" if self.finish in LENGTH_REASONS else "stop"
         calls = tuple(parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls)
         if calls and calls[-1].malformed is not None and reason == "length":
@@ -135,6 +106,27 @@ class ChatReader(ABC):
         if self.counts.get("prompt_tokens"):
             usage = TokenUsage.model_validate({"completion_tokens": 0, **self.counts, "estimated": False})
         yield StreamFinished("tool_calls" if calls else reason, usage, calls, self.thinking() if self.calls else None)
+
+    def _split_thought(self, text: str) -> tuple[str, str]:
+        """Take the thoughts out of a text that begins with them in a tag, as servers without a parser for the model send it."""
+        self._held += text
+        if self._thinks is None:
+            self._held = self._held.lstrip()
+            if THOUGHT.startswith(self._held):
+                return "", ""
+            self._thinks = self._held.startswith(THOUGHT)
+            self._held = self._held.removeprefix(THOUGHT)
+        if not self._thinks:
+            text, self._held = self._held, ""
+            return text, ""
+        thought, end, rest = self._held.partition(THOUGHT_END)
+        if end:
+            self._thinks, self._held = None, ""
+            answer, more = self._split_thought(rest)
+            return answer, thought + more
+        size = max(0, len(self._held) - len(THOUGHT_END) + 1)
+        thought, self._held = self._held[:size], self._held[size:]
+        return "", thought
 
     def add_call(self, call: PartialToolCall) -> None:
         """Raises ValueError for too many."""

@@ -8,11 +8,8 @@ from zkchat_cli.vault.search.vector_store import Embedder
 DEFAULT_MODEL = "nomic-embed-text"
 
 
-def _open(config: EmbedderConfig) -> Embedder:
+def make_embedder(config: EmbedderConfig) -> Embedder:
     model = config.model or DEFAULT_MODEL
     server = open_server(config.server)
     server.check += f" Get the model with `ollama pull {model}`."
     return ServerEmbedder(f"ollama/{model}", model, server, "/api/embed")
-
-
-EMBEDDER = _open

@@ -7,7 +7,7 @@ from zkchat_cli.llm.sentence_models import SentenceModel, model_family
 from zkchat_cli.vault.search.vector_store import Embedder
 
 
-def _open(config: EmbedderConfig) -> Embedder:
+def make_embedder(config: EmbedderConfig) -> Embedder:
     family = model_family(config.model or config.path)
     if config.path:
         hint = "Get it from the model's page, and name its .onnx file in semantic.path."
@@ -15,6 +15,3 @@ def _open(config: EmbedderConfig) -> Embedder:
     if config.model:
         return SentenceModel(config.models_dir / config.model / "model.onnx", family, f"zkchat semantic get {config.model}")
     return SentenceModel(None, family, "`zkchat semantic status` lists models to download.")
-
-
-EMBEDDER = _open

@@ -9,10 +9,7 @@ from zkchat_cli.vault.search.vector_store import Embedder
 DEFAULT_MODEL = "text-embedding-3-small"
 
 
-def _open(config: EmbedderConfig) -> Embedder:
+def make_embedder(config: EmbedderConfig) -> Embedder:
     server = OPENAI.server(config.server, config.server.settings or OpenAISettings())
     model = config.model or DEFAULT_MODEL
     return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", batch=64)
-
-
-EMBEDDER = _open
