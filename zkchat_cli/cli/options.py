@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-import typer
+from typer import Argument, BadParameter, Option
 from typer.core import TyperCommand, TyperGroup
 
 from zkchat_cli.paths import app_paths
@@ -45,9 +45,9 @@ class _ValueConverter:
         try:
             converted = kind(value)
         except ValueError:
-            raise typer.BadParameter(f"it must be {'a whole number' if kind is int else 'one of those in --help'}", ctx, param) from None
+            raise BadParameter(f"it must be {'a whole number' if kind is int else 'one of those in --help'}", ctx, param) from None
         if (low is not None and converted < low) or (high is not None and converted > high):
-            raise typer.BadParameter(f"it must be at least {low}" + (f" and at most {high}" if high is not None else ""), ctx, param)
+            raise BadParameter(f"it must be at least {low}" + (f" and at most {high}" if high is not None else ""), ctx, param)
         return converted
 
 
@@ -113,35 +113,33 @@ def _shell_safe(text: str) -> str:
     return " ".join(_UNSAFE.sub(" ", text.replace("'", "’")).split())
 
 
-LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, max=1000, help="Number of results.")]
+LimitOption = Annotated[int, Option("-k", "--limit", metavar="N", min=1, max=1000, help="Number of results.")]
 _ids: dict[str, Any] = {"autocompletion": complete_conversations}
 ConversationArgument = Annotated[
-    str | None, typer.Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", **_ids)
+    str | None, Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", **_ids)
 ]
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.", **_ids)]
-IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Conversation ids or unique prefixes.", **_ids)]
-ResumeOption = Annotated[str | None, typer.Option("--resume", metavar="ID", help="Continue this conversation.", **_ids)]
-ConversationOption = Annotated[str | None, typer.Option("--cid", metavar="ID", help="Continue this conversation.", **_ids)]
-DemoOption = Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")]
-UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown and needs your approval.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --unsafe: approve all changes in advance, except those of memory.")]
-ConfirmOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
+IdArgument = Annotated[str, Argument(metavar="ID", help="Conversation id or a unique prefix.", **_ids)]
+IdsArgument = Annotated[list[str], Argument(metavar="ID...", help="Conversation ids or unique prefixes.", **_ids)]
+ResumeOption = Annotated[str | None, Option("--resume", metavar="ID", help="Continue this conversation.", **_ids)]
+ConversationOption = Annotated[str | None, Option("--cid", metavar="ID", help="Continue this conversation.", **_ids)]
+DemoOption = Annotated[bool, Option("--demo", help="Chat with the built-in notes, offline.")]
+UnsafeOption = Annotated[bool, Option("--unsafe", help="Let the model change notes; each change is shown and needs your approval.")]
+YesOption = Annotated[bool, Option("--yes", "-y", help="With --unsafe: approve all changes in advance, except those of memory.")]
+ConfirmOption = Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")]
+NoStoreOption = Annotated[bool, Option("--no-store", help="Keep nothing on disk.")]
 
 _agent_help = "Agent to use, or none; `zkchat agent list` lists them."
 _model_help = "Model to use; `offline` needs no server."
 SHARED: dict[str, Any] = {
-    "agent": Annotated[str | None, typer.Option("--agent", metavar="NAME", help=_agent_help, autocompletion=complete_agents)],
+    "agent": Annotated[str | None, Option("--agent", metavar="NAME", help=_agent_help, autocompletion=complete_agents)],
     "strategy": Annotated[
-        str | None, typer.Option("--strategy", metavar="S", help="What to send when the window is full: hybrid, summarize, discard.")
+        str | None, Option("--strategy", metavar="S", help="What to send when the window is full: hybrid, summarize, discard.")
     ],
-    "max_context": Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")],
-    "as_json": Annotated[bool, typer.Option("--json", help="Print one JSON document.")],
-    "vault": Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")],
-    "model": Annotated[
-        str | None, typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help=_model_help, autocompletion=complete_models)
-    ],
-    "config_file": Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")],
+    "max_context": Annotated[int | None, Option("--max-context", metavar="N", help="Context window in tokens.")],
+    "as_json": Annotated[bool, Option("--json", help="Print one JSON document.")],
+    "vault": Annotated[Path | None, Option("--vault", "-v", metavar="PATH", help="Folder of notes.")],
+    "model": Annotated[str | None, Option("--model", "-m", metavar="PROVIDER[/NAME]", help=_model_help, autocompletion=complete_models)],
+    "config_file": Annotated[Path | None, Option("--config", metavar="FILE", help="Settings file to use instead of yours.")],
 }
 SETTINGS = ("as_json", "config_file")
 NOTES = ("as_json", "vault", "config_file")  # options of commands that read notes or conversations

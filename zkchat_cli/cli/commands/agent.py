@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COMMAND = command_group("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=options.complete_agents)]
+NameArgument = Annotated[str, Argument(metavar="NAME", help="An agent's name.", autocompletion=options.complete_agents)]
 
 
 @command(COMMAND, *options.SETTINGS)
@@ -69,8 +69,8 @@ def _agent_document(agent: "Agent") -> dict[str, Any]:
 @command(COMMAND, "as_json", "model", "config_file", examples=['zkchat agent create critic --prompt "Find what is weak in a note."'])
 def create(
     ctx: CommandContext,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, - and _, in lower case.")],
-    prompt: Annotated[str, typer.Option("--prompt", metavar="TEXT", help="Its system prompt.")] = "",
+    name: Annotated[str, Argument(metavar="NAME", help="Letters, digits, - and _, in lower case.")],
+    prompt: Annotated[str, Option("--prompt", metavar="TEXT", help="Its system prompt.")] = "",
 ) -> None:
     """Write a new agent's file; `agent config` sets its other keys."""
     from zkchat_cli.agents import loader
@@ -88,8 +88,8 @@ def create(
 def config_(
     ctx: CommandContext,
     name: NameArgument,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens.")],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")],
+    key: Annotated[str, Argument(metavar="KEY", help="For example model, tools or context.max_tokens.")],
+    value: Annotated[str, Argument(metavar="VALUE", help="The new value.")],
 ) -> None:
     """Change one key of an agent; comments in its file are kept. A built-in agent is first copied to a file of yours."""
     from zkchat_cli.agents import loader

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
@@ -34,16 +34,14 @@ COMMAND = command_group()
 )
 def ask(
     ctx: CommandContext,
-    prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; piped text comes before it.")] = None,
+    prompt: Annotated[list[str] | None, Argument(metavar="[PROMPT]...", help="The question; piped text comes before it.")] = None,
     continue_: Annotated[
-        bool, typer.Option("--continue", "-c", help="Continue the latest conversation; without PROMPT, finish an answer that was cut off.")
+        bool, Option("--continue", "-c", help="Continue the latest conversation; without PROMPT, finish an answer that was cut off.")
     ] = False,
     cid: options.ConversationOption = None,
-    answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
-    stream_json: Annotated[
-        bool, typer.Option("--stream-json", help="Print one JSON event per line; the last is what --json prints.")
-    ] = False,
-    show_context: Annotated[bool, typer.Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
+    answer_only: Annotated[bool, Option("--answer-only", help="Print the answer without its sources.")] = False,
+    stream_json: Annotated[bool, Option("--stream-json", help="Print one JSON event per line; the last is what --json prints.")] = False,
+    show_context: Annotated[bool, Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
     no_store: options.NoStoreOption = False,

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_piped
@@ -34,7 +34,7 @@ COMMAND = command_group()
 def chat(
     ctx: CommandContext,
     resume: options.ResumeOption = None,
-    continue_: Annotated[bool, typer.Option("--continue", "-c", help="Continue the vault's latest conversation.")] = False,
+    continue_: Annotated[bool, Option("--continue", "-c", help="Continue the vault's latest conversation.")] = False,
     demo: options.DemoOption = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
@@ -54,7 +54,7 @@ def chat(
         try:
             ctx.shared["vault"], ctx.shared["model"], overrides = run_onboarding(ctx.shared["model"], os.environ, Path.cwd(), screen)
         except EOFError:
-            raise typer.Exit from None
+            raise Exit from None
     repl: Repl | None = None
     with ExitStack() as resources:
 
@@ -99,7 +99,7 @@ def chat(
                     if interruptions.termination_signal is None:
                         raise
                     code = 128 + interruptions.termination_signal
-    raise typer.Exit(code)
+    raise Exit(code)
 
 
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:

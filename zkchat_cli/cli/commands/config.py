@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group
@@ -12,8 +12,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group
 COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 PATH_KEYS = ("vault.path", "semantic.path")
 KeyArgument = Annotated[
-    str,
-    typer.Argument(metavar="KEY", help="For example context.strategy; `config show` lists all.", autocompletion=options.complete_settings),
+    str, Argument(metavar="KEY", help="For example context.strategy; `config show` lists all.", autocompletion=options.complete_settings)
 ]
 
 
@@ -52,7 +51,7 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
 def set_(
     ctx: CommandContext,
     key: KeyArgument,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="As in a settings file, but text needs no quotation marks.")],
+    value: Annotated[str, Argument(metavar="VALUE", help="As in a settings file, but text needs no quotation marks.")],
 ) -> None:
     """Change a setting in your file; its comments are kept."""
     from zkchat_cli.app.settings import save_setting

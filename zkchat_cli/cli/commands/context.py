@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, read_input
@@ -30,8 +30,8 @@ MAX_IMPORT = 500_000_000  # bytes; an export of 10,000 turns with their prompts 
 def show(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
-    turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
+    next_: Annotated[str | None, Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
+    turn: Annotated[int | None, Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
 ) -> None:
     """The exact messages and tools that the next call would send, or that an earlier one sent."""
     from zkchat_cli.views import prompts
@@ -60,8 +60,8 @@ def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[s
 @command(COMMAND, *options.NOTES, examples=["zkchat context diff 3 4"])
 def diff(
     ctx: CommandContext,
-    a: Annotated[int, typer.Argument(metavar="A", help="A turn, numbered by your messages.")],
-    b: Annotated[int, typer.Argument(metavar="B", help="Another turn.")],
+    a: Annotated[int, Argument(metavar="A", help="A turn, numbered by your messages.")],
+    b: Annotated[int, Argument(metavar="B", help="Another turn.")],
     id_: options.ConversationArgument = None,
 ) -> None:
     """What was added to the prompt between turns A and B, and what was removed."""
@@ -128,11 +128,11 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
 def compact(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    instructions: Annotated[str | None, typer.Option("--instructions", metavar="TEXT", help="What the summary should keep.")] = None,
-    target: Annotated[int | None, typer.Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")] = None,
-    keep: Annotated[int | None, typer.Option("--keep", metavar="N", min=0, help="Number of newest messages to keep verbatim.")] = None,
-    preview: Annotated[bool, typer.Option("--preview", help="Only print what would happen; this may call the model.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Undo the last compaction.")] = False,
+    instructions: Annotated[str | None, Option("--instructions", metavar="TEXT", help="What the summary should keep.")] = None,
+    target: Annotated[int | None, Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")] = None,
+    keep: Annotated[int | None, Option("--keep", metavar="N", min=0, help="Number of newest messages to keep verbatim.")] = None,
+    preview: Annotated[bool, Option("--preview", help="Only print what would happen; this may call the model.")] = False,
+    undo: Annotated[bool, Option("--undo", help="Undo the last compaction.")] = False,
 ) -> None:
     """Summarize older turns now; nothing is deleted."""
     from zkchat_cli.views.turn_steps import describe_compaction
@@ -165,10 +165,8 @@ def clear(ctx: CommandContext, id_: options.ConversationArgument = None, yes: op
 def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    format_: Annotated[str, typer.Option("--format", metavar="F", help="md, html, json or context (the next call).")] = "md",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
-    ] = None,
+    format_: Annotated[str, Option("--format", metavar="F", help="md, html, json or context (the next call).")] = "md",
+    output: Annotated[Path | None, Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")] = None,
 ) -> None:
     """Export a conversation as Markdown, HTML or JSON (lossless), or export the request of the next model call."""
     from zkchat_cli import exporters
@@ -197,13 +195,9 @@ def export(
 @command(COMMAND, *options.NOTES, examples=["zkchat context import --from claude-code ~/.claude/projects"])
 def import_(
     ctx: CommandContext,
-    path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.")] = None,
-    file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")
-    ] = None,
-    program: Annotated[
-        str | None, typer.Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program.")
-    ] = None,
+    path: Annotated[Path | None, Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.")] = None,
+    file: Annotated[Path | None, Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")] = None,
+    program: Annotated[str | None, Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program.")] = None,
 ) -> None:
     """Import conversations: a whole file or, on an error, nothing of it. What was imported before is left out."""
     from zkchat_cli.importers.conversation_file import READERS

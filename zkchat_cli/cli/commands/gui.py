@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-import typer
+from typer import Exit
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, optional_package
@@ -31,4 +31,4 @@ def gui(
     from zkchat_cli.app import factory
 
     more = {"demo": demo, "store_later": resume is None, "unsafe": unsafe}
-    raise typer.Exit(run_window(lambda: factory.open_app(ctx.startup_options(**more), os.environ, Path.cwd()), resume))
+    raise Exit(run_window(lambda: factory.open_app(ctx.startup_options(**more), os.environ, Path.cwd()), resume))

@@ -5,14 +5,14 @@ import sys
 from getpass import getpass
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from zkchat_cli import credentials
 from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import UsageError
 
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
-ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.")]
+ProviderArgument = Annotated[str, Argument(metavar="PROVIDER", help="anthropic or openai.")]
 
 
 @command(COMMAND, examples=["zkchat keys set anthropic", "pass show openai | zkchat keys set openai"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import platformdirs
-import typer
+from typer import Argument, Context, Option
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, optional_package
 from zkchat_cli.errors import ConfigError, UsageError, reason
@@ -33,11 +33,11 @@ _COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]
 @command(COMMAND, "vault", "config_file", default=True, examples=["zkchat mcp", "zkchat mcp install claude-code"])
 def serve(
     ctx: CommandContext,
-    invoked: typer.Context,
+    invoked: Context,
     http: Annotated[
-        int | None, typer.Option("--http", metavar="PORT", help="Serve on this port of 127.0.0.1 instead of standard input and output.")
+        int | None, Option("--http", metavar="PORT", help="Serve on this port of 127.0.0.1 instead of standard input and output.")
     ] = None,
-    unsafe: Annotated[bool, typer.Option("--unsafe", help="With tools that change notes; the client asks before each change.")] = False,
+    unsafe: Annotated[bool, Option("--unsafe", help="With tools that change notes; the client asks before each change.")] = False,
 ) -> None:
     """Serve the notes to other programs over the Model Context Protocol.
 
@@ -76,10 +76,10 @@ def serve(
 def install(
     ctx: CommandContext,
     client: Annotated[
-        str, typer.Argument(metavar="CLIENT", help=f"{', '.join(CLIENTS[:-1])} or {CLIENTS[-1]}.", autocompletion=lambda: list(CLIENTS))
+        str, Argument(metavar="CLIENT", help=f"{', '.join(CLIENTS[:-1])} or {CLIENTS[-1]}.", autocompletion=lambda: list(CLIENTS))
     ],
-    print_only: Annotated[bool, typer.Option("--print", help="Print what to add to its configuration, and change nothing.")] = False,
-    skill: Annotated[bool, typer.Option("--skill", help="Write a skill, too, that tells agents when to search, cite and verify.")] = False,
+    print_only: Annotated[bool, Option("--print", help="Print what to add to its configuration, and change nothing.")] = False,
+    skill: Annotated[bool, Option("--skill", help="Write a skill, too, that tells agents when to search, cite and verify.")] = False,
 ) -> None:
     """Add the server to the configuration of a program, with a backup."""
     if client not in CLIENTS:

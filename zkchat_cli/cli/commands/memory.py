@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
@@ -34,8 +34,8 @@ def list_(ctx: CommandContext) -> None:
 @command(COMMAND, *options.NOTES, examples=['zkchat memory add "the rent is 950 euros" --key rent'])
 def add(
     ctx: CommandContext,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")],
-    key: Annotated[str, typer.Option("--key", metavar="KEY", help="The fact's subject; an older fact with the same key is replaced.")] = "",
+    text: Annotated[str, Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")],
+    key: Annotated[str, Option("--key", metavar="KEY", help="The fact's subject; an older fact with the same key is replaced.")] = "",
 ) -> None:
     """Remember a fact. It replaces an older one with the same key."""
     from zkchat_cli.memory.facts import MAX_FACT
@@ -50,7 +50,7 @@ def add(
 
 @command(COMMAND, *options.NOTES, examples=["zkchat memory import @facts.md"])
 def import_(
-    ctx: CommandContext, path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")]
+    ctx: CommandContext, path: Annotated[str, Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")]
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.facts import MAX_FACT, parse_facts
@@ -79,7 +79,7 @@ def import_(
 
 
 @command(COMMAND, *options.NOTES)
-def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
+def search(ctx: CommandContext, text: Annotated[str, Argument(metavar="TEXT", help="Words to search for.")]) -> None:
     """Search facts and often cited notes; best first."""
     from zkchat_cli.views.stored_items import memory_search_lines
 
@@ -108,7 +108,7 @@ def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> 
 @command(COMMAND, *options.NOTES)
 def forget(
     ctx: CommandContext,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="A fact's key; for a unique beginning of it, zkchat asks first.")],
+    key: Annotated[str, Argument(metavar="KEY", help="A fact's key; for a unique beginning of it, zkchat asks first.")],
     yes: options.ConfirmOption = False,
 ) -> None:
     """Delete a fact and the older ones it replaced."""

@@ -3,7 +3,7 @@
 import os
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group
@@ -35,7 +35,7 @@ def status(ctx: CommandContext) -> None:
 
 
 @command(COMMAND, "config_file", examples=["zkchat semantic get multilingual-e5-small"])
-def get(ctx: CommandContext, name: Annotated[str, typer.Argument(metavar="NAME", help="A model that `semantic status` lists.")]) -> None:
+def get(ctx: CommandContext, name: Annotated[str, Argument(metavar="NAME", help="A model that `semantic status` lists.")]) -> None:
     """Download a model; nothing else is ever downloaded. Its files are checked by their SHA-256."""
     from zkchat_cli.llm.sentence_models import MODELS, download
 

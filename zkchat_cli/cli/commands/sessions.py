@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm
@@ -16,14 +16,14 @@ COMMAND = command_group("Stored conversations.")
 DEFAULT_LIMIT = 20
 MAX_SOURCES = 10
 
-AllOption = Annotated[bool, typer.Option("--all", "-a", help="All vaults, not only this one.")]
+AllOption = Annotated[bool, Option("--all", "-a", help="All vaults, not only this one.")]
 
 
 @command(COMMAND, *options.NOTES)
 def list_(
     ctx: CommandContext,
     everywhere: AllOption = False,
-    limit: Annotated[int | None, typer.Option("-n", "--limit", metavar="N", min=1, help="Only the newest N.")] = None,
+    limit: Annotated[int | None, Option("-n", "--limit", metavar="N", min=1, help="Only the newest N.")] = None,
 ) -> None:
     """Stored conversations, newest first."""
     from zkchat_cli.views import stored_items
@@ -40,9 +40,9 @@ def list_(
 def show(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    limit: Annotated[int | None, typer.Option("-n", "--limit", metavar="N", min=1, help="Only the newest N messages.")] = None,
-    since: Annotated[str, typer.Option("--since", metavar="T", help="Only messages from this time or day on.")] = "",
-    before: Annotated[str, typer.Option("--before", metavar="T", help="Only messages before this time or day.")] = "",
+    limit: Annotated[int | None, Option("-n", "--limit", metavar="N", min=1, help="Only the newest N messages.")] = None,
+    since: Annotated[str, Option("--since", metavar="T", help="Only messages from this time or day on.")] = "",
+    before: Annotated[str, Option("--before", metavar="T", help="Only messages before this time or day.")] = "",
 ) -> None:
     """A conversation's messages, and the sources of each answer."""
     from zkchat_cli.store.rows import is_chat
@@ -78,9 +78,9 @@ def _moment(option: str, written: str) -> datetime | None:
 @command(COMMAND, *options.NOTES, examples=['zkchat sessions search "heat pump"'])
 def search(
     ctx: CommandContext,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")],
+    text: Annotated[str, Argument(metavar="TEXT", help="Words to search for.")],
     everywhere: AllOption = False,
-    limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", min=1, help="Number of messages.")] = DEFAULT_LIMIT,
+    limit: Annotated[int, Option("-n", "--limit", metavar="N", min=1, help="Number of messages.")] = DEFAULT_LIMIT,
 ) -> None:
     """Search all messages; best matches first."""
     from zkchat_cli.views import stored_items
@@ -93,9 +93,7 @@ def search(
 
 
 @command(COMMAND, *options.NOTES, examples=['zkchat sessions rename 3f2a "The roof"'])
-def rename(
-    ctx: CommandContext, id_: options.IdArgument, title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")]
-) -> None:
+def rename(ctx: CommandContext, id_: options.IdArgument, title: Annotated[str, Argument(metavar="TITLE", help="The new title.")]) -> None:
     """Change a conversation's title."""
     title = " ".join(replace_surrogates(title).split())
     if not title:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_input
 from zkchat_cli.errors import UsageError
@@ -15,8 +15,8 @@ MAX_BYTES = 100_000_000
 @command(COMMAND, "as_json", examples=["zkchat tokens note.md", "git diff | zkchat tokens"])
 def tokens(
     ctx: CommandContext,
-    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
-    encoding: Annotated[str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")] = ENCODINGS[0],
+    file: Annotated[str, Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
+    encoding: Annotated[str, Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")] = ENCODINGS[0],
 ) -> None:
     """Count the tokens of a text."""
     if encoding not in ENCODINGS:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, read_piped
@@ -22,14 +22,14 @@ COMMAND = command_group(
 
 `search -` and `resolve -` read one item per line from standard input, and print one JSON line each with --json."""
 )
-NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path, name or title of a note.")]
+NoteArgument = Annotated[str, Argument(metavar="NOTE", help="Path, name or title of a note.")]
 
 
 @command(COMMAND, *options.NOTES)
 def index(
     ctx: CommandContext,
-    full: Annotated[bool, typer.Option("--full", help="Rebuild the index.")] = False,
-    semantic: Annotated[bool, typer.Option("--semantic", help="Compute all vectors for search by meaning.")] = False,
+    full: Annotated[bool, Option("--full", help="Rebuild the index.")] = False,
+    semantic: Annotated[bool, Option("--semantic", help="Compute all vectors for search by meaning.")] = False,
 ) -> None:
     """Update the index; the chat computes vectors in the background, `--semantic` computes all now."""
     with ctx.indexed_vault(full=full) as (notes, report):
@@ -63,7 +63,7 @@ def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") ->
 @command(COMMAND, *options.NOTES, examples=["zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"])
 def search(
     ctx: CommandContext,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="A query, or - to read one per line.")],
+    query: Annotated[str, Argument(metavar="QUERY", help="A query, or - to read one per line.")],
     limit: options.LimitOption = 10,
 ) -> None:
     """Search the notes; best excerpts first."""
@@ -91,8 +91,8 @@ def _input_lines(argument: str) -> Iterator[str]:
 @command(COMMAND, *options.NOTES, examples=["zkchat vault resolve '[[Note#Heading]]'"])
 def resolve(
     ctx: CommandContext,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")],
-    source: Annotated[str | None, typer.Option("--from", metavar="NOTE", help="Resolve as if the text were in this note.")] = None,
+    text: Annotated[str, Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")],
+    source: Annotated[str | None, Option("--from", metavar="NOTE", help="Resolve as if the text were in this note.")] = None,
 ) -> None:
     """Show the target of each link in a text."""
     with ctx.indexed_vault() as (notes, _):
@@ -130,7 +130,7 @@ def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
 @command(COMMAND, *options.NOTES)
 def mentions(
     ctx: CommandContext,
-    top: Annotated[bool, typer.Option("--top", help="The only list so far, so it may be left out.")] = True,  # noqa: ARG001
+    top: Annotated[bool, Option("--top", help="The only list so far, so it may be left out.")] = True,  # noqa: ARG001
     limit: options.LimitOption = 20,
 ) -> None:
     """The notes that answers used most, over all conversations."""
@@ -148,8 +148,8 @@ def mentions(
 @command(COMMAND, *options.NOTES, examples=["zkchat vault broken --fix"])
 def broken(
     ctx: CommandContext,
-    fix: Annotated[bool, typer.Option("--fix", help="Show repairs for links with one possible target, and ask.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
+    fix: Annotated[bool, Option("--fix", help="Show repairs for links with one possible target, and ask.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
 ) -> None:
     """Links without a target, and the nearest names."""
     with ctx.indexed_vault() as (notes, _):

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, read_input
@@ -14,7 +14,7 @@ NOT_VERIFIED = 1  # exit code if a quotation does not hold
 
 @command(COMMAND, *options.NOTES, examples=["zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'])
 def verify(
-    ctx: CommandContext, file: Annotated[str, typer.Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")]
+    ctx: CommandContext, file: Annotated[str, Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")]
 ) -> None:
     """Verify the quotations of a text: exit code 1 if one is not what a note says.
 
@@ -34,4 +34,4 @@ def verify(
     document = {"quotations": [each.document() for each in quotations], "ok": holds}
     ctx.print_result(document, lines, "The text has no quotations.")
     if not holds:
-        raise typer.Exit(NOT_VERIFIED)
+        raise Exit(NOT_VERIFIED)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from zkchat_cli import __version__
 from zkchat_cli.cli.command import CommandContext, command, command_group
@@ -17,7 +17,7 @@ NAME_WIDTH = 10  # length of the longest name of a check
 @command(COMMAND, "as_json", "vault", "model", "config_file")
 def doctor(
     ctx: CommandContext,
-    repair: Annotated[bool, typer.Option("--repair", help="First save what can be read of a damaged store into a new one.")] = False,
+    repair: Annotated[bool, Option("--repair", help="First save what can be read of a damaged store into a new one.")] = False,
 ) -> None:
     """Check that everything zkchat needs works, with the next step for each problem.
 
