@@ -82,20 +82,22 @@ def count_exactly(body: dict[str, Any]) -> int:
 
 
 class CountingServer:
-    """A llama.cpp that counts so, refuses what is longer than its window, and records what it accepted."""
+    """A llama.cpp that counts so, refuses what is longer than its window, and records what it accepted. `old`: without `/input_tokens`."""
 
-    def __init__(self, server: ModelServer, *, counts: bool = True) -> None:
+    def __init__(self, server: ModelServer, *, counts: bool = True, old: bool = False) -> None:
         self.accepted: list[int] = []
         server.gets["/v1/models"] = {"data": [{"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx": WINDOW}}]}
-        self._counts = counts
+        self._counts, self._old = counts, old
         server.compute = self.answer
 
-    def answer(self, path: str, body: dict[str, object]) -> Reply | dict[str, int] | None:
-        messages = body["messages"]
-        assert isinstance(messages, list)
-        counted = sum(4 + count_as_server(message["content"]) for message in messages)
+    def answer(self, path: str, body: dict[str, Any]) -> Reply | dict[str, Any] | None:
+        if path == "/tokenize":
+            return {"tokens": [1] * count_as_server(body["content"])}
+        counted = sum(4 + count_as_server(message["content"]) for message in body["messages"])
+        if path == "/apply-template" and self._old:
+            return {"prompt": "".join(f"<s> {message['content']}" for message in body["messages"])}
         if not path.endswith("/completions"):
-            return {"input_tokens": counted} if self._counts and path.endswith("/input_tokens") else None
+            return {"input_tokens": counted} if self._counts and not self._old and path.endswith("/input_tokens") else None
         if counted >= WINDOW:
             said = f"request ({counted} tokens) exceeds the available context size ({WINDOW} tokens), try increasing it"
             return OPENAI.error(400, said)
@@ -120,8 +122,9 @@ def test_every_prompt_that_is_sent_fits_by_the_servers_own_count(app: AppFixture
     server.asked.clear()
 
 
-def test_a_message_that_is_too_long_by_the_servers_count_is_named(app: AppFixture, server: ModelServer) -> None:
-    CountingServer(server)
+@pytest.mark.parametrize("old", [False, True])
+def test_a_message_that_is_too_long_by_the_servers_count_is_named(app: AppFixture, server: ModelServer, old: bool) -> None:
+    CountingServer(server, old=old)
     session = app.session(open_model("openai", f"{server.address}/v1"), tools=())
     error = failure_of(session.send(LETTERS["Chinese"] * 80)).error
     assert error.code == "prompt_too_large"

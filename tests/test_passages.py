@@ -44,6 +44,12 @@ def test_what_rows_and_code_are_is_said_above_them() -> None:
     assert labels == {"| chain | 40 |": "| part | price |", "groups": "See the lag", "df": "Look:"}
 
 
+def test_properties_and_figures_are_rows() -> None:
+    text = "aliases:\n  - Rike\nborn: 1979\nphone: 0511 55\n\n| kg | l |\n|-|-|\n| 44.5 | 3 |\n\nhive:: 4\nweight:: 2 kg"
+    rows = ["born: 1979", "phone: 0511 55", "| 44.5 | 3 |", "hive:: 4", "weight:: 2 kg"]
+    assert [piece for piece, kind in quotable(text) if kind == "row"] == rows
+
+
 NO_PROSE = ["", "---", "![[image.png]]", "![alt](image.png)", "^block-id", "<div>", "<!-- a\nremark -->", "%%a remark%%", "***", "| - |"]
 
 

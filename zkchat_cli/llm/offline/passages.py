@@ -6,6 +6,7 @@ pieces below them are about.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
@@ -24,6 +25,7 @@ COLONS = (":", "：")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING_MARKS = "\"'”’»」』*_)）"
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
+_PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
 _INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
@@ -48,7 +50,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     position = 0
     lead: tuple[int, int] | None = None
     above = ""
-    for block in blocks(text):
+    for block in chain.from_iterable(map(_split_properties, blocks(text))):
         if block.kind == "heading":
             above, lead = "", None
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
@@ -69,6 +71,18 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
         is_label = block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
         above = last if is_label or (block.kind in ("paragraph", "item") and last.endswith(COLONS)) else ""
     return found
+
+
+def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
+    """The lines of a block of properties (`name: value`) as rows, below the item of a list that they follow; any other block as it is."""
+    first = int(block.kind == "item")
+    rows = block.lines[first:] if block.kind in ("paragraph", "item") and len(block.lines) > 1 else ()
+    if not rows or not all(_PROPERTY.match(row) and not ends_as_sentence(row) for row in rows):
+        yield block
+        return
+    if first:
+        yield block._replace(lines=block.lines[:1])
+    yield from (block._replace(kind="table", lines=(row,), line=block.line + i) for i, row in enumerate(rows, first))
 
 
 def _extend_lead(found: list[QuotablePassage], lead: tuple[int, int] | None, block: MarkdownBlock) -> tuple[int, int] | None:
