@@ -64,7 +64,7 @@ def test_deeply_nested_arguments_are_stored_or_refused(store: ChatSessionStore) 
 
 
 def test_another_thread_waits_until_a_change_is_stored(store: ChatSessionStore) -> None:
-    """Two statements at once on one connection can stop both threads for ever: see StoreConnection."""
+    """Two statements at once on one connection can stop both threads for ever: see ChatSessionStore."""
     two_turns(store)
     with ThreadPoolExecutor(1) as pool:
         reading: list[Future[tuple[ZkChatMessage, ...]]] = []

@@ -18,7 +18,7 @@ from zkchat_cli.memory.facts import StoredMemory, choose_for_prompt, parse_facts
 from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models import Citation, Fact, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import StoreConnection, connect
+from zkchat_cli.store.database import connect
 
 TODAY = "2025-05-08T12:00:00+00:00"
 TOOLS = tuple(tools.load_tools())
@@ -152,9 +152,8 @@ def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
 
 
 def test_a_fact_that_waits_for_another_threads_reading_is_noticed_after_it() -> None:
-    connection = StoreConnection(connect(None))
-    store = ChatSessionStore(connection)
-    with ThreadPoolExecutor(1) as threads, connection.reading("be read"):
+    store = ChatSessionStore.open(None)
+    with ThreadPoolExecutor(1) as threads, store.reading("be read"):
         threads.submit(store.remember, "/notes", Fact(key="k", content="c", source="user", created_at=NOON))
         time.sleep(0.05)
         before = store.changes()

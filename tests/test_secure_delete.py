@@ -18,7 +18,7 @@ from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact
 from zkchat_cli.store import input_history, secure_delete
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import StoreConnection, connect_to_copy
+from zkchat_cli.store.database import connect_to_copy
 
 SECRET = "zymurgist"
 KILLER = Path(__file__).with_name("deletion_killer.py")
@@ -116,9 +116,9 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: 
         lines.store_string(line)
     input_history.append_line(file, f"{SECRET} \udcff")
     stored = file.read_bytes()
-    copy = StoreConnection(connect_to_copy(tmp_path / "store.db"), tmp_path / "store.db", StoreUnwritable("Unwritable: full"))
+    copy = ChatSessionStore(connect_to_copy(tmp_path / "store.db"), tmp_path / "store.db", StoreUnwritable("Unwritable: full"))
     with pytest.raises(StoreUnwritable):
-        ChatSessionStore(copy).delete("c1")
+        copy.delete("c1")
     assert file.read_bytes() == stored
 
     store.delete("c1")

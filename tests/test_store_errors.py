@@ -15,7 +15,7 @@ from factories import NOON, message, store_conversation
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import VERSION, StoreConnection, connect
+from zkchat_cli.store.database import VERSION, connect
 
 KILLER = Path(__file__).with_name("writer_killer.py")
 
@@ -67,7 +67,7 @@ def test_a_permanent_lock_is_an_error(tmp_path: Path) -> None:
     holder = sqlite3.connect(file, isolation_level=None)
     connection = connect(file)
     connection.execute("PRAGMA busy_timeout = 20")
-    store = ChatSessionStore(StoreConnection(connection, file))
+    store = ChatSessionStore(connection, file)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="another program keeps it locked"):
         store.add("c1", message("user", "words", "q1"))

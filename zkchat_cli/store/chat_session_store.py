@@ -6,7 +6,9 @@ in two transactions: the question before the model is called, everything else at
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -14,7 +16,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import Calibration, ConversationArchive, SentPrompt, ZkChatMessage, branch_to
 from zkchat_cli.store import conversations, facts, rows, secure_delete, sent_prompts
-from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, transaction
+from zkchat_cli.store.database import connect, connect_to_copy, describe_store, transaction, translate_errors
 from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
@@ -30,7 +32,7 @@ def _method(
 
     @wraps(function)
     def method(self: "ChatSessionStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with (self._writing if writes else self._reading)(action):
+        with (self._writing if writes else self.reading)(action):
             return function(self._db, *args, **kwargs)
 
     return method
@@ -68,19 +70,27 @@ def _restore_one(connection: sqlite3.Connection, archive: ConversationArchive) -
 
 
 class ChatSessionStore:
-    """The stored conversations. Every method raises StoreError with what failed, why and what to do next."""
+    """The stored conversations. Every method raises StoreError with what failed, why and what to do next.
 
-    def __init__(self, connection: StoreConnection) -> None:
-        self._connection = connection
-        self._db = connection.db
-        self._reading, self._writing = connection.reading, connection.writing
+    Threads may share it, one at a time: a thread that calls SQLite while a statement of another one calls `checksum` would wait for it and
+    hold Python's global lock, which `checksum` needs.
+    """
+
+    def __init__(self, db: sqlite3.Connection, file: Path | None = None, write_error: StoreUnwritable | None = None) -> None:
+        """`file`: None for a store in memory."""
+        self._db = db
+        self._file = file
+        self.write_error = write_error
+        """Why the store cannot be written, if so; `db` is then a copy in memory."""
+        self._lock = threading.RLock()
 
     @classmethod
     def open(cls, file: Path | None) -> "ChatSessionStore":
         """The store at `file`, created if it is missing; None: a store in memory. A deletion that was killed is finished first."""
-        connection = StoreConnection(connect(file), file)
-        secure_delete.finish_interrupted(connection)
-        return cls(connection)
+        store = cls(connect(file), file)
+        with suppress(StoreError):  # if a file is in use, the next process tries again
+            store._clean_up(timeout=0.0)
+        return store
 
     @classmethod
     def open_to_read(cls, file: Path) -> "ChatSessionStore":
@@ -89,41 +99,57 @@ class ChatSessionStore:
             return cls.open(file)
         except StoreUnwritable as e:
             try:
-                return cls(StoreConnection(connect_to_copy(file), file, e))
+                return cls(connect_to_copy(file), file, e)
             except StoreUnwritable:
                 raise e from None
 
     def reopen(self) -> "ChatSessionStore":
         """The same store through another connection, for another thread; of a store in memory a copy of its current content."""
-        if self._connection.file is not None:
-            return self.open_to_read(self._connection.file)
-        with self._reading("be copied"):
+        if self._file is not None:
+            return self.open_to_read(self._file)
+        with self.reading("be copied"):
             copy = connect(None)
             self._db.backup(copy)
-            return ChatSessionStore(StoreConnection(copy))
+            return ChatSessionStore(copy)
 
     def close(self) -> None:
-        self._connection.close()
+        with self.reading("be closed"):
+            self._db.close()
 
-    @property
-    def write_error(self) -> StoreUnwritable | None:
-        """Why nothing can be stored, if so."""
-        return self._connection.write_error
+    @contextmanager
+    def reading(self, action: str) -> Iterator[None]:
+        with self._lock, translate_errors(self._file, action):
+            yield
+
+    @contextmanager
+    def _writing(self, action: str) -> Iterator[None]:
+        """One transaction. Raises StoreUnwritable for a store that can only be read."""
+        if self.write_error is not None:
+            why = self.write_error.message.partition(": ")[2]
+            raise StoreUnwritable(f"{describe_store(self._file)} cannot {action}: {why}", self.write_error.hint)
+        with self.reading(action), transaction(self._db):
+            yield
 
     @property
     def persistent(self) -> bool:
         """Whether what is stored outlasts the program."""
-        return self._connection.file is not None and self.write_error is None
+        return self._file is not None and self.write_error is None
 
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: neither the store's files nor the input history have a word of them afterwards. Facts stay."""
         for conversation_id in conversation_ids:
             self.conversation(conversation_id)
-        secure_delete.delete(self._connection, list(dict.fromkeys(conversation_ids)))
+        with self._writing("delete a conversation"):
+            secure_delete.delete(self._db, self._file, list(dict.fromkeys(conversation_ids)))
+        self._clean_up(secure_delete.LOG_TIMEOUT)
+
+    def _clean_up(self, timeout: float) -> None:
+        with self.reading("be cleared of a deleted conversation"):
+            secure_delete.clean_up(self._db, self._file, timeout)
 
     def changes_of_others(self) -> int:
         """Changes whenever another connection has written."""
-        with self._reading("be checked for changes"):
+        with self.reading("be checked for changes"):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def changes(self) -> tuple[int, int]:
@@ -168,7 +194,7 @@ class ChatSessionStore:
 
     def calibration(self, model: str) -> Calibration:
         """How this model counts, as far as its server's reports have shown."""
-        with self._reading("read a model's calibration"):
+        with self.reading("read a model's calibration"):
             row = self._db.execute("SELECT factor, calls, tools FROM calibration WHERE model = ?", (model,)).fetchone()
             return Calibration() if row is None else Calibration(text=row[0], calls=row[1], tools=row[2])
 
@@ -187,7 +213,7 @@ class ChatSessionStore:
         """The last messages of the current branch, which are usually the last of all; only where they are not, all of them are read."""
         found: list[ZkChatMessage] = []
         wanted = self.conversation(conversation_id).head_id
-        with self._reading("read a conversation"):
+        with self.reading("read a conversation"):
             for row in self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq DESC LIMIT ?", (conversation_id, count)):
                 if (message := rows.to_message(row)).id == wanted:
                     found.append(message)
@@ -196,7 +222,7 @@ class ChatSessionStore:
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
-        with self._reading("read a conversation"):
+        with self.reading("read a conversation"):
             known = conversations.read(self._db, conversation_id)
             log = rows.to_messages(self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (known.id,)))
             is_whole = sum(map(rows.is_chat, log)) >= known.messages and all(message.status != "damaged" for message in log)
@@ -207,7 +233,7 @@ class ChatSessionStore:
 
     def archive(self, conversation_id: str, *, prompts: bool = False) -> ConversationArchive:
         """The messages and the compactions in force, of one moment. With `prompts` also those taken back, and what the model was sent."""
-        with self._reading("read a conversation"), transaction(self._db, "DEFERRED"), rows.paused_gc():
+        with self.reading("read a conversation"), transaction(self._db, "DEFERRED"), rows.paused_gc():
             log, conversation = self.log(conversation_id), self.conversation(conversation_id)
             made = conversations.read_compactions(self._db, conversation.id, undone=prompts)
             sent = sent_prompts.read_archive(self._db, conversation.id, log) if prompts else None

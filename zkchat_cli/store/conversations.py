@@ -261,12 +261,12 @@ def undo_compaction(connection: sqlite3.Connection, conversation_id: str, compac
     return _to_compaction(row)
 
 
-def compaction_with_summary(connection: sqlite3.Connection, conversation: int, compaction_id: str) -> Compaction | None:
+def compaction_with_summary(connection: sqlite3.Connection, conversation_id: str, compaction_id: str) -> Compaction | None:
     """The compaction with the summary that a prompt had: this one or, if it only masks, the nearest one before it that has a summary."""
-    query = f"""{_SELECT_COMPACTION} WHERE conversation_id = (SELECT id FROM conversation WHERE seq = ?) AND undone <> {_PREVIEW}
-        AND seq <= (SELECT seq FROM compaction AS last WHERE last.id = ? AND last.conversation_id = compaction.conversation_id)
+    query = f"""{_SELECT_COMPACTION} WHERE conversation_id = ? AND undone <> {_PREVIEW} AND seq <=
+        (SELECT seq FROM compaction AS last WHERE last.id = ? AND last.conversation_id = compaction.conversation_id)
         ORDER BY seq DESC"""
-    found = map(_to_compaction, connection.execute(query, (conversation, compaction_id)))
+    found = map(_to_compaction, connection.execute(query, (conversation_id, compaction_id)))
     return next((compaction for compaction in found if compaction.summary), None)
 
 

@@ -1,4 +1,4 @@
-"""The tables of the store, opening its SQLite file, and the connection that the store works with.
+"""The tables of the store, and opening its SQLite file.
 
 The fields that are queried are columns; the rest of a value is JSON in `rest`, so a new field of a message changes no table. Triggers guard
 the log whoever writes: a message's words never change, and its parent is an earlier message of the same conversation.
@@ -11,7 +11,6 @@ gives its -wal and -shm files the database's mode).
 import errno
 import os
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -254,39 +253,6 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
         error, cause, detail = e, _FULL if e.errno in (errno.ENOSPC, errno.EDQUOT) else _UNWRITABLE, e.strerror or str(e)
     kind, why, hint = cause
     raise kind(f"{describe_store(file)} cannot {action}: {why} ({detail})", hint) from error
-
-
-class StoreConnection:
-    """One SQLite connection to a store; `file` is None for a store in memory.
-
-    Threads may share it, one at a time: a thread that calls SQLite while a statement of another one calls `checksum` would wait for it and
-    hold Python's global lock, which `checksum` needs.
-    """
-
-    def __init__(self, db: sqlite3.Connection, file: Path | None = None, write_error: StoreUnwritable | None = None) -> None:
-        self.db = db
-        self.file = file
-        self.write_error = write_error
-        """Why the store cannot be written, if so; `db` is then a copy in memory."""
-        self._lock = threading.RLock()
-
-    def close(self) -> None:
-        with self._lock, translate_errors(self.file, "be closed"):
-            self.db.close()
-
-    @contextmanager
-    def reading(self, action: str) -> Iterator[None]:
-        with self._lock, translate_errors(self.file, action):
-            yield
-
-    @contextmanager
-    def writing(self, action: str) -> Iterator[None]:
-        """One transaction. Raises StoreUnwritable for a store that can only be read."""
-        if self.write_error is not None:
-            why = self.write_error.message.partition(": ")[2]
-            raise StoreUnwritable(f"{describe_store(self.file)} cannot {action}: {why}", self.write_error.hint)
-        with self._lock, translate_errors(self.file, action), transaction(self.db):
-            yield
 
 
 def connect(file: Path | None) -> sqlite3.Connection:

@@ -133,7 +133,7 @@ def _save_rows(file: Path, target: sqlite3.Connection) -> tuple[Counter[str], Co
             name["facts"] += 1
     for seq, id_ in target.execute("SELECT seq, id FROM conversation").fetchall():
         try:
-            sent_prompts.read_archive(target, id_, ())
+            sent_prompts.read_archive(target, id_)
         except rows.UNREADABLE:
             target.execute("DELETE FROM prompt WHERE conversation_seq = ?", (seq,))
     target.execute(_FIND_HEADS)

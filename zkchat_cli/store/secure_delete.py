@@ -9,33 +9,24 @@ store finishes a deletion that was killed.
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from zkchat_cli.errors import StoreError, reason
 from zkchat_cli.store import input_history
-from zkchat_cli.store.database import StoreConnection, transaction
+from zkchat_cli.store.database import transaction
 
 LOG_TIMEOUT = 2.0  # seconds to wait for readers of the -wal file
 
 
-def delete(connection: StoreConnection, ids: Sequence[str]) -> None:
-    """Delete existing conversations. Raises StoreError if some file may still contain their words."""
-    db = connection.db
-    with connection.writing("delete a conversation"):
-        if connection.file is not None:
-            _delete_typed_lines(db, connection.file.parent, ids)
-        db.execute("INSERT INTO pending_cleanup DEFAULT VALUES")
-        each = [(id_,) for id_ in ids]
-        db.executemany("UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?", each)
-        db.executemany("DELETE FROM conversation WHERE id = ?", each)
-    _clean_up(connection, LOG_TIMEOUT)
-
-
-def finish_interrupted(connection: StoreConnection) -> None:
-    """Clean up after a deletion that was killed. If a file is in use, the next process tries again."""
-    with suppress(StoreError):
-        _clean_up(connection, timeout=0.0)
+def delete(db: sqlite3.Connection, file: Path | None, ids: Sequence[str]) -> None:
+    """Delete existing conversations, inside the caller's transaction; then `clean_up` removes their words."""
+    if file is not None:
+        _delete_typed_lines(db, file.parent, ids)
+    db.execute("INSERT INTO pending_cleanup DEFAULT VALUES")
+    each = [(id_,) for id_ in ids]
+    db.executemany("UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?", each)
+    db.executemany("DELETE FROM conversation WHERE id = ?", each)
 
 
 def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]) -> None:
@@ -55,20 +46,19 @@ def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]
             raise StoreError(message, "Delete that file if you do not need the lines you typed.") from e
 
 
-def _clean_up(connection: StoreConnection, timeout: float) -> None:
-    """Remove the words of all deleted conversations, also those of other processes."""
-    with connection.reading("be cleared of a deleted conversation"):
-        db = connection.db
-        [last] = db.execute("SELECT max(seq) FROM pending_cleanup").fetchone()
-        if last is None:
-            return
-        with transaction(db):
-            db.execute("INSERT INTO message_index (message_index) VALUES ('optimize')")
-        if connection.file is not None:
-            with closing(sqlite3.connect(connection.file, timeout=timeout)) as other:  # its own connection, for another timeout
-                [is_in_use, *_] = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if is_in_use:
-                problem = f"Deleted, but {connection.file}-wal still has the words: another program reads the store"
-                raise StoreError(problem, "Close that program; the next start of zkchat empties the file.")
-        with transaction(db):
-            db.execute("DELETE FROM pending_cleanup WHERE seq <= ?", (last,))
+def clean_up(db: sqlite3.Connection, file: Path | None, timeout: float) -> None:
+    """Remove the words of all deleted conversations, also those of other processes, or of a process that was killed. Raises StoreError if a
+    file may still contain some."""
+    [last] = db.execute("SELECT max(seq) FROM pending_cleanup").fetchone()
+    if last is None:
+        return
+    with transaction(db):
+        db.execute("INSERT INTO message_index (message_index) VALUES ('optimize')")
+    if file is not None:
+        with closing(sqlite3.connect(file, timeout=timeout)) as other:  # its own connection, for another timeout
+            [is_in_use, *_] = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_in_use:
+            problem = f"Deleted, but {file}-wal still has the words: another program reads the store"
+            raise StoreError(problem, "Close that program; the next start of zkchat empties the file.")
+    with transaction(db):
+        db.execute("DELETE FROM pending_cleanup WHERE seq <= ?", (last,))

@@ -16,7 +16,7 @@ from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessa
 from zkchat_cli.store import conversations, rows
 from zkchat_cli.text.words import replace_surrogates
 
-_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE id = ? AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)"
+_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE id = ? AND conversation_id = ?"
 _MIN_QUOTED = 40
 """Characters: a shorter source is often found by chance."""
 
@@ -34,9 +34,8 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
 def read(connection: sqlite3.Connection, question_id: str) -> tuple[SentPrompt, ...]:
     """What the model calls for a question were sent, in order; empty if none were stored, as for an imported conversation.
     `prompt.dropped` does not list the messages that were left out."""
-    query = "SELECT conversation_seq, question_seq FROM prompt WHERE question_seq = (SELECT seq FROM message WHERE id = ?)"
-    row = connection.execute(query, (question_id,)).fetchone()
-    found = row and _read(connection, _SourceTexts(connection, row[0]), *row)
+    row = connection.execute("SELECT conversation_id, seq FROM message WHERE id = ?", (question_id,)).fetchone()
+    found = row and read_archive(connection, row[0], question=row[1])
     if not found:
         return ()
     sent = []
@@ -52,21 +51,17 @@ def read(connection: sqlite3.Connection, question_id: str) -> tuple[SentPrompt, 
     return tuple(sent)
 
 
-def read_archive(connection: sqlite3.Connection, conversation_id: str, log: Sequence[ZkChatMessage]) -> ArchivedPrompts | None:
-    """All prompts of a conversation, which has this log; None if none were stored."""
-    [conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
-    texts = _SourceTexts(connection, conversation)
-    texts.update({message.id: message.content for message in log})
-    return _read(connection, texts, conversation)
-
-
-def _read(
-    connection: sqlite3.Connection, texts: Mapping[str, str], conversation: int, question: int | None = None
+def read_archive(
+    connection: sqlite3.Connection, conversation_id: str, log: Sequence[ZkChatMessage] = (), *, question: int | None = None
 ) -> ArchivedPrompts | None:
-    """The prompts of one question, or of the whole conversation; None if there are none. Raises LookupError if a piece is missing."""
+    """All prompts of a conversation, which has this log, or those of one question, by its row; None if none were stored. Raises LookupError
+    if a piece is missing."""
+    texts = _SourceTexts(connection, conversation_id)
+    texts.update({message.id: message.content for message in log})
     query = """SELECT message.id, prompt.body FROM prompt LEFT JOIN message ON message.seq = prompt.question_seq
-        WHERE prompt.conversation_seq = :conversation AND (:question IS NULL OR prompt.question_seq = :question) ORDER BY prompt.seq"""
-    found = connection.execute(query, {"conversation": conversation, "question": question})
+        WHERE prompt.conversation_seq = (SELECT seq FROM conversation WHERE id = :conversation)
+        AND (:question IS NULL OR prompt.question_seq = :question) ORDER BY prompt.seq"""
+    found = connection.execute(query, {"conversation": conversation_id, "question": question})
     calls = [rows.decompress(body) | {"question_id": id_} for id_, body in found]
     if not calls:
         return None
@@ -97,16 +92,16 @@ def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts:
 class _SourceTexts(dict[str, str]):
     """The texts of a conversation's messages and summaries by their ids, read when they are needed; empty for other ids."""
 
-    def __init__(self, connection: sqlite3.Connection, conversation: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, conversation_id: str) -> None:
         super().__init__()
-        self._db, self._conversation = connection, conversation
+        self._db, self._conversation_id = connection, conversation_id
 
     def __missing__(self, id_: str) -> str:
-        row = self._db.execute(_MESSAGE, (id_, self._conversation)).fetchone()
+        row = self._db.execute(_MESSAGE, (id_, self._conversation_id)).fetchone()
         if row is not None:
             self[id_] = rows.to_message(row).content
         else:
-            compaction = conversations.compaction_with_summary(self._db, self._conversation, id_)
+            compaction = conversations.compaction_with_summary(self._db, self._conversation_id, id_)
             self[id_] = (compaction and compaction.summary) or ""
         return self[id_]
 
@@ -116,10 +111,11 @@ class _PieceWriter:
 
     def __init__(self, connection: sqlite3.Connection, conversation_id: str) -> None:
         self._db = connection
+        self._conversation_id = conversation_id
         [self._conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
         self._numbers: dict[int, int] = {}
         """The numbers of pieces by their identities: most pieces of a prompt are also in the next one."""
-        self._texts = _SourceTexts(connection, self._conversation)
+        self._texts = _SourceTexts(connection, conversation_id)
 
     def number(self, piece: PromptMessage | PromptTool) -> int:
         if id(piece) not in self._numbers:
@@ -135,10 +131,9 @@ class _PieceWriter:
             return int(found[0])
         if isinstance(piece, PromptMessage) and len(piece.content) > rows.MIN_COMPRESSED:
             ids = [replace_surrogates(id_) for id_ in piece.source_ids]
-            query = """SELECT id, content FROM message WHERE id IN (SELECT value FROM json_each(?))
-                AND +conversation_id = (SELECT id FROM conversation WHERE seq = ?)"""
+            query = "SELECT id, content FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +conversation_id = ?"
             # without their checksums, which take as long as all the rest: a damaged text is not in the piece
-            self._texts.update(self._db.execute(query, (json.dumps([*{*ids} - self._texts.keys()]), self._conversation)))
+            self._texts.update(self._db.execute(query, (json.dumps([*{*ids} - self._texts.keys()]), self._conversation_id)))
             parts, quoted = [piece.content], []
             for number, id_ in enumerate(ids):
                 source = self._texts[id_]
