@@ -18,24 +18,9 @@ Each carries what and why (`message`) and what to do next (`hint`). Only `cli/ap
 from collections.abc import Mapping
 from typing import Any, Literal
 
-ProviderErrorKind = Literal[
-    "unknown_model",
-    "auth",
-    "connection",
-    "timeout",
-    "rate_limit",
-    "quota",
-    "context_length",
-    "no_tools",
-    "content_filter",
-    "bad_request",
-    "server",
-    "cut",
-    "empty",
-    "bad_answer",
-    "not_installed",
-    "bad_script",
-]
+_Refusal = Literal["unknown_model", "auth", "rate_limit", "quota", "context_length", "no_tools", "content_filter", "bad_request"]
+_Failure = Literal["connection", "timeout", "server", "cut", "empty", "bad_answer", "not_installed", "bad_script"]
+ProviderErrorKind = Literal[_Refusal, _Failure]
 
 
 class ZkchatError(Exception):

@@ -16,7 +16,6 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Emit
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, UNCOMPRESSED, Endpoint, check_document, check_response, open_client
-from zkchat_cli.text.numbers import bounded_seconds
 
 # mojentic calls logging.basicConfig(INFO) on import and lets structlog write JSON lines to stderr. With a handler on the root logger the
 # former does nothing and the latter ends there: in the log, which is empty without --verbose.
@@ -94,7 +93,8 @@ async def _read_error(response: httpx.Response, model: "RemoteModel") -> Provide
         said += piece
         if len(said) >= MAX_BODY:
             break
-    delay = bounded_seconds(parse_retry_after(response.headers.get("retry-after"), RecoveryPolicy().wall()).delay, MAX_RETRY_AFTER)
+    delay = parse_retry_after(response.headers.get("retry-after"), RecoveryPolicy().wall()).delay
+    delay = None if delay is None else min(delay, MAX_RETRY_AFTER)
     error = model.server.error_from_response(response.status_code, bytes(said[:MAX_BODY]), delay)
     better = model.check() if error.kind == "unknown_model" else None  # names the models that the server has
     return better if better is not None and better.kind == "unknown_model" else error

@@ -41,7 +41,6 @@ LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"  # the mark of a list item, as a part 
 _PARAGRAPH, _BLANK = ScannedLine("paragraph"), ScannedLine("blank")
 _MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[0123456789")
 """First characters of the lines that may be more than a paragraph's next line."""
-_CONTAINER_BEGINS = frozenset(" \t\r>")
 _QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
 _ITEM = lazy_pattern(rf"{LIST_MARKER}(?:[ \t]{{1,4}}|$)")
 _FENCE = lazy_pattern(r"`{3,}(?=[^`]*+$)|~{3,}")
@@ -65,20 +64,12 @@ class BlockScanner:
         self._in_table = False
 
     def scan(self, line: str) -> ScannedLine:
-        if self.fence or self._in_table:
-            scanned = self._scan_container(line)
-        elif not line:
-            self._in_paragraph = self._may_be_heading = False
-            return _BLANK
-        elif line[0] not in _MAY_BEGIN_BLOCK:
-            if not self._in_paragraph:
+        if not self.fence and not self._in_table and line[:1] not in _MAY_BEGIN_BLOCK:
+            if line and not self._in_paragraph:
                 self._item = 0
-            self._in_paragraph = self._may_be_heading = True
-            return _PARAGRAPH
-        elif line[0] in _CONTAINER_BEGINS:
-            scanned = self._scan_container(line)
-        else:
-            scanned = self._scan_text(line, 0, 0, 0, 0)
+            self._in_paragraph = self._may_be_heading = bool(line)
+            return _PARAGRAPH if line else _BLANK
+        scanned = self._scan_container(line)
         self._may_be_heading = scanned.kind == "paragraph" and not scanned.quotes
         self._in_table = scanned.kind in ("table", "delimiter")
         return scanned
@@ -237,16 +228,13 @@ class _BlockReader:
         self._unclosed: set[str] = set()
 
     def read(self) -> Iterator[MarkdownBlock]:
-        begin, number = 0, 0
+        begin = 0
         may_hide = any(mark in self._text for mark in _CLOSING)
-        while begin <= len(self._text):
-            end = self._text.find("\n", begin)
-            end = len(self._text) if end < 0 else end
-            number += 1
-            line = self._visible(begin, end) if may_hide and not self._scanner.fence else self._text[begin:end]
+        for number, written in enumerate(self._text.split("\n"), 1):
+            line = self._visible(begin, begin + len(written)) if may_hide and not self._scanner.fence else written
             if line is not None:
                 yield from self._add(line, self._scanner.scan(line), number)
-            begin = end + 1
+            begin += len(written) + 1
         yield from self._close()
 
     def _add(self, line: str, scanned: ScannedLine, number: int) -> Iterator[MarkdownBlock]:
@@ -299,13 +287,10 @@ class _BlockReader:
         hidden = begin < self._visible_from
         at = begin = max(begin, self._visible_from)
         pieces: list[str] = []
-        unclosed_code: set[str] = set()
         while at < end and (mark := _HIDDEN_OR_CODE.search(self._text, at, end)):
             opening, at = mark[0], mark.end()
             if mark[1]:
-                closing = -1 if opening in unclosed_code else self._text.find(opening, at, end)
-                unclosed_code |= {opening} if closing < 0 else set()
-                at = max(at, closing + len(opening))
+                at = max(at, self._text.find(opening, at, end) + len(opening))
             elif opening == "$$" and (self._text.find("$$", at, end) >= 0 or not _CONTAINER.fullmatch(self._text, begin, mark.start())):
                 at = end  # math within a paragraph is text
             elif (closing_mark := _CLOSING[opening]) not in self._unclosed:

@@ -22,9 +22,9 @@ def may_count(part: str) -> bool:
     return part.isdigit() and len(part) <= 2 and int(part) <= _LARGEST_COUNT  # Python refuses to convert more than 4,300 digits
 
 
-def whole_number(value: object, *, least: int = 0, most: int = MAX_COUNT) -> int | None:
-    """The value if it is a whole number from `least` to `most`, else None. `12.0` is one; `"12"`, NaN and true are none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+def whole_number(value: object, *, least: int = 0) -> int | None:
+    """The value if it is a whole number from `least` to `MAX_COUNT`, else None. `12.0` is one; `"12"`, NaN and true are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= MAX_COUNT:
         return None
     return int(value) if value == int(value) else None
 
@@ -32,13 +32,6 @@ def whole_number(value: object, *, least: int = 0, most: int = MAX_COUNT) -> int
 def parse_number(text: str) -> int | None:
     """The number that a user has typed; None if the text is none, or has more digits than any number of turns or sources."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
-
-
-def bounded_seconds(value: object, most: float) -> float | None:
-    """The value if it is a number of seconds, limited to `most`; None if it is negative or no number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        return None
-    return float(min(value, most))
 
 
 def plural(number: int, one: str, many: str = "") -> str:

@@ -14,7 +14,6 @@ _PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not
 _PICTURES[0x7F] = "\u2421"
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x200E, 0x200F, 0x061C)
 _PICTURES |= dict.fromkeys((*range(0x80, 0xA0), *_BIDI, *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000)), "\ufffd")
-_ON_ONE_LINE = {ord("\n"): "\u240a", ord("\t"): "\u2409"}
 _INVISIBLE = lazy_pattern(
     "(?:[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e00ff]"
     "|(?<=[\u200c\u200d])[\u200c\u200d]|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])+"
@@ -30,7 +29,7 @@ def sanitize(text: str) -> str:
 
 def sanitize_name(name: str) -> str:
     """A name on one line, with newlines and tabs visible too: a file name must not add lines to a list."""
-    return sanitize(name).translate(_ON_ONE_LINE)
+    return sanitize(name).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
 def reveal_invisible(text: str) -> str:

@@ -39,12 +39,11 @@ FREQUENT_WORDS = {
 }
 """Folded, by which a language is recognized; stopwords, too. Where two languages share most of them, the first of equals is taken."""
 
-_STOPWORDS = {
-    ENGLISH: """a about after all also am an and any are aren't as at be been before being both but by can can't could did do does doesn't
-        doing don't down each few for from further had has have having he her here hers him his how i if in into is isn't it it's its
-        itself just let me more most my no nor not now of off on once only or other our out over own please same see she should so some
-        such tell than that the their them then there these they this those through to too under until up us very was we were what what's
-        when where which while who whom why will with would you your""",
+_STOPWORDS = {  # besides the frequent words
+    ENGLISH: """a about after all also am an any aren't at been before being both but by can can't could did doesn't doing don't down each
+        few further had has having he her here hers him his i if into isn't it's its itself just let me more most no nor now off once only
+        or other our out over own please same see she should so some such tell than their them then there these they those through too under
+        until up us very was we were what's where while who whom why will would your""",
     GERMAN: """aber alle allem allen aller alles als also am an andere anderem anderen anderer anderes aus bei beim bin bis bist da
         damit dann darf dass dazu dein deine deinen deiner denn diese diesem diesen dieser dieses dich dir doch dort du durch eben einem
         einer eines er es etwas euch euer eure gegen hab habe haben hast hat hatte hatten hier hinter ihm ihn ihnen ihr ihre ihrem ihren
@@ -63,18 +62,16 @@ _STOPWORDS = {
         nosotros nuestra nuestro o os otra otro pero por porque puede pueden puedo pues quien quienes sea ser si sin sobre solo soy su sus
         tambien tan te tener tengo ti tiene tienen tu tus u unas uno unos usted vosotros ya yo""",
 }
-FILLERS = {
-    ENGLISH: """able actually allow another anything ask best better bit bring call called cause change come continue correct detail
-        details different do done easy elaborate else ever every exactly example examples explain find found further general get give go
-        good happen happens help idea information involve keep kind know like list long look lot made main make many matter mean meaning
-        means much need note notes one ones order possible possibly provide put question quick really reason right say says see set show
-        simple someone something sort start stuff take talk tell thing things think thought time try turn type understand us use used
-        useful using usually want way ways well whether without wonder work works write""",
-    GERMAN: """art bedeuten bedeutet beispiel bekommen benutzen besser beste bitte brauche brauchen ding einfach erklare erklaren erzahl
-        erzahle fast finde finden frage fragen geben gehe gehen geht gemacht genau geschrieben gesagt gibt grund gut helfen hilfe hilft
-        idee information kennen lange lassen lasst liste mache machen macht man meinen mochte moglich nehmen notieren notiert notiz nutzen
-        oft sache sagen sagt schreibe schreiben schrieb sehen soviel stehen steht thema tue tun tut verstehen verwenden viel viele weiss
-        weisst wichtig wissen zeig zeige zeigen""",
+FILLERS = {  # of words with the same stem, one
+    ENGLISH: """able actually allow another anything ask best better bit bring call cause change come continue correct detail different do
+        done easy elaborate else ever every exactly example explain find found further general get give go good happen help idea information
+        involve keep kind know like list long look lot made main make many matter mean much need note one order possible provide put
+        question quick really reason right say see set show simple someone something sort start stuff take talk tell thing think thought
+        time try turn type understand us use usually want way well whether without wonder work write""",
+    GERMAN: """art bedeuten beispiel bekommen benutzen besser beste bitte brauche ding einfach erklare erzahl fast finde frage geben gehe
+        geht gemacht genau geschrieben gesagt gibt grund gut helfen hilfe hilft idee information kennen lange lassen lasst liste mache macht
+        man meinen mochte moglich nehmen notieren notiert notiz nutzen oft sache sagen sagt schreibe schrieb sehen soviel stehen steht thema
+        tue tun tut verstehen verwenden viel weiss weisst wichtig wissen zeig""",
     FRENCH: """aide aider besoin bien chose choses dire dis dit dites donne donner ecrire ecris ecrit exemple explique expliquer faire fais
         fait faut idee liste maniere marche meilleur mettre montre montrer note notes parle parler possible pouvoir question raison savoir
         sais signifie sorte sujet trouve trouver type utilise utiliser veut veux voir vois""",
@@ -163,7 +160,6 @@ _RARE_DIACRITICS = lazy_pattern(
 )
 """Ranges with all other combining characters and many that are not. Searching for these first makes folding twice as fast."""
 
-
 _WORD = lazy_pattern(rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
 """A word, or a run of CJK characters. In Indian scripts vowels are marks, which `\\w` does not match."""
 CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
@@ -216,9 +212,6 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
     return found, ends
 
 
-_TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―…•·→←↔⇒✓✅❌\xa0\u200b", " "), "’": "'"})
-
-
 def count_words(text: str) -> int:
     """Words between spaces; two Chinese or Japanese characters count as one."""
     return max(len(text.split()), len(find_cjk(text)) // 2)
@@ -232,11 +225,10 @@ def to_index_text(text: str) -> str:
     lines = []
     ends: set[str] = set()
     for line in text.split("\n"):
-        plain = line if line.isascii() else line.translate(_TYPOGRAPHY)
-        if not plain.isascii():
-            found, last = _tokenize(plain)
-            plain, ends = " ".join(found), ends | last
-        lines.append(plain)
+        if not line.isascii():
+            found, last = _tokenize(line)
+            line, ends = " ".join(found), ends | last
+        lines.append(line)
     return "\n".join([*lines, *([" ".join(sorted(ends))] if ends else [])])
 
 

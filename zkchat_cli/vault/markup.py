@@ -66,8 +66,6 @@ class _MarkupReader:
     code: list[tuple[int, int]] = field(default_factory=list)
     outline: list[Heading] = field(default_factory=list)  # the headings above the next line
     line: int = 0
-    mark: re.Match[str] | None = None
-    mark_at: int = -1  # the next mark and where it begins: lines before it need no search
     resume: int = 0  # where reading continues: after the end of a line if a comment, code or math runs over it
     unclosed: set[str] = field(default_factory=set)
 
@@ -90,15 +88,13 @@ class _MarkupReader:
             self.line += 1
             if begin < self.resume:
                 kind_above = ""
-                if self.resume < end:
-                    self._read_inline(self.resume, end)
+                self._read_inline(self.resume, end)
             else:
                 kind, start, _, level, _ = scan(line)
                 if kind in _WITH_INLINE:
                     if kind == "heading":
                         self._add_heading(self.line, level, _CLOSING_MARKS.sub("", line[start + level :]).strip())
-                    if self.mark_at < end:
-                        self._read_inline(begin + start, end, at_start=True)
+                    self._read_inline(begin + start, end, at_start=True)
                 elif kind == "underline":
                     self._add_heading(self.line - 1, level, text[above:begin].strip(), underlined=True)
                 elif kind in _CODE:
@@ -120,13 +116,7 @@ class _MarkupReader:
         """Read the marks of a line from `begin` on. A comment, code or math that runs over its end moves `resume` there."""
         text, at = self.text, begin
         unclosed_code: set[str] = set()  # searching for them again would take quadratic time
-        while at < end:
-            if self.mark_at < at:
-                self.mark = _MARK.search(text, at)
-                self.mark_at = self.mark.start() if self.mark else len(text)
-            mark = self.mark
-            if mark is None or self.mark_at >= end:
-                break
+        while at < end and (mark := _MARK.search(text, at, end)):
             start, at = mark.span()
             match mark.lastgroup:
                 case "brackets":  # the inner two make a wikilink, the innermost one a Markdown link

@@ -25,7 +25,6 @@ NAME_WEIGHT = 4
 MOST_REASONS = 4
 RANK_CONSTANT = 10  # of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): these rankings have a few notes, not hundreds
 
-
 # CROSS JOIN keeps SQLite from reordering: it does not know the length of a JSON list.
 _OUT = """SELECT here.path, links.target FROM json_each(:frontier) AS frontier CROSS JOIN notes AS here ON here.path = frontier.value
           CROSS JOIN links ON links.note_id = here.id CROSS JOIN notes AS there ON there.path = links.target
