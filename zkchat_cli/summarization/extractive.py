@@ -200,8 +200,7 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
     """The candidates, best first, each with the sentences it needs that did not come before. The heap is lazy: gains fall as others are
     chosen, so only the top is computed again. Where a gain rises, because a neighbour was chosen, a second entry is pushed."""
     frequency = Counter(chain.from_iterable(candidate.sentence.words for candidate in candidates))
-    value_of = {n: math.log(1 + len(candidates) / n) for n in set(frequency.values())}
-    values = {word: value_of[n] for word, n in frequency.items()}
+    values = {word: math.log(1 + len(candidates) / n) for word, n in frequency.items()}
     chosen: set[int] = set()
     near_chosen: set[int] = set()  # the positions next to a chosen sentence of the same message
     opened: set[int] = set()
