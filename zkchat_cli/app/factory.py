@@ -54,6 +54,7 @@ class App:
     approve_call: Callable[[ToolCall], Decision] | None = None
     """Approves calls of other programs' tools; without it none is made, except those that the user always allows."""
     external: "McpServers | None" = None
+    always_allowed: dict[str, list[str]] = field(default_factory=dict)  # tools that are called without asking, by their server
 
     def find(self, id_: str | None) -> Conversation:
         """The stored conversation with that id or unique prefix; for None the vault's latest. Raises StoreError."""
@@ -84,13 +85,14 @@ class App:
 
     def _approve_call(self, call: ToolCall) -> Decision:
         """Ask, unless the settings have the tool as always allowed; an answer "always" is saved there."""
-        if self.external is None or self.external.is_allowed(call.name):
+        server, _, tool = call.name.partition(".")
+        if self.external is None or tool in self.always_allowed[server]:
             return ALLOWED
         decision = self.approve_call(call) if self.approve_call is not None else UNASKED_CALL
         if decision.always:
-            server, allowed = self.external.allow(call.name)
+            self.always_allowed[server].append(tool)
             try:
-                edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": allowed})
+                edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": self.always_allowed[server]})
             except ConfigError as e:
                 self.external.add_problem(server, f"the answer “always” holds for this chat only: {e.message}")
         return decision
@@ -190,8 +192,8 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
             except StoreUnwritable as e:
                 store, store_problem = ChatSessionStore.open(None), e
         resources.pop_all()
-        external = open_servers(loaded)
-    return App(loaded, vault, store, model, options, store_problem, external=external)
+        external, always_allowed = open_servers(loaded), {name: [*each.always] for name, each in loaded.values.mcp.servers.items()}
+    return App(loaded, vault, store, model, options, store_problem, external=external, always_allowed=always_allowed)
 
 
 def open_servers(loaded: LoadedConfig) -> "McpServers | None":

@@ -51,7 +51,6 @@ class McpServers:
         self._portal: BlockingPortal | None = None
         self._resources = ExitStack()
         self._has_waited = False
-        self._always = {name: [*server.always] for name, server in settings.items()}
 
     def start(self) -> None:
         """Start the servers in the background, also those that have ended."""
@@ -88,17 +87,6 @@ class McpServers:
     def status(self) -> tuple[ExternalServer, ...]:
         """Every server with its state and its tools."""
         return tuple(connection.status for connection in self._connections.values())
-
-    def is_allowed(self, tool: str) -> bool:
-        """Whether the user wants no question about this tool."""
-        server, _, name = tool.partition(".")
-        return name in self._always.get(server, ())
-
-    def allow(self, tool: str) -> tuple[str, list[str]]:
-        """Stop asking about this tool; returns its server's name and the tools that are allowed there."""
-        server, _, name = tool.partition(".")
-        self._always[server].append(name)
-        return server, self._always[server]
 
     def add_problem(self, server: str, problem: str) -> None:
         """Report a problem of a server with the next notices."""
