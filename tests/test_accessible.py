@@ -25,10 +25,10 @@ def spoken(lines: Iterable[StyledLine]) -> str:
 
 def test_marks_arrows_and_bars_are_words() -> None:
     cited = Citation(number=1, relative_path="Roof.md", heading=None, start_line=3, end_line=3, quote="dry", valid=True, verdict="verified")
-    lines = source_lines([cited], [], 0, 5)
+    lines = source_lines([cited], [], 0, 5, "/refs")
     assert spoken(lines) == "Sources\n  [1] verified: [[Roof]]   Roof.md:3\n"
     assert spoken([styled_line("→ hybrid"), styled_line("✗ [[Ruf]] not found")]) == "current: hybrid\nproblem: [[Ruf]] not found\n"
-    assert spoken([StyledLine((StyledSpan("total "), *BudgetBar(41, 100).spans))]) == "total 41%\n"
+    assert spoken([StyledLine((StyledSpan("total "), StyledSpan(BudgetBar(41, 100).bar), StyledSpan("  41%")))]) == "total 41%\n"
     assert spoken([StyledLine((StyledSpan("> 3 │ "), StyledSpan("dry", quoted=True)))]) == "> 3 : “dry” (quoted)\n"
 
 

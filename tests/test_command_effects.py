@@ -64,26 +64,28 @@ def test_a_note_of_an_obsidian_vault_opens_in_obsidian_where_no_editor_is_set(tm
 # the pager
 
 
-def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
+def test_long_output_goes_to_the_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESSSECURE $*" >> {tmp_path}/read')
     shown = screen()
-    job_control.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
+    monkeypatch.setenv("PAGER", f"{pager} -x")
+    job_control.page(LONG, shown)
     assert (tmp_path / "read").read_text() == f"{LONG}1 -x\n"
     assert written(shown) == ""
 
 
-def test_a_pager_that_fails_is_named_and_the_text_is_printed(tmp_path: Path) -> None:
+def test_a_pager_that_fails_is_named_and_the_text_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pager = program(tmp_path, "pager", "exit 3")
     shown = screen()
-    job_control.page(LONG, shown, {"PAGER": str(pager), "PATH": "/bin:/usr/bin"})
+    monkeypatch.setenv("PAGER", str(pager))
+    job_control.page(LONG, shown)
     assert written(shown) == LONG
     assert shown.err.getvalue() == f"zkchat: the pager {pager} failed with code 3; here is the text\n"  # type: ignore[attr-defined]
 
 
-def test_short_output_and_pipes_are_not_paged() -> None:
-    refuses = {"PAGER": "false", "PATH": "/bin:/usr/bin"}
+def test_short_output_and_pipes_are_not_paged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAGER", "false")
     for text, shown, screens in (("short\n", screen(), 1), ("line\n" * 40, screen(), 2), (LONG, screen(terminal=False), 1)):
-        job_control.page(text, shown, refuses, screens=screens)
+        job_control.page(text, shown, screens=screens)
         assert written(shown) == text
 
 

@@ -21,6 +21,7 @@ from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.input_line import MAX_CHARACTERS, MAX_LINES, InputLine, Pastes, VaultHistory
 from zkchat_cli.terminal.job_control import terminal_mode
+from zkchat_cli.terminal.screen import Screen
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))
@@ -35,11 +36,10 @@ class At:
 
     def __init__(self, keyboard: PipeInput, history: Path | None = None, completer: Completer | None = None) -> None:
         self.keyboard = keyboard
-        self.pastes = Pastes()
-        self.history = VaultHistory(self.pastes.unfold)
+        self.history = VaultHistory()
         self.history.set_file(history)
         self.lines: list[str] = []
-        self.prompt = InputLine(True, completer or DummyCompleter(), self.history, self.pastes, on_line_changed=self.lines.append)
+        self.prompt = InputLine(Screen.of(), completer or DummyCompleter(), self.history, self.lines.append, lambda: None)
 
     def says(self, keys: str) -> str:
         self.keyboard.send_text(keys)

@@ -13,7 +13,7 @@ from streaming_terminal import Streaming, pieces_of
 
 from zkchat_cli.events import CompactionStarted, PromptBuilt, TextDelta, ToolCallFinished, ToolCallStarted, Waiting
 from zkchat_cli.models import ToolCall, ToolRun
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import NO_LINKS, Screen
 from zkchat_cli.terminal.streaming_view import StatusLine, StreamingView
 
 CALL = ToolCall(id="1", name="find_excerpts", arguments={"query": "moon"})
@@ -149,7 +149,7 @@ def test_the_bytes_written_are_linear_in_the_answer() -> None:
 def test_hostile_answers_take_linear_time(unit: str) -> None:
     def took(size: int) -> float:
         screen = Screen(io.StringIO(), io.StringIO(), columns=lambda: 80, lines=lambda: 24, color=True, err_is_terminal=False)
-        live = StreamingView(screen, clock=lambda: 0.0, ticking=False)
+        live = StreamingView(screen, NO_LINKS, clock=lambda: 0.0, ticking=False)
         began = time.process_time()
         live.add_answer(unit * (size // len(unit)))
         return time.process_time() - began
@@ -221,7 +221,7 @@ def test_reasoning_is_indented_markdown() -> None:
 
 def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> None:
     out = io.StringIO()
-    live = StreamingView(Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80))
+    live = StreamingView(Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80), NO_LINKS)
     try:
         waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
         live.pause()

@@ -154,7 +154,7 @@ def test_a_path_is_a_link_on_a_terminal_only() -> None:
 
 
 def sources_text(limit: int = 10, uncited: int = 0, **fields: Any) -> str:
-    return plain_text(source_lines(fields.get("citations", ()), fields.get("references", ()), uncited, limit))
+    return plain_text(source_lines(fields.get("citations", ()), fields.get("references", ()), uncited, limit, "/refs"))
 
 
 def citation(number: int, path: str | None = "Queries/Filters.md", **fields: Any) -> Citation:

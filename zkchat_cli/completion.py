@@ -101,8 +101,7 @@ class InputCompleter:
                         description = "  ".join(filter(None, (source, path.rpartition("/")[0])))
                         yield Suggestion(link + closing, len(text), label=name, description=description)
             case "tag":
-                for tag in best_matches(self._tags, text, MAX_COMPLETIONS):
-                    yield Suggestion(tag, len(text), label=f"#{tag}")
+                yield from (Suggestion(tag, len(text), label=f"#{tag}") for tag in best_matches(self._tags, text, MAX_COMPLETIONS))
             case "path":
                 if (agent := _AGENT.fullmatch(before)) is not None:
                     for name in session.agent_names():

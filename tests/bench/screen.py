@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ground import Ground
 from measuring import Goal, Row
 
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import NO_LINKS, Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
 
 CHARACTERS, DELTAS = 30_000, 2_000
@@ -32,7 +32,7 @@ def figures(ground: Ground) -> Iterator[Row]:
         text = answer(ground, size)
         deltas = [text[at : at + step] for at in range(0, len(text), step)]
         live_out, plain_out = Sink(), Sink()
-        live = StreamingView(Screen(live_out, live_out, True, False, lambda: 80, lines=lambda: 24))  # type: ignore[arg-type]
+        live = StreamingView(Screen(live_out, live_out, True, False, lambda: 80, lines=lambda: 24), NO_LINKS)  # type: ignore[arg-type]
         began = time.process_time()
         for delta in deltas:
             live.add_answer(delta)

@@ -29,7 +29,7 @@ from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
 from zkchat_cli.views.sources import no_source_line, source_lines
-from zkchat_cli.views.text import plain_text
+from zkchat_cli.views.text import IN_CHAT, plain_text
 from zkchat_cli.views.turn_steps import call_question
 
 MAX_LISTED, MAX_SOURCES = 200, 10  # conversations, and sources below an answer
@@ -340,10 +340,10 @@ def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Any]:
 def sources_text(report: TurnReport) -> str:
     """The sources below an answer, as the terminal lists them; empty if there are none. They end a code block that was cut off."""
     named = [each for each in report.references if each.reference_type in ("direct", "import")]
-    lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES)
+    lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES, IN_CHAT.all_sources)
     if lines:
         return f"\n{read_marks(report.answer).closing}\n\n{code_block(plain_text(lines))}"
-    return f"\n\n{no_source_line(report)}." if report.lacks_source else ""
+    return f"\n\n{no_source_line(report.retrieval)}." if report.lacks_source else ""
 
 
 def code_block(text: str) -> str:

@@ -19,7 +19,7 @@ from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.prompts import prompt_status, sent_source_numbers
 from zkchat_cli.views.sources import VERDICT_MARKS, chunk_lines, excerpt_lines, locate_chunk, number_ranges, source_lines, source_name
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line, usage_text
+from zkchat_cli.views.text import IN_CHAT, StyledLine, StyledSpan, styled_line, usage_text
 
 MAX_RANGES = 8  # source numbers of one document, or ranges of them, that are listed
 MAX_ARGUMENTS = 80
@@ -90,7 +90,7 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
         named = last.question.references if last.question else ()
         references = provenance.merge_references(named, last.answer.references)
         limit = session.runtime.settings.references.max_displayed
-        lines = source_lines(last.answer.citations, references, last.answer.uncited_statements or 0, limit)
+        lines = source_lines(last.answer.citations, references, last.answer.uncited_statements or 0, limit, IN_CHAT.all_sources)
         if deleted := [path for path in provenance.used_notes(last) if not session.vault.has_file(path)]:
             lines.append(styled_line(f"  deleted since: {', '.join(deleted)}", "yellow"))
         yield from lines or [styled_line("The last answer has no sources.")]

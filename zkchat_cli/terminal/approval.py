@@ -20,19 +20,17 @@ ReadAnswer = Callable[[str, str], str]  # asks a question that has these choices
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
 
 
-def read_answer(
-    question: str, choices: str, screen: Screen, pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext
-) -> str:
+def read_answer(question: str, choices: str, screen: Screen, pause: Callable[[], AbstractContextManager[None]] = nullcontext) -> str:
     """The text of the user's answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input.
 
-    `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question and does not stop a turn. Keys that were pressed before it
-    appeared are dropped, because they were meant for something else.
+    `pause` is entered meanwhile: it lets Ctrl-C answer the question and not stop a turn. Keys that were pressed before it appeared are
+    dropped, because they were meant for something else.
     """
     from zkchat_cli.terminal.plain_input import read_line  # needed here only
 
     if termios is not None and sys.stdin.isatty():
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    with pause_interrupts():
+    with pause():
         try:
             screen.print(f"{sanitize_name(question)} [{choices}]", "bold")
             return read_line("› ").strip()

@@ -4,7 +4,6 @@ open. A piped chat cannot ask: it raises an error that says how to do without, a
 
 import base64
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, closing, suppress
@@ -182,13 +181,12 @@ def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) ->
     targets: list[str] = []
     data = text.encode("utf-8", "replace")
     for variable, command in CLIPBOARDS:
-        program = shutil.which(command[0], path=env.get("PATH")) if not variable or env.get(variable) else None
-        if program is None:
+        if variable and not env.get(variable):
             continue
         with suppress(OSError, subprocess.SubprocessError):
             # in a session of its own: it keeps running to hold the text, and must not get a Ctrl-C of the chat
-            line, nowhere = [program, *command[1:]], subprocess.DEVNULL
-            subprocess.run(line, input=data, stdout=nowhere, stderr=nowhere, timeout=TIMEOUT, check=True, start_new_session=True)
+            out = subprocess.DEVNULL
+            subprocess.run(command, input=data, stdout=out, stderr=out, env=env, timeout=TIMEOUT, check=True, start_new_session=True)
             targets.append(command[0])
             break
     if screen.out.isatty() and env.get("TERM") != "dumb" and len(data) <= MAX_SEQUENCE:

@@ -29,6 +29,7 @@ from prompt_toolkit.utils import get_cwidth
 from zkchat_cli.completion import InputCompleter, match_typed
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store.input_history import append_line, read_lines
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import PROMPT, YELLOW_FROM, BudgetBar, short_count
@@ -139,16 +140,14 @@ class InputLine:
 
     def __init__(
         self,
-        color: bool,
+        screen: Screen,
         completer: Completer,
-        history: History,
-        pastes: Pastes,
-        *,
-        placeholder_style: str = "ansibrightblack",
+        history: "VaultHistory",
         on_line_changed: Callable[[str], None],
-        on_drawn: Callable[[], None] = lambda: None,
+        on_drawn: Callable[[], None],
     ) -> None:
-        self._pastes = pastes
+        self._pastes, color = history.pastes, screen.color
+        gray = f"#{(8 + 10 * (screen.palette['dim'] - 232)) * 0x10101:06x}" if screen.palette else "ansibrightblack"
         self._hint = ""
         self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
@@ -169,7 +168,7 @@ class InputLine:
             enable_suspend=True,
             tempfile_suffix=".md",
             # not without colors, where it would look like typed text, nor once the line is done, so that an empty line stays empty
-            placeholder=lambda: [(placeholder_style, PLACEHOLDER)] if color and not self._session.app.is_done else [],
+            placeholder=lambda: [(gray, PLACEHOLDER)] if color and not self._session.app.is_done else [],
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict(STYLE),
         )
@@ -357,12 +356,11 @@ class ChatCompleter(Completer):
 
 
 class VaultHistory(History):
-    """Remembers lines from the first on, and reads and writes the vault's file once `set_file` has named it. `unfold` returns a line as it
-    is to be stored."""
+    """Remembers lines from the first on, and reads and writes the vault's file once `set_file` has named it, with the `pastes` in full."""
 
-    def __init__(self, unfold: Callable[[str], str] = str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._unfold = unfold
+        self.pastes = Pastes()
         self._file_known = False
         self._file: Path | None = None
 
@@ -384,4 +382,4 @@ class VaultHistory(History):
 
     def store_string(self, string: str) -> None:
         if self._file is not None:
-            append_line(self._file, self._unfold(string))
+            append_line(self._file, self.pastes.unfold(string))

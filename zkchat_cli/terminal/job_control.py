@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import StringIO
@@ -121,22 +121,14 @@ def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env
         signal.signal(signal.SIGINT, before)
 
 
-def page(
-    text: str,
-    screen: Screen,
-    env: Mapping[str, str] = os.environ,
-    *,
-    screens: int = 1,
-    line: int = 1,
-    keep_typed: Callable[[str], None] = lambda _: None,
-) -> None:
+def page(text: str, screen: Screen, *, screens: int = 1, line: int = 1, keep_typed: Callable[[str], None] = lambda _: None) -> None:
     """Show text (already sanitized) in the user's pager if it is longer than that many screens; else print it. less begins at the `line`.
 
     `keep_typed` gets what was typed before the pager started, which would take it for commands.
     """
     is_long = text.count("\n") >= screens * shutil.get_terminal_size().lines - 1
-    command = split_command(env.get("PAGER", PAGER))
-    has_pager = command not in ([], ["cat"]) and env.get("TERM") != "dumb" and shutil.which(command[0], path=env.get("PATH")) is not None
+    command = split_command(os.environ.get("PAGER", PAGER))
+    has_pager = command not in ([], ["cat"]) and os.environ.get("TERM") != "dumb" and shutil.which(command[0]) is not None
     if screen.out.isatty() and is_long and has_pager and not screen.accessible:
         typed = b""
         with suppress(OSError, ValueError):
@@ -145,7 +137,7 @@ def page(
         keep_typed("".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable()))
         command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
         try:
-            code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
+            code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **os.environ})
         except OSError:
             code = 127
         if code == 0:

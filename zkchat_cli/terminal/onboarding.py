@@ -27,13 +27,11 @@ LLAMA_KEY = "LLAMA_API_KEY"  # llama.cpp's own variable: it must not get a key o
 OFFLINE_LABEL = "offline (quotes your notes; no model, no network)"
 
 
-def run_onboarding(
-    model: str | None, env: Mapping[str, str], here: Path, screen: Screen
-) -> tuple[Path | None, str | None, dict[str, object]]:
+def run_onboarding(model: str | None, env: Mapping[str, str], screen: Screen) -> tuple[Path | None, str | None, dict[str, object]]:
     """The chosen vault and model (None: as configured), and the further settings of that model; `model` is the one that the command line
     names. Raises EOFError when the input ends.
     """
-    loaded = load_settings(StartupOptions(model=model), env, here)
+    loaded = load_settings(StartupOptions(model=model), env, Path.cwd())
     if vault_folder(loaded) is not None:
         return None, model, {}
     screen = screen.with_width()

@@ -36,9 +36,10 @@ class PlainInputLine:
         self._completer, self._history = completer, history
         self._matches: list[str] = []
         self._asked_before = self._is_reading = False
+        self._interrupted_at = float("-inf")
 
     def ask(self, default: str = "") -> str:
-        """The next line; Ctrl-C clears it. Raises EOFError at the end of the input or after a second Ctrl-C."""
+        """The next line. Raises EOFError at the end of the input or after a second Ctrl-C, KeyboardInterrupt after the first."""
         if not self._asked_before and readline is not None:  # the history of the vault is known now
             for line in reversed([*islice(self._history.load_history_strings(), MAX_RECALLED)]):
                 readline.add_history(line.replace("\n", " "))
@@ -46,21 +47,19 @@ class PlainInputLine:
             readline.set_completer(self._complete)
             readline.parse_and_bind("tab: complete")
         self._asked_before = True
-        interrupted_at = float("-inf")
         self._is_reading = True
         try:
-            while True:
-                try:
-                    line = read_line(self._prompt, default)
-                    break
-                except KeyboardInterrupt:
-                    if time.monotonic() - interrupted_at < QUIT_WITHIN:
-                        print()  # noqa: T201
-                        raise EOFError from None
-                    print(f"\n{QUIT_HINT}")  # noqa: T201
-                    interrupted_at, default = time.monotonic(), ""
+            line = read_line(self._prompt, default)
+        except KeyboardInterrupt:
+            if time.monotonic() - self._interrupted_at < QUIT_WITHIN:
+                print()  # noqa: T201
+                raise EOFError from None
+            print(f"\n{QUIT_HINT}")  # noqa: T201
+            self._interrupted_at = time.monotonic()
+            raise
         finally:
             self._is_reading = False
+        self._interrupted_at = float("-inf")
         if line.strip():
             self._history.append_string(line)
             if readline is not None:

@@ -12,7 +12,7 @@ from prompt_toolkit.utils import is_dumb_terminal
 
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.store.input_history import history_file
-from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, Pastes, VaultHistory, measure_prompt
+from zkchat_cli.terminal.input_line import ChatCompleter, InputLine, VaultHistory, measure_prompt
 from zkchat_cli.terminal.job_control import InterruptHandler
 from zkchat_cli.terminal.screen import Screen, note_opener, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
@@ -31,16 +31,14 @@ TYPING_SECONDS = 10.0  # seconds after a key for which a message counts as being
 class Repl:
     session: "ZkChatSession"  # set once the chat `_has_session`
 
-    def __init__(
-        self, start_session: StartSession, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, yes: bool = False
-    ) -> None:
+    def __init__(self, start: StartSession, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, yes: bool = False) -> None:
         """Raises UsageError for contradictory flags."""
         self._keep_history = keep_history
         self._has_session = self.turn_is_running = False
         self._typed_at = float("-inf")
-        pastes = Pastes()
-        self._history = VaultHistory(pastes.unfold)
-        completer = InputCompleter(self.current, lambda: self._background.indexed.is_set())
+        self._background = BackgroundLoader(start, self)
+        self._history = VaultHistory()
+        completer = InputCompleter(self.current, self._background.indexed.is_set)
         self._prompt: InputLine | PlainInputLine
         self._only_adds_lines = screen.accessible or is_dumb_terminal()
         if self._only_adds_lines:
@@ -48,17 +46,8 @@ class Repl:
 
             self._prompt = plain_input.PlainInputLine(plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT, completer, self._history)
         else:
-            self._prompt = InputLine(
-                screen.color,
-                ChatCompleter(completer),
-                self._history,
-                pastes,
-                placeholder_style=f"#{(8 + 10 * (screen.palette['dim'] - 232)) * 0x10101:06x}" if screen.palette else "ansibrightblack",
-                on_line_changed=self._on_line_changed,
-                on_drawn=lambda: self._background.start(),
-            )
+            self._prompt = InputLine(screen, ChatCompleter(completer), self._history, self._on_line_changed, self._background.start)
         self.screen = replace(screen, columns=terminal_columns)
-        self._background = BackgroundLoader(start_session, self)
         self._interrupts = InterruptHandler(self._prompt.end_input)
         self.approve_change: Approve | None = None
         if unsafe or yes:
@@ -149,9 +138,8 @@ class Repl:
 
     def current(self) -> "ZkChatSession | None":
         """The session in use, or the one that was just opened."""
-        if self._has_session:
-            return self.session
-        return self._background.opened.session if self._background.opened is not None else None
+        opened = self._background.opened
+        return self.session if self._has_session else opened and opened.session
 
     def _wait_until_ready(self, line: str) -> bool:
         """Wait for what the line needs: the session, and for a message also the first index. False when Ctrl-C ended the waiting."""

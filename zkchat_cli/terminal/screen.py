@@ -84,15 +84,9 @@ class Screen:
 
     @classmethod
     def of(cls, *, accessible: bool = False, background: str = "auto") -> "Screen":
-        plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-        return cls(
-            sys.stdout,
-            sys.stderr,
-            color=sys.stdout.isatty() and not plain and not accessible,
-            err_is_terminal=sys.stderr.isatty(),
-            accessible=accessible,
-            palette=choose_palette(background, os.environ),
-        )
+        color = sys.stdout.isatty() and not (accessible or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb")
+        palette = choose_palette(background, os.environ)
+        return cls(sys.stdout, sys.stderr, color, err_is_terminal=sys.stderr.isatty(), accessible=accessible, palette=palette)
 
     def with_width(self) -> "Screen":
         """For lists in columns: a terminal that breaks their lines anywhere makes them unreadable."""

@@ -120,9 +120,7 @@ class StreamingView:
     """The screen while a turn runs: everything that is written meanwhile goes through it. With `ticking`, a thread draws while no text
     arrives. `close` it however the turn ends."""
 
-    def __init__(
-        self, screen: Screen, links: LinkTargets = NO_LINKS, *, clock: Callable[[], float] = time.monotonic, ticking: bool = True
-    ) -> None:
+    def __init__(self, screen: Screen, links: LinkTargets, *, clock: Callable[[], float] = time.monotonic, ticking: bool = True) -> None:
         assert screen.columns is not None
         self._screen = screen
         self._console = screen.console()

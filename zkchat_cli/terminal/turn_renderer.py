@@ -100,7 +100,7 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
         screen.print()
     screen.show(sources)
     if display.max_sources and report.lacks_source:
-        view.print_remark(f"  {no_source_line(report, display.hints)}", "yellow")
+        view.print_remark(f"  {no_source_line(report.retrieval, display.hints)}", "yellow")
     if show_cost:
         seconds = sum(ms for phase, ms in timings.items() if phase != "overhead") / 1000
         view.print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")

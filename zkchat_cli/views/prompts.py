@@ -64,8 +64,9 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
         ("total", usage.total_tokens, usage.effective_limit, f"{usage.effective_limit:,}"),
     ):
         budget = "" if narrow else f" {shown:>9}"
+        bar = BudgetBar(tokens, limit, cells)
         text = StyledSpan(f"{name:<14} {f'{mark}{tokens:,}':>8}{budget}  ")
-        yield StyledLine((text, *BudgetBar(tokens, limit, cells).spans))
+        yield StyledLine((text, StyledSpan(bar.bar, bar.color), StyledSpan(f" {bar.percent:>4}")))
 
 
 def _explanations(prompt: Prompt) -> Iterator[str]:

@@ -4,24 +4,14 @@ A stored message contains everything that these lines need, so an old answer get
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotationVerdict, quote_ranges
 from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
-from zkchat_cli.models import (
-    Citation,
-    CitationVerdict,
-    ContentChunk,
-    DocumentReference,
-    ReferenceType,
-    TurnReport,
-    ZkChatMessage,
-    group_by_number,
-    worst_verdict,
-)
+from zkchat_cli.models import Citation, CitationVerdict, ContentChunk, DocumentReference, ZkChatMessage, group_by_number, worst_verdict
 from zkchat_cli.references.manager import CUT_MARK
 from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.numbers import line_range, plural
@@ -50,7 +40,6 @@ MOST_COMPARED = 300  # words of a quotation up to which differences are marked
 CONTEXT = 3  # lines shown before and after an excerpt
 MAX_CONTEXT_LINE = 400
 _TYPES_OF_USER = ("direct", "import")
-ALL_TYPES = get_args(ReferenceType)
 _LABEL_WIDTH = len("✗ misquoted")
 
 
@@ -62,14 +51,12 @@ class SourceItem(NamedTuple):
     lines: list[StyledLine]
 
 
-def source_items(
-    citations: Sequence[Citation], references: Sequence[DocumentReference], types: Collection[str] = _TYPES_OF_USER
-) -> list[SourceItem]:
-    """The cited sources by number, then the references of these types that no citation uses."""
+def source_items(citations: Sequence[Citation], references: Sequence[DocumentReference], *, found: bool = False) -> list[SourceItem]:
+    """The cited sources by number, then the references that no citation uses: those that the user named, and if wanted, what was found."""
     name = link_names(references)
     groups = group_by_number(citations)
     used = {citation.relative_path for citation in citations}
-    listed = [reference for reference in references if reference.reference_type in types]
+    listed = [reference for reference in references if found or reference.reference_type in _TYPES_OF_USER]
     about: dict[str | None, str] = {r.relative_path: r.summary for r in listed if r.relative_path and r.summary}
     digits = len(str(max(groups, default=0)))
     items = []
@@ -89,17 +76,11 @@ def source_items(
 def turn_source_items(turn: Iterable[ZkChatMessage]) -> list[SourceItem]:
     """What the messages of a turn cite, and each other document that they name or that tools found."""
     references = {each.relative_path or each.wikilink: each for message in turn for each in message.references}
-    return source_items([each for message in turn for each in message.citations], [*references.values()], ALL_TYPES)
+    return source_items([each for message in turn for each in message.citations], [*references.values()], found=True)
 
 
 def source_lines(
-    citations: Sequence[Citation],
-    references: Sequence[DocumentReference],
-    uncited: int,
-    limit: int,
-    rest: str = "/refs",
-    *,
-    with_unused: bool = True,
+    citations: Sequence[Citation], references: Sequence[DocumentReference], uncited: int, limit: int, rest: str, *, with_unused: bool = True
 ) -> list[StyledLine]:
     """The sources of an answer, at most `limit` (`rest` is the command that lists all), with the documents that the user named; then
     uncited sentences and, if wanted, unused documents. Empty if there is nothing to list.
@@ -121,8 +102,8 @@ def source_lines(
     return [styled_line("Sources", "bold"), *body] if body else []
 
 
-def no_source_line(report: TurnReport, hints: CommandHints = IN_CHAT) -> str:
-    more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
+def no_source_line(retrieval: str | None, hints: CommandHints = IN_CHAT) -> str:
+    more = f"; {hints.ground} asks again with passages from them" if hints.ground and retrieval in ("tools", "none") else ""
     return f"No source from your notes was used{more}"
 
 

@@ -135,11 +135,6 @@ class BudgetBar(NamedTuple):
         return f"{min(self.share, 9.99):.0%}"
 
     @property
-    def spans(self) -> tuple[StyledSpan, StyledSpan]:
-        """Cells and percentage."""
-        return StyledSpan(self.bar, self.color), StyledSpan(f" {self.percent:>4}")
-
-    @property
     def figures(self) -> str:
         return f"{'~' if self.estimated else ''}{short_count(self.used)} / {short_count(self.limit)}"
 

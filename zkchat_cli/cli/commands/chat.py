@@ -52,7 +52,7 @@ def chat(
         from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
 
         try:
-            ctx.shared["vault"], ctx.shared["model"], overrides = run_onboarding(ctx.shared["model"], os.environ, Path.cwd(), screen)
+            ctx.shared["vault"], ctx.shared["model"], overrides = run_onboarding(ctx.shared["model"], os.environ, screen)
         except EOFError:
             raise Exit from None
     repl: Repl | None = None
