@@ -48,18 +48,17 @@ _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
 
 Block = dict[str, Any]
-_EMPTY_MESSAGE: Block = {"id": "", "type": "message", "role": "assistant", "model": "", "content": [], "usage": {}}
-_BEGUN: Any = {"type": "message_start", "message": _EMPTY_MESSAGE}
 
 
 class AnthropicReader(ChatReader):
     def __init__(self, endpoint: Endpoint) -> None:
         from anthropic.lib.streaming._messages import accumulate_event  # 0.5 s, which only the first call has to pay
+        from anthropic.types import Message
 
         super().__init__(endpoint)
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
-        # not the server's own first event: llama.cpp forgets it if the first token is a part of a character
-        self._message: Any = self._accumulate(event=_BEGUN, current_snapshot=None)
+        # not of the server's own first event: llama.cpp forgets it if the first token is a part of a character
+        self._message: Any = Message.construct(content=[])
         self._citations: list[Mapping[str, Any]] = []  # of the block of text that is being written
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:

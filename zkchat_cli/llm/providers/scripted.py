@@ -21,7 +21,6 @@ from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
 
 MAX_SCRIPT = 10_000_000
-ScriptedError = Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"]
 
 
 class _ScriptedCall(Value):
@@ -37,7 +36,7 @@ class _ScriptedReply(Value):
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     delay_ms: Annotated[float, Field(ge=0, le=3_600_000)] = 0
-    error: ScriptedError | None = None
+    error: Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"] | None = None
     echo: bool = False
 
 
