@@ -4,7 +4,7 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -70,9 +70,9 @@ class Memory:
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
         self.private: dict[project.MemoryKind, Path] = {}  # the memory files outside the vault, as far as they are switched on
-        if agents_folder is not None and settings.memory.user:
+        if self.enabled and agents_folder is not None and settings.memory.user:
             self.private["user"] = agents_folder.parent / project.USER_FILE
-        if agent is not None and agent.memory_file is not None and settings.memory.agent:
+        if self.enabled and agent is not None and agent.memory_file is not None and settings.memory.agent:
             self.private["agent"] = agent.memory_file
         self.conversation_id: str | None = None
         self.message_id: str | None = None
@@ -89,8 +89,6 @@ class Memory:
 
     def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[project.MemoryItem, ...]:
         """The memory at the front of every prompt: the user's, the vault's, then the agent's own."""
-        if not self.enabled:
-            return ()
         limit, private = int(PRIVATE_SHARE * budget), {}
         for kind, file in self.private.items():
             private[kind] = project.MemoryLoader(file.parent, self.notify, limit, counter).load_private(kind, file)
@@ -114,10 +112,9 @@ class Memory:
         if chosen is None or chosen[0] != inputs or not self._in_turn:
             try:
                 self._chosen = chosen = inputs, choose_for_prompt(self.rank(question), left, counter)
-            except StoreError as e:
-                self.notify(e.message, e.hint)
-                return folders
-            except VaultError:  # the turn has reported it
+            except (StoreError, VaultError) as e:
+                if isinstance(e, StoreError):  # the turn has reported the other
+                    self.notify(e.message, e.hint)
                 return folders
         return (*folders, *chosen[1])
 
@@ -176,12 +173,12 @@ class Memory:
         every = (*facts.values(), *(recall_cited_note(note, self._about(note.relative_path)) for note in cited))
         if not every or not terms(text):
             return ()
-        packed: Mapping[str, bytes] = {}
+        cosines: dict[StoredMemory, float] = {}
         if facts and self._semantic is not None:
             with self._semantic.failures_reported():
                 packed = self._store.fact_vectors(self._vault_key, self._semantic.embedder.id)
-        stored = (self._semantic.stored_similarities(text, packed) if self._semantic else None) or {}
-        cosines = {facts[key]: cosine for key, cosine in stored.items() if key in facts}
+                stored = self._semantic.stored_similarities(text, packed) or {}
+                cosines = {facts[key]: cosine for key, cosine in stored.items() if key in facts}
         others = [item for item in every if item not in cosines][:MAX_WITHOUT_VECTOR] if compute else []
         cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
         return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
@@ -215,10 +212,9 @@ class Memory:
         facts = {f"fact:{fact.key}": fact for fact in self._facts}
         sources: dict[str, str] = {}
         for id_ in sent:
-            fact = facts.get(id_)
-            path = fact.source if fact is not None else id_
+            path, content = (facts[id_].source, facts[id_].content) if id_ in facts else (id_, "")
             if self._is_note(path):
-                sources.setdefault(path, fact.content if fact is not None else "")
+                sources.setdefault(path, content)
         return sources
 
     def find_fact(self, key: str) -> Fact:
@@ -239,26 +235,21 @@ class Memory:
 
     # earlier messages
 
-    def search_conversations(self, query: str, limit: int) -> list[dict[str, object]]:
+    def search_conversations(self, query: str, limit: int) -> Iterator[dict[str, object]]:
         """Messages of this conversation and, with memory on, of earlier ones with this vault, best first; not the question of this turn."""
         only, languages = None if self.enabled else self.conversation_id or "", self._vault.languages()
         found = self._store.search(self._vault_key, query, conversation_id=only, limit=MAX_RECALLED_MESSAGES, languages=languages)
-        others = [each for each in found if each.message.id != self.message_id][: min(limit, MAX_RECALLED_MESSAGES)]
-        documents: list[dict[str, object]] = []
-        for each in others:
+        for each in [each for each in found if each.message.id != self.message_id][:limit]:
             message, is_here = each.message, each.conversation_id == self.conversation_id
             text = message.content if is_here else citations_to_links(message)  # numbers of sources are valid only in their conversation
             notes = dict.fromkeys([*(c.relative_path for c in message.citations), *(c.relative_path for c in message.chunks)])
-            documents.append(
-                {
-                    "who": f"result of {message.tool_name or 'a tool'}" if message.role == "tool" else message.role,
-                    "when": truncate_to_minute(message.timestamp),
-                    "conversation": "this one" if is_here else each.title or each.conversation_id,
-                    "said": cut_around_query(text, query),
-                    "notes": [write_link(path) for path in notes if path],
-                }
-            )
-        return documents
+            yield {
+                "who": f"result of {message.tool_name or 'a tool'}" if message.role == "tool" else message.role,
+                "when": truncate_to_minute(message.timestamp),
+                "conversation": "this one" if is_here else each.title or each.conversation_id,
+                "said": cut_around_query(text, query),
+                "notes": [write_link(path) for path in notes if path],
+            }
 
 
 def citations_to_links(message: ZkChatMessage) -> str:

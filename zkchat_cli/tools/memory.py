@@ -14,7 +14,7 @@ def recall_conversation(
     memory: Memory, query: Words, limit: Annotated[int, f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}"] = DEFAULT_LIMIT
 ) -> ToolOutput:
     """Search everything said in this conversation, including what was summarized, and in earlier ones."""
-    found = memory.search_conversations(query, min(max(limit, 1), MAX_RECALLED_MESSAGES))
+    found = [*memory.search_conversations(query, min(max(limit, 1), MAX_RECALLED_MESSAGES))]
     if not found:
         return ToolOutput(note="No message is about that. Try fewer or other words.", outcome="no message found")
     return ToolOutput(data={"said": found}, note="To cite a note named here, read it first.", outcome=plural(len(found), "message"))
