@@ -125,7 +125,6 @@ def _without_block_marks(marks: re.Match[str]) -> str:
 
 def find_words(text: NormalizedText, words: str, start: int = 0, end: int | None = None) -> Iterator[int]:
     """Where the normalized words are in the text, from border to border of its words."""
-    end = len(text.text) if end is None else end
     at = text.text.find(words, start, end)
     while at >= 0:
         if is_word_border(text.text, at) and is_word_border(text.text, at + len(words)):

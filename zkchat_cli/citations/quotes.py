@@ -60,18 +60,12 @@ _REASON_FIRST = lazy_pattern(r"\A\s*(?:since|because|although|though|while|after
 
 
 def _changes_what_follows(text: str) -> bool:
-    if not text or any(end.end() == len(text) for end in _SENTENCE.finditer(text, max(0, len(text) - 10))):
-        return False
     sentence = _SENTENCE.split(text[-REACH:])[-1]
-    if _CONDITIONAL.search(sentence):
-        return True
     clause = _CLAUSE.split(_REASON_FIRST.sub("", _INTERJECTED.sub(",", sentence), count=1))[-1]
-    return bool(_NEGATED.search(clause) or _LIMITED.search(clause))
+    return bool(_CONDITIONAL.search(sentence) or _NEGATED.search(clause) or _LIMITED.search(clause))
 
 
 def _changes_what_precedes(text: str) -> bool:
-    if not text or _SENTENCE.match(text):
-        return False
     sentence = _SENTENCE.split(text[:REACH], maxsplit=1)[0]
     clause = re.split(r"[,;:()，、：（）]| - |\b(?:but|aber|mais|pero)\b", sentence, maxsplit=1)[0]
     return bool(
@@ -149,8 +143,7 @@ class QuotableChunk:
     def place_at(self, verdict: QuotationVerdict, first: int, last: int, sentence: str | None = None) -> FoundQuotation:
         """A quotation on these lines of the text, from 0, under the last heading at or above them."""
         first, last = self.chunk.start_line + first, self.chunk.start_line + last
-        above = bisect_right(self.headings, first, key=lambda heading: heading[0])
-        heading = self.headings[above - 1][1] if above else None
+        heading = next((text for line, text in reversed(self.headings) if line <= first), None)
         return FoundQuotation(verdict, self.chunk, heading or self.chunk.heading, first, last, sentence)
 
     def locate(self, quote: str) -> FoundQuotation | None:

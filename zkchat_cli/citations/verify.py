@@ -2,9 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from zkchat_cli.citations import marks
 from zkchat_cli.citations.marks import CitationMark
@@ -25,13 +25,8 @@ _LABEL_BEGINS = lazy_pattern(r"(?:\A|\n)[ \t*_#>-]*\Z")
 _LABEL_ENDS = lazy_pattern(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
 
 
-class Sources(Protocol):
-    """The notes that a text may cite: the chunks by number, and by a link or path the notes that it may mean, the likeliest first."""
-
-    @property
-    def by_number(self) -> Mapping[int, ContentChunk]: ...
-
-    def matching_notes(self, name: str) -> tuple[str, ...]: ...
+MatchingNotes = Callable[[str], tuple[str, ...]]
+"""The notes that a link or path may mean, the likeliest first."""
 
 
 class CitableSources:
@@ -102,26 +97,30 @@ class Footnote(NamedTuple):
     quotes: tuple[str, ...]
 
 
-def read_footnotes(reading: marks.MarkedText, text: str, sources: Sources) -> dict[int, Footnote]:
+def read_footnotes(reading: marks.MarkedText, text: str, matching_notes: MatchingNotes) -> dict[int, Footnote]:
     """What the text's definitions of numbers name and quote."""
     found: dict[int, Footnote] = {}
     for mark in reading.marks:
         if mark.defines:
-            end = text.find("\n", mark.end)
-            definition = text[mark.end + 1 : end if end >= 0 else len(text)]
-            found |= dict.fromkeys(mark.numbers, read_footnote(definition, sources))
+            definition = text[mark.end + 1 :].partition("\n")[0]
+            found |= dict.fromkeys(mark.numbers, read_footnote(definition, matching_notes))
     return found
 
 
-def read_footnote(definition: str, sources: Sources) -> Footnote:
+def read_footnote(definition: str, matching_notes: MatchingNotes) -> Footnote:
     written = [mark for mark in marks.read_marks(definition).marks if not mark.defines]
-    notes = tuple(dict.fromkeys(note for cited in citing_marks(written, definition, sources, {}) for note in cited.notes))
+    notes = tuple(dict.fromkeys(note for cited in citing_marks(written, definition, matching_notes) for note in cited.notes))
     return Footnote(notes, tuple(quotation.words for quotation in find_quotations(definition, definition)))
 
 
-def citing_marks(written: Sequence[CitationMark], answer: str, sources: Sources, footnotes: Mapping[int, Footnote]) -> Iterator[CitingMark]:
-    """The marks that cite, paths with all their words. A link to a note that is no source is only a link."""
-    known = sources.by_number
+def citing_marks(
+    written: Sequence[CitationMark],
+    answer: str,
+    matching_notes: MatchingNotes,
+    footnotes: Mapping[int, Footnote] = {},
+    known: Collection[int] = (),
+) -> Iterator[CitingMark]:
+    """The marks that cite, paths with all their words. `known`: numbers of sources. A link to a note that is none is only a link."""
     end = 0
     for mark in written:
         before = answer[mark.start - 1 : mark.start] if mark.start else ""
@@ -135,16 +134,16 @@ def citing_marks(written: Sequence[CitationMark], answer: str, sources: Sources,
         elif mark.name is None:
             is_year = all(number in _YEARS and number > max(known, default=0) for number in mark.numbers)
             after_word = answer[mark.start] == "[" and answer[mark.start + 1].isdigit() and before.isascii() and before.isalpha()
-            if not is_year and (not after_word or known.keys() & set(mark.numbers)):  # else it is an array index
+            if not is_year and (not after_word or any(number in known for number in mark.numbers)):  # else it is an array index
                 yield CitingMark(mark._replace(numbers=numbers), defined=tuple(n for n in defined if n in numbers))
         elif answer[mark.start] == "[":
             line_before = answer[max(0, mark.start - _LABEL_MARGIN) : mark.start]
             names_subject = _LABEL_ENDS.match(answer, mark.end) and _LABEL_BEGINS.search(line_before)  # of the lines below
-            if not names_subject and (notes := sources.matching_notes(mark.name)):
+            if not names_subject and (notes := matching_notes(mark.name)):
                 yield CitingMark(mark, notes)
         else:
             for start in _possible_starts(mark, answer, end):
-                if notes := sources.matching_notes(answer[start : mark.start + len(mark.name)]):
+                if notes := matching_notes(answer[start : mark.start + len(mark.name)]):
                     yield CitingMark(mark._replace(start=start), notes)
                     break
         end = mark.end
@@ -204,12 +203,13 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
     reading = marks.read_marks(answer)
     text = marks.blank_spans(answer, reading.code)
     quotations = find_quotations(answer, text)
-    footnotes = read_footnotes(reading, answer, sources)
-    citing = list(citing_marks(marks_outside_quotations(reading.marks, quotations, answer), answer, sources, footnotes))
+    footnotes = read_footnotes(reading, answer, sources.matching_notes)
+    written = marks_outside_quotations(reading.marks, quotations, answer)
+    citing = list(citing_marks(written, answer, sources.matching_notes, footnotes, sources.by_number))
     uncited = 0
     sentence_of: dict[int, str] = {}  # the sentence of each mark, without marks; not in tables and headings
     redundant: set[int] = set()  # names that accompany a number of the same note in one sentence
-    for sentence, indexes in _marked_sentences([cited.mark for cited in citing], _join_quoted_sentences(text, quotations)):
+    for sentence, indexes in _marked_sentences([cited.mark for cited in citing], text, quotations):
         if not indexes:
             uncited += _states_something(sentence)
         elif _states_something(sentence):
@@ -237,23 +237,12 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
     return VerificationResult(tuple(each.model_copy(update={"support": support[key]}) for key, each in citations.items()), uncited)
 
 
-def _join_quoted_sentences(text: str, quotations: Sequence[Quotation]) -> str:
-    """The text without what ends sentences within quotations: a mark behind a quotation cites all of it."""
-    pieces: list[str] = []
-    at = 0
-    for quotation in quotations:
-        inner = quotation.end - 2  # what ends the last sentence stays
-        pieces += [text[at : quotation.start], _QUOTED_END.sub(lambda end: end[0].translate(_NO_ENDS), text[quotation.start : inner])]
-        at = inner
-    return "".join([*pieces, text[at:]])
-
-
 def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSentence]:
     """The sentences of an answer that state something and cite a source."""
     cited = [mark for mark in marks.cited_marks(answer, citations) if not mark.defines]
     text = marks.blank_spans(answer, marks.read_marks(answer).code)
     found: list[CitedSentence] = []
-    for sentence, indexes in _marked_sentences(cited, _join_quoted_sentences(text, find_quotations(answer, text))):
+    for sentence, indexes in _marked_sentences(cited, text, find_quotations(answer, text)):
         spans = {cited[index].span for index in indexes}
         of_sentence = [citation for citation in citations if not spans.isdisjoint(citation.spans)]
         numbers = tuple(dict.fromkeys(citation.number for citation in of_sentence))
@@ -264,11 +253,19 @@ def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSen
     return found
 
 
-def _marked_sentences(written: Sequence[CitationMark], text: str) -> Iterator[tuple[str, list[int]]]:
-    """The sentences of a text without these marks, and the indexes of the marks in each."""
+def _marked_sentences(written: Sequence[CitationMark], text: str, quotations: Sequence[Quotation]) -> Iterator[tuple[str, list[int]]]:
+    """The sentences of a text without these marks, and the indexes of the marks in each. No sentence ends within a quotation: a mark behind
+    it cites all of it."""
+    pieces: list[str] = []
+    at = 0
+    for quotation in quotations:
+        inner = quotation.end - 2  # what ends the last sentence stays
+        pieces += [text[at : quotation.start], _QUOTED_END.sub(lambda end: end[0].translate(_NO_ENDS), text[quotation.start : inner])]
+        at = inner
+    joined = "".join([*pieces, text[at:]])
     replaced: list[str] = []
     index_of = {mark.span: index for index, mark in enumerate(written)}
-    for piece, mark in marks.split_at_marks(text, written):
+    for piece, mark in marks.split_at_marks(joined, written):
         replaced.append(f"{_NUMBERED if mark.numbers else _NAMED}{index_of[mark.span]}{_END}" if mark else piece.translate(_RESERVED))
     for sentence in sentences(_AFTER_SENTENCE.sub(r" \2\1 ", "".join(replaced))):
         yield _REPLACED.sub("", sentence), [int(index) for index in _REPLACED.findall(sentence)]
@@ -313,9 +310,7 @@ def _citation(number: int, quote: str | None, sources: CitableSources, spans: tu
 def _states_something(sentence: str) -> bool:
     """Whether a sentence needs a source. Questions, lead-ins with a colon, up to three words, and "the notes do not say" do not."""
     bare = sentence.strip(" *_\"'”")
-    if _SILENCE.match(bare):
-        return False
-    return _count_words(bare) > FEW_WORDS and not bare.endswith((":", "?", "：", "？"))
+    return not _SILENCE.match(bare) and _count_words(bare) > FEW_WORDS and not bare.endswith((":", "?", "：", "？"))
 
 
 def _count_words(text: str) -> int:

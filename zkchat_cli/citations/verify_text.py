@@ -7,7 +7,7 @@ the chat.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -87,7 +87,6 @@ class _Notes:
 
     def __init__(self, vault: Vault, verified_text: str) -> None:
         self._vault, self._verified_text = vault, verified_text
-        self.by_number: Mapping[int, ContentChunk] = {}
         self.matching_notes = cache(lambda name: vault.notes_named(name) if len(name) <= _LONGEST_NAME else ())
         self._read_once = cache(self._read)
 
@@ -120,7 +119,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     reading = marks.read_marks(prose)
     visible = _WIKILINK.sub(lambda link: " " * len(link[0]), marks.blank_spans(prose, reading.code))
     quotations = find_quotations(body, visible)
-    footnotes = {**read_footnotes(reading, body, notes), **listed}
+    footnotes = {**read_footnotes(reading, body, notes.matching_notes), **listed}
     without_code = marks.blank_spans(body, reading.code)
     links = [CitationMark(*link.span(), name=unquote(link[1])) for link in _MARKDOWN_LINK.finditer(without_code)]
     written = marks_outside_quotations(sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose)
@@ -130,7 +129,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
         inside = () if quotation.block else written[bisect_left(starts, quotation.start) : bisect_left(starts, quotation.end)]
         if inside and find_quotation(quotation.words, notes.all_with(quotation.words)).verdict == "verified":
             of_notes.update(inside)
-    citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes, footnotes))
+    citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes.matching_notes, footnotes))
     found: list[_WrittenQuotation] = []
     for cited, quotes in zip(citing, assign_quotes([cited.mark.span for cited in citing], quotations, prose, visible), strict=True):
         for index, words in quotes:
@@ -152,7 +151,7 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
         line = text[line_start:end]
         if listed := _LISTED.match(line):
             source = listed["source"]
-            footnote = read_footnote(source, notes)
+            footnote = read_footnote(source, notes.matching_notes)
             if link := _MARKDOWN_LINK.match(source):
                 named = notes.matching_notes(unquote(link[1]))
             else:  # `Filters, 2024`, `Filters › Dates`
