@@ -89,7 +89,7 @@ def on_one_line(message: str, hint: str) -> str:
     return f"{message}{'. ' if hint[0].isupper() else '; '}{hint}" if hint else message
 
 
-_VALUE_PROBLEMS = {
+_VALUE_PROBLEMS = {  # by pydantic's type of an error
     "missing": "it is missing",
     "extra_forbidden": "this key is unknown",
     **dict.fromkeys(("int_parsing", "int_from_float", "int_type"), "it must be a whole number"),
@@ -99,7 +99,6 @@ _VALUE_PROBLEMS = {
     **dict.fromkeys(("list_type", "tuple_type"), "it must be a list"),
     "string_type": "it must be text",
 }
-"""By pydantic's type of an error."""
 
 
 def value_problem(error: Mapping[str, Any]) -> str:

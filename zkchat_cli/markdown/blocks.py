@@ -39,8 +39,8 @@ class Fence(NamedTuple):
 
 LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"  # the mark of a list item, as a part of other patterns
 _PARAGRAPH, _BLANK = ScannedLine("paragraph"), ScannedLine("blank")
-_MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[0123456789")
-"""First characters of the lines that may be more than a paragraph's next line."""
+_MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[0123456789")  # first characters of what may be more than a paragraph's next line
+_ROWS = ("table", "delimiter")
 _QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
 _ITEM = lazy_pattern(rf"{LIST_MARKER}(?:[ \t]{{1,4}}|$)")
 _FENCE = lazy_pattern(r"`{3,}(?=[^`]*+$)|~{3,}")
@@ -60,30 +60,28 @@ class BlockScanner:
         self._lenient = lenient
         self._item = 0  # columns by which the content of the open list item is indented; 0 outside of lists
         self._in_paragraph = False  # whether indentation continues a block rather than beginning code
-        self._may_be_heading = False
-        self._in_table = False
+        self._previous = _BLANK
 
     def scan(self, line: str) -> ScannedLine:
-        if not self.fence and not self._in_table and line[:1] not in _MAY_BEGIN_BLOCK:
+        if self.fence or self._previous.kind in _ROWS or line[:1] in _MAY_BEGIN_BLOCK:
+            self._previous = self._scan_container(line)
+        else:
             if line and not self._in_paragraph:
                 self._item = 0
-            self._in_paragraph = self._may_be_heading = bool(line)
-            return _PARAGRAPH if line else _BLANK
-        scanned = self._scan_container(line)
-        self._may_be_heading = scanned.kind == "paragraph" and not scanned.quotes
-        self._in_table = scanned.kind in ("table", "delimiter")
-        return scanned
+            self._in_paragraph = bool(line)
+            self._previous = _PARAGRAPH if line else _BLANK
+        return self._previous
 
     def _scan_container(self, line: str) -> ScannedLine:
         """Scan a line that may begin with white space or quote markers, or be in a code block."""
         end, quotes = len(line), 0
         at = end - len(line.lstrip(" \t\r"))
-        content, indent = 0, _columns(line, 0, at)
+        indent = _columns(line, 0, at)
         is_code = not self._in_paragraph and indent >= 4 and indent >= (self._item if indent >= self._item else 0) + 4
         if line.startswith(">", at) and not (is_code and not self.fence) and (quote := _QUOTE.match(line)):
-            content, quotes = quote.end(), quote[0].count(">")
-            at = end - len(line[content:].lstrip(" \t\r"))
-            indent = _columns(line, content, at)
+            quotes = quote[0].count(">")
+            at = end - len(line[quote.end() :].lstrip(" \t\r"))
+            indent = _columns(line, quote.end(), at)
         if fence := self.fence:
             is_inside = quotes >= fence.quotes and (indent >= fence.indent or at == len(line))
             closes = quotes == fence.quotes and line.startswith(fence.mark, at) and not line[at:].strip(" \t\r").strip(fence.mark[0])
@@ -97,9 +95,9 @@ class BlockScanner:
             return ScannedLine("blank", at, quotes)
         if is_code and not quotes:
             return ScannedLine("indented", at, in_list=indent >= self._item > 0)
-        return self._scan_text(line, content, at, quotes, indent)
+        return self._scan_text(line, at, quotes, indent)
 
-    def _scan_text(self, line: str, content: int, at: int, quotes: int, indent: int) -> ScannedLine:
+    def _scan_text(self, line: str, at: int, quotes: int, indent: int) -> ScannedLine:
         first, column, head = at, indent, line[at]
         marker = _ITEM.match(line, at)
         if marker and line.startswith(head, marker.end()) and _RULE.match(line, at):
@@ -124,14 +122,15 @@ class BlockScanner:
         if heading:
             self._in_paragraph = False
             return ScannedLine("heading", at, quotes, len(heading[1]), in_list)
-        may_underline = head == "=" or (head == "-" and not self._lenient)
-        if may_underline and self._may_be_heading and in_paragraph and not content and (underline := _UNDERLINE.match(line)):
+        is_below_text = in_paragraph and self._previous.kind == "paragraph" and not (quotes or self._previous.quotes)
+        may_underline = is_below_text and (head == "=" or (head == "-" and not self._lenient))
+        if may_underline and (underline := _UNDERLINE.match(line)):
             self._in_paragraph = False
             return ScannedLine("underline", at, 0, 1 if underline[1] else 2)
         kind: LineKind = "paragraph"
         if head in "|:-" and _DELIMITER_ROW.match(line, at):
             kind = "delimiter"
-        elif head == "|" or (self._in_table and "|" in line):
+        elif head == "|" or (self._previous.kind in _ROWS and "|" in line):
             kind = "table"
         elif head in "*-_=" and _RULE.match(line, at):
             self._in_paragraph = False
@@ -143,7 +142,7 @@ class BlockScanner:
 
 def _columns(line: str, start: int, end: int) -> int:
     """The columns that white space takes; a tab is taken for four."""
-    return end - start + (3 * line.count("\t", start, end) if end > start else 0)
+    return end - start + 3 * line.count("\t", start, end)
 
 
 BlockKind = Literal["paragraph", "item", "heading", "callout", "table", "code", "indented", "definition"]

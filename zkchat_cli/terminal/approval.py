@@ -11,7 +11,8 @@ from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.job_control import termios
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Approve, Change, Decision, approve_notes, decline
+from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Approve, Change, Decision, approve_notes
 from zkchat_cli.views.turn_steps import call_question, diff_lines
 
 STOPPED = "\x03"  # the answer to a question that Ctrl-C ended
@@ -67,10 +68,12 @@ def ask_about_call(call: ToolCall, ask: ReadAnswer) -> Decision:
 
 
 def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
-    """What an answer means: any other text than these for yes and those for no is the reason why not."""
+    """What an answer means: any other text than these for yes and those for no is the reason why not, which the model gets."""
     if text.lower() in yes:
         return ALLOWED
-    return declined if text.lower() in NO else decline(declined, text)
+    if text.lower() in NO:
+        return declined
+    return declined._replace(reason=f"{declined.reason}. The user says: {replace_surrogates(text)}")
 
 
 def choose_approval(screen: Screen, ask: ReadAnswer | None, *, unsafe: bool, yes: bool) -> Approve | None:

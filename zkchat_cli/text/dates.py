@@ -57,8 +57,7 @@ _ARTICLES = frozenset(("el", "le"))
 _LAST_NAMED = lazy_pattern(
     rf"(?:{_LAST})\s(?P<name>{_WEEKDAY}|{_MONTH})|(?:(?:le|el)\s)?(?P<name_before>{_WEEKDAY}|{_MONTH})\s(?:{_LAST_BEHIND})", re.IGNORECASE
 )
-_OTHER_LAST = lazy_pattern(r"^(?:(?P<english>past|previous)\b|vorige)", re.IGNORECASE)
-"""Words for "last" that dateparser does not know."""
+_OTHER_LAST = lazy_pattern(r"^(?:(?P<english>past|previous)\b|vorige)", re.IGNORECASE)  # "last" as dateparser does not know it
 _OPEN_START = frozenset(("until", "before", "bis"))
 _OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")

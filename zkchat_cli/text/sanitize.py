@@ -10,8 +10,7 @@ from collections.abc import Iterable
 
 from zkchat_cli.text.patterns import lazy_pattern
 
-_PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not in "\n\t"}
-_PICTURES[0x7F] = "\u2421"
+_PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not in "\n\t"} | {0x7F: "\u2421"}
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x200E, 0x200F, 0x061C)
 _PICTURES |= dict.fromkeys((*range(0x80, 0xA0), *_BIDI, *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000)), "\ufffd")
 _INVISIBLE = lazy_pattern(
@@ -37,8 +36,7 @@ def reveal_invisible(text: str) -> str:
     return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>" if len(m[0]) == 1 else f"<{len(m[0])} unseen characters>", sanitize(text))
 
 
-MIN_SECRET = 6
-"""Servers without keys are given "EMPTY" or "x". Removing such a short text from messages would garble them."""
+MIN_SECRET = 6  # servers without keys are given "EMPTY" or "x": removing such a short text from messages would garble them
 MASK = "…"
 _RUN = 8
 _TELLING = lazy_pattern("[0-9A-Z]")  # Placeholders such as `no-key-required` are made of words, which are masked as a whole only

@@ -128,8 +128,7 @@ def is_stopword(word: str) -> bool:
     return word in known or all(part in known for part in word.split("'"))
 
 
-STOPWORDS = stopwords(ENGLISH)
-"""The English ones. A text in another language is read without the stopwords of that language (`content_terms`)."""
+STOPWORDS = stopwords(ENGLISH)  # a text in another language is read without the stopwords of that language (`content_terms`)
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 """Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
@@ -176,7 +175,6 @@ def replace_surrogates(text: str) -> str:
 
 
 def normalize_line_ends(text: str) -> str:
-    """`text` with `\\n` line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 

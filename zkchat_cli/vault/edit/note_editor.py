@@ -40,6 +40,7 @@ from zkchat_cli.vault.links.wikilinks import (
     note_name,
     strip_suffix,
 )
+from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.note_reader import matching_headings, missing_section
 
@@ -75,14 +76,36 @@ class NoteEditor:
     def append(self, path: str, text: str, heading: str | None = None) -> Change:
         """Text at the end of a note, or of a section before its subsections."""
         raw, note = self._read_note(path)
-        section = _require_section(note, heading) if heading else None
-        new = _append_text(note, section, replace_surrogates(text))
-        return _propose_edit(f"append to {path}{f' › {heading}' if heading else ''}", note, raw, new)
+        lines, new = note.text.split("\n"), _split_lines(text)
+        first, end = note.front_matter.lines, len(lines)
+        if heading:
+            section = _require_heading(note, heading)
+            first = section.line + section.underlined
+            end = next((h.line - 1 for h in note.markup.headings if h.line > section.line), len(lines))
+        last = end - _count_blank(lines[first:end][::-1])
+        above = lines[last - 1] if last else ""
+        is_adjacent = not above.strip() or not new or (last > first and _ROW.match(above) and _ROW.match(new[0]))
+        changed = [*lines[:last], *([] if is_adjacent else [""]), *new, *([] if last < end else [""]), *lines[last:]]
+        return _propose_edit(f"append to {path}{f' › {heading}' if heading else ''}", note, raw, changed)
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
+        """Another body of a section, in place of its subsections, too; blank lines around it stay."""
         raw, note = self._read_note(path)
-        new = _replace_section(note, _require_section(note, heading), replace_surrogates(text))
-        return _propose_edit(f"edit {path} › {heading}", note, raw, new)
+        section, lines = _require_heading(note, heading), note.text.split("\n")
+        first = section.line + section.underlined
+        below = (h.line - 1 for h in note.markup.headings if h.line > section.line and h.level <= section.level)
+        end = next(below, len(lines))
+        body = lines[first:end]
+        beginning, _, rest = text.lstrip("\n").partition("\n")
+        new = _split_lines(rest if beginning.strip() == lines[section.line - 1].strip() else text)  # models repeat the heading
+        leading, trailing = _count_blank(body), _count_blank(body[::-1])
+        if leading == len(body):
+            before, after, emptied = body[:1] or [""], body[1:] or [""], body
+        else:
+            before, after = body[:leading], body[len(body) - trailing :]
+            emptied = after or before
+        changed = [*before, *new, *after] if new else emptied
+        return _propose_edit(f"edit {path} › {heading}", note, raw, [*lines[:first], *changed, *lines[end:]])
 
     def rename(self, path: str, new_path: str) -> Change:
         """A note at another path, or with `Folder/` in another folder; all links of the vault keep their targets."""
@@ -161,24 +184,15 @@ class NoteEditor:
             raise VaultError(f"{printable(path)} cannot be read: {cause}", "Correct that, or edit it by hand.") from e
 
 
-def _propose_edit(summary: str, note: ParsedNote, raw: bytes, text: str) -> Change:
-    path = note.relative_path
+def _propose_edit(summary: str, note: ParsedNote, raw: bytes, lines: Sequence[str]) -> Change:
+    path, text = note.relative_path, "\n".join(lines)
     if text == note.text:
         raise VaultError(f"{path} has exactly this text already", "Nothing needs to be changed.")
     return Change(summary, (FileChange(path, path, raw, encode_like(raw, text)),))
 
 
-class NoteSection(NamedTuple):
-    """Line numbers from 1: of the heading, of the first line of the body, of the first subheading, and of the next section."""
-
-    heading: int
-    first: int
-    subsections: int
-    after: int
-
-
-def _require_section(note: ParsedNote, heading: str) -> NoteSection:
-    """The section that `Heading`, `# Heading` or `Heading#Subheading` names. Raises VaultError if there is none, or several."""
+def _require_heading(note: ParsedNote, heading: str) -> Heading:
+    """The heading that `Heading`, `# Heading` or `Heading#Subheading` names. Raises VaultError if there is none, or several."""
     heading = heading.lstrip("# ") if heading.startswith("#") else heading
     found = [*matching_headings(heading, note.markup)] if "^" not in heading.rpartition("#")[2] else []
     if len(found) > 1:
@@ -187,42 +201,11 @@ def _require_section(note: ParsedNote, heading: str) -> NoteSection:
         raise VaultError(several, "Name the one above it, too: Above#Heading.")
     if not found:
         raise missing_section(note.relative_path, "heading", heading, note.markup)
-    this = found[0]
-    following = [h for h in note.markup.headings if h.line > this.line]
-    first, end = this.line + (2 if this.underlined else 1), note.text.count("\n") + 2
-    after = next((h.line for h in following if h.level <= this.level), end)
-    return NoteSection(this.line, first, following[0].line if following else end, after)
-
-
-def _replace_section(note: ParsedNote, section: NoteSection, text: str) -> str:
-    """The note with another body of a section, subsections included; blank lines around it stay."""
-    lines = note.text.split("\n")
-    body = lines[section.first - 1 : section.after - 1]
-    first, _, rest = text.lstrip("\n").partition("\n")
-    new = _split_lines(rest if first.strip() == lines[section.heading - 1].strip() else text)  # models repeat the heading
-    leading, trailing = _count_blank(body), _count_blank(body[::-1])
-    if leading == len(body):
-        before, after, emptied = body[:1] or [""], body[1:] or [""], body
-    else:
-        before, after = body[:leading], body[len(body) - trailing :]
-        emptied = after or before
-    changed = [*before, *new, *after] if new else emptied
-    return "\n".join([*lines[: section.first - 1], *changed, *lines[section.after - 1 :]])
-
-
-def _append_text(note: ParsedNote, section: NoteSection | None, text: str) -> str:
-    """The note with `text` at its end, or at the end of a section before its first subheading."""
-    lines = note.text.split("\n")
-    first, end = (section.first - 1, section.subsections - 1) if section else (note.front_matter.lines, len(lines))
-    last = end - _count_blank(lines[first:end][::-1])
-    above = lines[last - 1] if last else ""
-    new = _split_lines(text)
-    is_adjacent = not above.strip() or not new or (last > first and _ROW.match(above) and _ROW.match(new[0]))
-    return "\n".join([*lines[:last], *([] if is_adjacent else [""]), *new, *([] if last < end else [""]), *lines[last:]])
+    return found[0]
 
 
 def _split_lines(text: str) -> list[str]:
-    text = normalize_line_ends(text).strip("\n")
+    text = normalize_line_ends(replace_surrogates(text)).strip("\n")
     return text.split("\n") if text.strip() else []
 
 

@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import SCRATCH_PREFIX, atomic_write, read_file
-from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
+from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
 TRASH = ".trash"  # Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them
@@ -218,11 +218,6 @@ DECLINED = Decision(False, "declined by the user: nothing was changed")
 DECLINED_CALL = Decision(False, "declined by the user: it was not called")
 UNASKED_CALL = Decision(False, "refused: nobody can be asked here; in a chat, the user could allow it")
 UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
-
-
-def decline(declined: Decision, text: str) -> Decision:
-    """`DECLINED` or `DECLINED_CALL` with what the user says about it, so that the model gets it."""
-    return declined._replace(reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
 
 
 def approve_notes(change: Change) -> Decision:
