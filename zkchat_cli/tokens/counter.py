@@ -12,7 +12,7 @@ from binascii import a2b_base64
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from copy import copy
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -40,11 +40,9 @@ _SPLIT = {
 }
 """Where a text is split before tokens are looked up, as tiktoken has it."""
 _MAX_FILE = 10_000_000
-_MAX_CACHED = 10_000
-_SHORT = 300  # characters of a text that is cached itself: hashing it would take longer than all else, and 10,000 of them take 4 MB
+_MAX_CACHED = 10_000  # texts
 _PIECE = 100_000  # characters of a long text to count at once: a longer run of white space would overflow tiktoken's stack
-_COUNTED_BY_LINE = range(2000, _PIECE)
-"""Texts of so many characters are counted, and cached, line by line: a summary keeps most of its lines from message to message."""
+_LONG = 2000  # characters of a text that is counted, and cached, line by line: a summary keeps most of its lines from message to message
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 """Both vocabularies end a token here: only white space or a slash can join the line break before it."""
 _SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")  # the same, or before a space between letters
@@ -107,7 +105,7 @@ class TokenCounter:
         self.factor = self.tool_factor = 1.0
         self.estimated = False  # whether the model has another vocabulary
         self._load = load
-        self._counts: dict[str | bytes, int] = {}  # of short texts, and of the hashes of longer ones
+        self._count = lru_cache(_MAX_CACHED)(self._encode)
 
     def load_vocabulary(self) -> None:
         """Load what only long texts need, in 0.2 s."""
@@ -134,19 +132,12 @@ class TokenCounter:
 
     def count_raw(self, text: str) -> int:
         """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
-        if not text:
-            return 0
-        key = text if len(text) <= _SHORT else hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        known = self._counts.get(key)
-        if known is None:
-            if len(text) in _COUNTED_BY_LINE and len(lines := _NEXT_LINE.split(text)) > 1:
-                known = sum(map(self.count_raw, lines))
-            else:
-                known = sum(len(self._load(self.encoding).encode_ordinary(piece)) for piece in _pieces(text))
-            if len(self._counts) >= _MAX_CACHED:
-                self._counts.clear()
-            self._counts[key] = known
-        return known
+        if len(text) > _PIECE:
+            return sum(map(self._encode, _pieces(text)))
+        return sum(map(self._count, _NEXT_LINE.split(text) if len(text) >= _LONG else [text]))
+
+    def _encode(self, text: str) -> int:
+        return len(self._load(self.encoding).encode_ordinary(text))
 
 
 def _pieces(text: str) -> Iterator[str]:
