@@ -126,7 +126,7 @@ def slash_tables() -> str:
     known = {command.name: command for command in slash.commands()}
     parts = []
     for title, (_, names) in slash.GROUPS.items():
-        rows = ((f"`{known[name].usage}`", ". ".join(filter(None, (known[name].help, known[name].details)))) for name in names)
+        rows = ((f"`{known[name].usage}`", ". ".join(filter(None, (known[name].help, known[name].details)))) for name in names.split())
         parts += [f"**{title}**", table("| command | |", rows)]
     return "\n\n".join(parts)
 

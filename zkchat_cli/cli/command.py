@@ -42,6 +42,8 @@ EMBEDDING_SECONDS = 1.0
 WINDOW_TIMEOUT = 10.0  # seconds to wait for a server to report the size of a model's window
 MAX_PIPED = 10_000_000  # characters: some millions of tokens
 
+Body = Callable[..., None]  # the function of a command
+
 
 class CommandContext:
     """One run of a command: its shared options, and access to settings, vault, store, session and screen, each opened when it is used."""
@@ -170,9 +172,7 @@ class CommandContext:
             yield session
 
 
-def command(
-    group: typer.Typer, *shared: str, examples: Sequence[str] = (), default: bool = False
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(group: typer.Typer, *shared: str, examples: Sequence[str] = (), default: bool = False) -> Callable[[Body], Body]:
     """Declare a function as the command with its name, less a `_` at the end, with the named `shared` options, which it gets as a
     CommandContext, and its own.
 
@@ -180,7 +180,7 @@ def command(
     """
     epilog = "\b\n" + "\n".join(examples) if examples else None
 
-    def declare(body: Callable[..., None]) -> Callable[..., None]:
+    def declare(body: Body) -> Body:
         @wraps(body)
         def run(**given: Any) -> None:
             body(CommandContext(**{option: given.pop(option, None) for option in shared}), **given)

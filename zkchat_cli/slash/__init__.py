@@ -8,21 +8,19 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import DECLARED, CommandResult, SlashCommand
 
 GROUPS = {
-    "Check an answer": ("sources", "refs sources ground check why related open search".split()),
-    "See and shrink the context": ("context", "context compact show pin unpin strategy tokens".split()),
-    "Change or keep this conversation": (
-        "conversation",
-        "undo redo retry edit continue branches clear copy save export rename".split(),
-    ),
-    "Switch to another conversation": ("conversation", "new sessions resume".split()),
-    "Remember across conversations": ("memory", "memory remember forget".split()),
-    "Choose the model and settings": ("settings", "model agent config mcp verbose".split()),
-    "Get help or leave": ("help", "help quit".split()),
+    "Check an answer": ("sources", "refs sources ground check why related open search"),
+    "See and shrink the context": ("context", "context compact show pin unpin strategy tokens"),
+    "Change or keep this conversation": ("conversation", "undo redo retry edit continue branches clear copy save export rename"),
+    "Switch to another conversation": ("conversation", "new sessions resume"),
+    "Remember across conversations": ("memory", "memory remember forget"),
+    "Choose the model and settings": ("settings", "model agent config mcp verbose"),
+    "Get help or leave": ("help", "help quit"),
 }
 """By topic, in the order of `/help`: the file that has its commands, and their names."""
 NEAR = 0.6  # how similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing
-_FILES = dict.fromkeys(("help", "context", "refs", "compact"), "") | {name: file for file, group in GROUPS.values() for name in group}
-"""The file of each command: the most used commands first, as completion offers them, then by topic."""
+_FIRST = ("help", "context", "refs", "compact")  # the most used commands
+_FILES = dict.fromkeys(_FIRST, "") | {name: file for file, names in GROUPS.values() for name in names.split()}
+"""The file of each command: the most used first, as completion offers them, then by topic."""
 
 
 def commands() -> list[SlashCommand]:

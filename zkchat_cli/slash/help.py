@@ -24,7 +24,9 @@ def help_(_: ZkChatSession, argument: str) -> Lines:
         for text in filter(None, (command.help, command.details)):
             yield styled_line(f"  {text}", indent=2)
         return
-    topics = [(topic, [(command.usage, command.help) for command in map(slash.find, names)]) for topic, (_, names) in slash.GROUPS.items()]
+    topics = [
+        (topic, [(command.usage, command.help) for command in map(slash.find, names.split())]) for topic, (_, names) in slash.GROUPS.items()
+    ]
     for topic, rows in (*topics, ("Keys", KEYS)):
         yield styled_line(topic, "bold")
         for left, right in rows:

@@ -60,11 +60,8 @@ def ask(
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
         ask_user = partial(read_answer, screen=ctx.screen) if interactive else None
-        app = replace(
-            opened,
-            approve=choose_approval(ctx.screen, ask_user, unsafe=unsafe, yes=yes),
-            approve_call=partial(ask_about_call, ask=ask_user) if ask_user else None,
-        )
+        approve = choose_approval(ctx.screen, ask_user, unsafe=unsafe, yes=yes)
+        app = replace(opened, approve=approve, approve_call=partial(ask_about_call, ask=ask_user) if ask_user else None)
         screen = replace(ctx.screen if writes_json else ctx.screen.with_width(), address=note_opener(app.vault.root))
         index = ctx.refresh(app.vault)
         session = app.session(app.find(cid) if continuing else None)

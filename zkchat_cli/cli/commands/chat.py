@@ -43,10 +43,8 @@ def chat(
     """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
     screen = ctx.screen
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    named = (
-        ctx.shared["vault"] or ctx.shared["config_file"] or os.environ.get("ZKCHAT_VAULT") or ctx.user_settings.get("vault", {}).get("path")
-    )
-    is_first = interactive and not demo and not named and not holds_notes(Path.cwd())
+    named = ctx.shared["vault"] or ctx.shared["config_file"] or os.environ.get("ZKCHAT_VAULT")
+    is_first = interactive and not demo and not (named or ctx.user_settings.get("vault", {}).get("path") or holds_notes(Path.cwd()))
     overrides: dict[str, object] = {}
     if is_first:
         from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
@@ -63,10 +61,9 @@ def chat(
             from zkchat_cli.terminal.approval import ask_about_call
 
             new = resume is None and not continue_
-            opened = resources.enter_context(
-                ctx.open_app(demo=demo, store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides)
-            )
-            app = replace(opened, approve=approve, approve_call=partial(ask_about_call, ask=repl.read_answer) if repl else None)
+            opened = ctx.open_app(demo=demo, store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides)
+            approve_call = partial(ask_about_call, ask=repl.read_answer) if repl else None
+            app = replace(resources.enter_context(opened), approve=approve, approve_call=approve_call)
             session = app.session(None if new else app.find(resume))
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.paths).resolve() else ""
             return StartedSession(app, session, app.warnings(session), tip, suggests_question=is_first)

@@ -29,10 +29,8 @@ def show(ctx: CommandContext) -> None:
     from zkchat_cli.config import loader
     from zkchat_cli.llm.http_client import mask_address
 
-    values = {
-        key: mask_address(value) if isinstance(value, str) and "://" in value else value
-        for key, value in loader.flatten(ctx.config.values).items()
-    }
+    values = loader.flatten(ctx.config.values)
+    values |= {key: mask_address(value) for key, value in values.items() if isinstance(value, str) and "://" in value}
     origins = {key: f"   # {origin}" for key, origin in ctx.config.origins.items()}
     ctx.print_result(values, "\n".join(f"{key} = {loader.as_toml(value)}{origins.get(key, '')}" for key, value in values.items()))
 

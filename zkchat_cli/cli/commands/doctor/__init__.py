@@ -27,7 +27,7 @@ def doctor(
     from zkchat_cli.cli.commands.doctor.checks import run_checks
 
     repaired = _repair_store(ctx) if repair else None
-    found = run_checks(ctx.startup_options())
+    found = run_checks(ctx)
     failed = [check for check in found if not check["ok"]]
     names = ", ".join(check["name"] for check in failed)
     error = ZkchatError(f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each.")

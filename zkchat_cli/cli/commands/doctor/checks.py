@@ -1,6 +1,5 @@
 """The checks of `zkchat doctor`. Each runs by itself, so that a failure does not stop the others."""
 
-import os
 from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
@@ -8,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.app import factory
-from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.chat.user_message import choose_retrieval
+from zkchat_cli.cli.command import CommandContext
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
@@ -27,34 +26,26 @@ SAMPLE = "zkchat counts tokens"
 Check = tuple[str, Callable[[], str]]  # its name, and a function that returns what it found or raises the problem
 
 
-def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
+def run_checks(ctx: CommandContext) -> list[dict[str, Any]]:
     """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one. Without settings there is
     nothing else to check."""
+    settings = _run_check("settings", partial(_check_settings, ctx))
+    return [settings, *(_run_check(*check) for check in _checks(ctx))] if settings["ok"] else [settings]
+
+
+def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
     try:
-        checks = _checks(load_settings(options, os.environ, Path.cwd()))
+        return {"name": name, "ok": True, "detail": check(), "next_step": None, "code": None}
     except ZkchatError as e:
-        return [_document("settings", e.message, e)]
-    found = []
-    for name, run in checks:
-        try:
-            found.append(_document(name, run()))
-        except ZkchatError as e:
-            found.append(_document(name, e.message, e))
-    return found
+        return {"name": name, "ok": False, "detail": e.message, "next_step": e.hint or None, "code": e.code}
 
 
-def _document(name: str, detail: str, error: ZkchatError | None = None) -> dict[str, Any]:
-    next_step, code = (error.hint or None, error.code) if error else (None, None)
-    return {"name": name, "ok": error is None, "detail": detail, "next_step": next_step, "code": code}
-
-
-def _checks(loaded: LoadedConfig) -> list[Check]:
+def _checks(ctx: CommandContext) -> list[Check]:
     """Also a check for each server that the user configured or whose model is in use, and for each server of tools."""
-    file = loaded.paths.config_file
+    loaded = ctx.config
     checks: list[Check] = [
-        ("settings", lambda: f"{file}" if file.is_file() else f"defaults; {file} does not exist"),
-        ("vault", partial(_check_vault, loaded)),
-        ("index", partial(_check_index, loaded)),
+        ("vault", partial(_check_vault, ctx)),
+        ("index", partial(_check_index, ctx)),
         ("store", partial(_check_store, loaded.paths.store_file)),
         ("vocabulary", _check_vocabulary),
         ("provider", partial(_check_provider, loaded)),
@@ -69,16 +60,21 @@ def _checks(loaded: LoadedConfig) -> list[Check]:
         with closing(servers):
             servers.tools()
             checks += [(server.name, partial(_check_tool_server, server)) for server in servers.status()]
-    return [*checks, ("semantic", partial(_check_semantic, loaded))]
+    return [*checks, ("semantic", partial(_check_semantic, ctx))]
 
 
-def _check_vault(loaded: LoadedConfig) -> str:
-    with closing(factory.open_vault(loaded)) as vault:
+def _check_settings(ctx: CommandContext) -> str:
+    file = ctx.config.paths.config_file
+    return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
+
+
+def _check_vault(ctx: CommandContext) -> str:
+    with ctx.open_vault() as vault:
         return f"{vault.root}"
 
 
-def _check_index(loaded: LoadedConfig) -> str:
-    with closing(factory.open_vault(loaded)) as vault:
+def _check_index(ctx: CommandContext) -> str:
+    with ctx.open_vault() as vault:
         report = vault.check_index()
     remarks = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
     remarks += f"; it was rebuilt: {report.rebuilt}" if report.rebuilt else ""
@@ -129,14 +125,14 @@ def _check_tool_server(server: ExternalServer) -> str:
     return f"{server.address}: {plural(len(server.tools), 'tool')}"
 
 
-def _check_semantic(loaded: LoadedConfig) -> str:
+def _check_semantic(ctx: CommandContext) -> str:
     """One call to the embedder, and how many vectors are there."""
-    embedder = factory.open_embedder(loaded)
+    embedder = factory.open_embedder(ctx.config)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
     state = embedder.id
-    with suppress(VaultError), closing(factory.open_vault(loaded)) as vault:  # without a vault, there are no vectors
+    with suppress(VaultError), ctx.open_vault() as vault:  # without a vault, there are no vectors
         if found := vault.status().semantic:
             state = describe_semantic_status(found)
     return f"{state}; {dimensions} dimensions"
