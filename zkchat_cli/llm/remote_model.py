@@ -179,10 +179,11 @@ class RemoteModel(Model):
             yield base.StreamFailed(error)
             return
         names = {base.wire_name(tool.name): tool.name for tool in request.tools}
+        limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
         notice, hint, attempt = "", "", 1
         while True:
             reader = self.reader(self.server)
-            with closing(self._call_in_thread(request, reader)) as deltas:
+            with closing(stream_in_thread(partial(self._call, request, reader), self.server, *limits)) as deltas:
                 for delta in deltas:
                     match delta:
                         case base.StreamFinished():
@@ -212,14 +213,10 @@ class RemoteModel(Model):
                 raise_if_stopped()
                 time.sleep(min(1.0, left))
 
-    def _call_in_thread(self, request: Request, reader: ChatReader) -> Generator[Delta, None, None]:
-        async def call(emit: Emit) -> None:
-            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
+    async def _call(self, request: Request, reader: ChatReader, emit: Emit) -> None:
+        from zkchat_cli.llm.mojentic_adapter import stream_chat  # see prepare
 
-            await stream_chat(self, self.body(request), reader, emit)
-
-        limits = self.settings.timeout, self.settings.stall_timeout, request.options.max_answer_bytes
-        return stream_in_thread(call, self.server, *limits)
+        await stream_chat(self, self.body(request), reader, emit)
 
     def check(self) -> ProviderError | None:
         if error := self.config_error():
@@ -252,9 +249,8 @@ def stream_in_thread(call: Call, endpoint: Endpoint, timeout: float, stall_timeo
 
     def run() -> None:
         try:
-            loop.run_until_complete(task)
-        except asyncio.CancelledError:
-            pass
+            with suppress(asyncio.CancelledError):
+                loop.run_until_complete(task)
         except ProviderError as e:
             deltas.put(base.StreamFailed(e))
         except Exception as e:  # a defect in a library or in zkchat, which must not end the conversation  # noqa: BLE001
