@@ -95,7 +95,8 @@ class Compactor:
                 self.state.add_compaction(done)
         elif done.mode != "none" and done.model_calls:
             self.state.keep_preview(done.model_copy(update={"state": self._digest}))
-        yield events.CompactionDone(done)
+        if request.reason is not None:  # else whoever asked for it shows the result in full
+            yield events.CompactionDone(done)
         return done
 
     # what is compacted

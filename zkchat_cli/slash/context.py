@@ -8,7 +8,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history, strategies
 from zkchat_cli.context.budget import CompactionRequest
 from zkchat_cli.context.turns import is_fixed
-from zkchat_cli.events import CompactionDone, Event, TextDelta
+from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.models import sum_usage
 from zkchat_cli.slash.base import CommandResult, Lines, complete_questions, complete_turns, find_question, opening, slash_command
 from zkchat_cli.text.numbers import parse_number, plural
@@ -46,15 +46,8 @@ def compact(session: ZkChatSession, argument: str) -> CommandResult:
         return CommandResult(describe_compaction(session.compact(instructions=request.instructions, preview=preview)))
 
     def summarize() -> Generator[Event, None, None]:  # as events: the screen shows progress, and Ctrl-C stops it
-        events = session.compaction_events(request)
-        while True:
-            try:
-                event = next(events)
-            except StopIteration as end:
-                yield TextDelta(describe_compaction(end.value))
-                return
-            if not isinstance(event, CompactionDone):  # the text at the end says it in full
-                yield event
+        done = yield from session.compaction_events(request)
+        yield TextDelta(describe_compaction(done))
 
     return CommandResult(turn=summarize())
 
