@@ -17,16 +17,7 @@ from typing import NamedTuple, get_args
 
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context.turns import Turn, TurnHistory, is_fixed
-from zkchat_cli.models import (
-    BudgetStatus,
-    Compaction,
-    CompactionDue,
-    ContextUsage,
-    PromptKind,
-    PromptMessage,
-    PromptTool,
-    ZkChatMessage,
-)
+from zkchat_cli.models import BudgetStatus, Compaction, CompactionDue, ContextUsage, PromptKind, PromptMessage, PromptTool, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
 

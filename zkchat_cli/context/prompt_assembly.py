@@ -14,15 +14,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.context.budget import DROP_BATCHES, Budget, compaction_due, history_budget, measure_usage
 from zkchat_cli.context.recall import RecallIndex, RecallPassage, format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Strategy
-from zkchat_cli.context.turns import (
-    FIXED_TAG,
-    RECALLED_TAG,
-    SUMMARY_TAG,
-    TurnHistory,
-    fence,
-    make_prompt_message,
-    render_turn,
-)
+from zkchat_cli.context.turns import FIXED_TAG, RECALLED_TAG, SUMMARY_TAG, TurnHistory, fence, make_prompt_message, render_turn
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
