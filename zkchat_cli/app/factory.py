@@ -174,8 +174,7 @@ def open_vault(loaded: LoadedConfig) -> Vault:
 def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     """Open everything a session needs. Raises the ZkchatError of whatever cannot be opened, and leaves nothing open.
 
-    With an agent, the model is the agent's; the settings' own model need not exist then.
-    """
+    With an agent, the model is the agent's; the settings' own model need not exist then."""
     name = options.agent
     agent = open_agent(name, app_paths(env, options.config_file)) if name is not None and name != agents.NO_AGENT else None
     loaded = load_settings(options, env, cwd, agent)
@@ -221,8 +220,7 @@ def open_model(
 ) -> OpenedModel:
     """The model that the settings name, with the tools that it can call and the agent may call; tools that write only with `unsafe`.
 
-    `similarities` compares texts by meaning, for a model that can use it. Nothing is contacted or loaded yet.
-    """
+    `similarities` compares texts by meaning, for a model that can use it. Nothing is contacted or loaded yet."""
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
     known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
@@ -237,8 +235,7 @@ def available_models(
 ) -> tuple[AvailableModels, ...]:
     """The models of each server that the user has configured, or that may run on this machine; all are asked in parallel.
 
-    `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends.
-    """
+    `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends."""
     from zkchat_cli.llm.http_client import mask_address  # the providers have loaded it
 
     remotes = ((name, open_remote(name, loaded)) for name in providers.names())

@@ -94,8 +94,7 @@ class CommandContext:
     def print_result(self, document: object, shown: "str | Iterable[StyledLine]", empty_text: str = "") -> None:
         """Print a command's result: the JSON document with --json, else the text or the lines, through the pager if they are long.
 
-        Where there are no lines, `empty_text` says so on stderr.
-        """
+        Where there are no lines, `empty_text` says so on stderr."""
         if self.as_json:
             self.screen.json(document)
             return
@@ -176,8 +175,7 @@ def command(group: typer.Typer, *shared: str, examples: Sequence[str] = (), defa
     """Declare a function as the command with its name, less a `_` at the end, with the named `shared` options, which it gets as a
     CommandContext, and its own.
 
-    A `default` is what the group itself runs, before a command of it or without one. Its help ends with the `examples`, one per line.
-    """
+    A `default` is what the group itself runs, before a command of it or without one. Its help ends with the `examples`, one per line."""
     epilog = "\b\n" + "\n".join(examples) if examples else None
 
     def declare(body: Body) -> Body:

@@ -80,8 +80,7 @@ def slash_command(argument: str = "", values: ListValues = lambda _: ()) -> Call
     the rest is what `/help NAME` adds.
 
     `argument` is shown by the help: `TEXT` is required, `[TEXT]` is not. `values` returns completions for it, with descriptions if they are
-    a mapping; they are computed in completion's own thread, so that may be slow.
-    """
+    a mapping; they are computed in completion's own thread, so that may be slow."""
 
     def declare(run: RunCommand) -> RunCommand:
         name = run.__name__.removesuffix("_")

@@ -23,8 +23,7 @@ MAX_TURNS = 8  # the last turns, which `/pin` lists with their numbers
 def context(session: ZkChatSession, _: str) -> CommandResult:
     """Show tokens per component against the budgets, and how to reduce them.
 
-    They are the tokens of the next prompt. /show prints it word for word.
-    """
+    They are the tokens of the next prompt. /show prints it word for word."""
     render = partial(prompts.usage_lines, session.prompt(), history=session.history)
     return CommandResult(lines=render(), render=render)
 
@@ -33,8 +32,7 @@ def context(session: ZkChatSession, _: str) -> CommandResult:
 def compact(session: ZkChatSession, argument: str) -> CommandResult:
     """Summarize older turns now; undo restores them.
 
-    The instructions say what the summary must contain. Nothing is deleted. `preview` only shows what it would do.
-    """
+    The instructions say what the summary must contain. Nothing is deleted. `preview` only shows what it would do."""
     if argument == "undo":
         undone = session.stored_state().undo_compaction()
         return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
@@ -56,8 +54,7 @@ def compact(session: ZkChatSession, argument: str) -> CommandResult:
 def show(session: ZkChatSession, argument: str) -> str:
     """Show the next prompt word for word; N: the prompts that turn N sent.
 
-    With a message: the prompt if that were your next message. /context shows the token counts.
-    """
+    With a message: the prompt if that were your next message. /context shows the token counts."""
     if argument != numbered_turns.LAST and parse_number(argument) is None:
         return prompts.prompt_text(session.prompt(argument or None))
     turn = find_question(session, argument).turn
@@ -69,8 +66,7 @@ def pin(session: ZkChatSession, argument: str) -> str | Lines:
     """Include turn N in every prompt; without N, list the pinned and the last turns.
 
     A turn is a question with its answer, counted from 1. Pinned turns are sent word for word and never summarized; /unpin N removes the
-    pin.
-    """
+    pin."""
     counter, history = session.runtime.counter, session.history
     if argument:
         pinned = numbered_turns.resolve_turn(history, argument)
@@ -96,8 +92,7 @@ def pin(session: ZkChatSession, argument: str) -> str | Lines:
 def unpin(session: ZkChatSession, argument: str) -> str:
     """Stop including turn N in every prompt.
 
-    /pin lists the pinned turns.
-    """
+    /pin lists the pinned turns."""
     unpinned = [each for each in numbered_turns.resolve_turn(session.history, argument) if is_fixed(each.message)]
     if not unpinned:
         return "That turn is not pinned; /pin lists the pinned turns."
@@ -114,8 +109,7 @@ def _described(_session: ZkChatSession) -> dict[str, str]:
 def strategy(session: ZkChatSession, argument: str) -> str | Lines:
     """Show what is sent when the window is full; NAME switches.
 
-    The strategies are hybrid, summarize and discard. `zkchat config set context.strategy NAME` makes it permanent.
-    """
+    The strategies are hybrid, summarize and discard. `zkchat config set context.strategy NAME` makes it permanent."""
     if argument:
         session.override_setting("context.strategy", argument)
         return f"Switched to {argument}: {strategies.strategy(argument).help}"

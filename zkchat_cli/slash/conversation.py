@@ -37,8 +37,7 @@ def undo(session: ZkChatSession, argument: str) -> str:
     """Undo the last turn, or the last N.
 
     The question and its answer leave the prompt. They stay in the log, and /redo or /branches goes back to them. Changes to notes are not
-    undone.
-    """
+    undone."""
     state, count, before = session.stored_state(), _parse_turn_count(argument), session.history
     if not before:
         raise UsageError("there is nothing to undo", "/redo goes forward again." if state.undo_stack else "Ask something first.")
@@ -55,8 +54,7 @@ def undo(session: ZkChatSession, argument: str) -> str:
 def redo(session: ZkChatSession, argument: str) -> str:
     """Restore what was undone or cleared.
 
-    It works until the next message or the end of the chat; later, /branches goes back to it.
-    """
+    It works until the next message or the end of the chat; later, /branches goes back to it."""
     state, count, before = session.stored_state(), _parse_turn_count(argument), len(session.history)
     if not state.undo_stack:
         raise UsageError("there is nothing to redo", "/branches shows all messages of this conversation.")
@@ -84,8 +82,7 @@ def _questions(messages: Sequence[ZkChatMessage]) -> list[ZkChatMessage]:
 def retry(session: ZkChatSession, _: str) -> CommandResult:
     """Ask the last question again.
 
-    The previous answer stays: /branches goes back to it.
-    """
+    The previous answer stays: /branches goes back to it."""
     return CommandResult(turn=session.ask_again(find_question(session).message))
 
 
@@ -93,8 +90,7 @@ def retry(session: ZkChatSession, _: str) -> CommandResult:
 def edit(session: ZkChatSession, argument: str) -> CommandResult:
     """Edit question N and ask it again; without text, puts it into the input line.
 
-    The conversation continues from there on a new branch. The default is the last question; /pin lists the numbers.
-    """
+    The conversation continues from there on a new branch. The default is the last question; /pin lists the numbers."""
     number, text = (*argument.split(maxsplit=1), "", "")[:2]
     question = find_question(session, number)
     if not text:
@@ -122,8 +118,7 @@ def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
 def branches(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
     """Show all branches of this conversation; N switches to one.
 
-    A branch begins where you retried or edited a question, or asked another one after /undo. The arrow marks where you are.
-    """
+    A branch begins where you retried or edited a question, or asked another one after /undo. The arrow marks where you are."""
     state = session.stored_state()
     segments = numbered_turns.branch_segments(state.log(), state.head)
     if argument:
@@ -155,8 +150,7 @@ def branches(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
 def clear(session: ZkChatSession, _: str) -> str:
     """Clear the context of this conversation; the log stays.
 
-    Cleared messages can still be recalled and searched, and /redo or /branches restores them. /new starts another conversation.
-    """
+    Cleared messages can still be recalled and searched, and /redo or /branches restores them. /new starts another conversation."""
     state, cleared = session.stored_state(), session.history
     if not cleared:
         return "The context is already empty."
@@ -169,8 +163,7 @@ def copy(session: ZkChatSession, argument: str) -> CommandResult:
     """Copy the last answer; or answer N, the last code block, everything.
 
     `all` is the conversation as Markdown. It uses the terminal's clipboard (OSC 52, which works over ssh) and the system's; a piped chat
-    prints the text.
-    """
+    prints the text."""
     if argument == ALL and session.history:
         return CommandResult(clipboard=exporters.exporter("md").export(session.archive()))
     is_code = argument.split(" ")[0] == CODE
@@ -191,8 +184,7 @@ def copy(session: ZkChatSession, argument: str) -> CommandResult:
 def save(session: ZkChatSession, argument: str) -> CommandResult:
     """Save the last answer as a note; asks first (--yes: does not).
 
-    Without a path, the note is named after the question. Citations become footnotes. Existing notes are never overwritten.
-    """
+    Without a path, the note is named after the question. Citations become footnotes. Existing notes are never overwritten."""
     words = argument.split(" ")
     confirmed = YES in (words[0], words[-1])
     requested = " ".join(words[1:] if words[0] == YES else words[:-1] if confirmed else words).strip()
@@ -240,8 +232,7 @@ def export(session: ZkChatSession, argument: str) -> str:
     """Export the conversation to a file.
 
     The default file is named after the conversation. It is in the current folder, or below zkchat's data folder if the current folder is in
-    a vault. Existing files are never overwritten.
-    """
+    a vault. Existing files are never overwritten."""
     format_, name = (*argument.split(maxsplit=1), "", "")[:2]
     exporter = exporters.exporter(format_ or "md")
     folder = session.services.documents_folder or Path()  # a note in a vault that nobody asked for is found by search
@@ -281,8 +272,7 @@ def new(session: ZkChatSession, _: str) -> CommandResult:
 def sessions(session: ZkChatSession, argument: str) -> str | list[StyledLine]:
     """List conversations; words filter them.
 
-    Words are searched in titles and messages. /resume switches to another conversation.
-    """
+    Words are searched in titles and messages. /resume switches to another conversation."""
     store, vault = session.store, str(session.vault.root)
     known = store.conversations(vault, stored_items.MAX_LISTED)
     if not argument:

@@ -38,8 +38,7 @@ def help_(_: ZkChatSession, argument: str) -> Lines:
 def quit_(session: ZkChatSession, _: str) -> CommandResult:
     """Leave the chat; the conversation stays stored.
 
-    While turns cannot be stored, it says so and stays; /export saves them elsewhere, Ctrl-D leaves without them.
-    """
+    While turns cannot be stored, it says so and stays; /export saves them elsewhere, Ctrl-D leaves without them."""
     if session.store.persistent:
         session.flush()
     return CommandResult(quit=True)

@@ -12,8 +12,7 @@ from zkchat_cli.views.text import styled_line
 def memory(session: ZkChatSession, argument: str) -> Lines:
     """Show the memory in the next prompt, and all remembered facts.
 
-    It says why each fact is sent or not. With a message, it shows the memory that would be sent with that message.
-    """
+    It says why each fact is sent or not. With a message, it shows the memory that would be sent with that message."""
     if not session.memory.enabled:
         yield styled_line("Memory is off. To turn it on: zkchat config set context.memory_integration true")
         return
@@ -33,8 +32,7 @@ def memory(session: ZkChatSession, argument: str) -> Lines:
 def remember(session: ZkChatSession, argument: str) -> str:
     """Remember a fact in later conversations; `NAME: VALUE` replaces the old value.
 
-    The fact is sent with messages that it is relevant to. /memory lists all facts, /forget KEY deletes one.
-    """
+    The fact is sent with messages that it is relevant to. /memory lists all facts, /forget KEY deletes one."""
     lost = "" if session.store.persistent else "\nIt is lost when you quit: this chat is not stored."
     return fact_update_text(*session.memory.remember(argument)) + lost
 
@@ -43,8 +41,7 @@ def remember(session: ZkChatSession, argument: str) -> str:
 def forget(session: ZkChatSession, argument: str) -> CommandResult:
     """Delete a remembered fact.
 
-    The beginning of a key will do, and then zkchat asks first. /memory lists the keys.
-    """
+    The beginning of a key will do, and then zkchat asks first. /memory lists the keys."""
     fact = session.memory.find_fact(argument)
 
     def delete() -> CommandResult:

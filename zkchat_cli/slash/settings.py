@@ -28,8 +28,7 @@ def model(session: ZkChatSession, argument: str) -> str:
     """Show the model; PROVIDER/NAME switches to another.
 
     The conversation stays and is sent to the new model. This lasts until the chat ends; `zkchat config set model PROVIDER/NAME` makes it
-    permanent.
-    """
+    permanent."""
     if argument:
         known = [] if "/" in argument else [name for name in _model_names(session) if argument == name.partition("/")[2]]
         session.use_model(known[0] if len(known) == 1 else argument)  # the provider may be left out
@@ -50,8 +49,7 @@ def model(session: ZkChatSession, argument: str) -> str:
 def agent(session: ZkChatSession, argument: str) -> Lines:
     """Show the active agent; NAME switches to another, none switches back.
 
-    An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.
-    """
+    An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them."""
     if argument:
         session.use_agent(argument.removeprefix("@"))
         session.prepare()
@@ -76,8 +74,7 @@ def agent(session: ZkChatSession, argument: str) -> Lines:
 def config(session: ZkChatSession, argument: str) -> Lines:
     """Show settings; KEY VALUE changes one for this session.
 
-    Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent.
-    """
+    Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent."""
     key, value = (*argument.removeprefix("set ").split(maxsplit=1), "", "")[:2]  # `config set`, as in the shell
     if value:
         shown = loader.as_toml(session.override_setting(key, value))
@@ -99,8 +96,7 @@ def config(session: ZkChatSession, argument: str) -> Lines:
 def mcp(session: ZkChatSession, _: str) -> Lines:
     """List the servers of other programs' tools, and what each tool costs.
 
-    Servers are set in your settings file as tables [mcp.servers.NAME]. A tool's tokens are sent with every message that offers it.
-    """
+    Servers are set in your settings file as tables [mcp.servers.NAME]. A tool's tokens are sent with every message that offers it."""
     external, runtime = session.services.external, session.runtime
     if external is None:
         yield styled_line(NO_SERVERS)

@@ -48,8 +48,7 @@ def note_text(session: ZkChatSession, path: str) -> str | None:
 def refs(session: ZkChatSession, _: str) -> Lines:
     """List the documents of this conversation, and how often each was used.
 
-    For each document: how often it was named, found and cited, its source numbers, and its summary.
-    """
+    For each document: how often it was named, found and cited, its source numbers, and its summary."""
     documents = provenance.trace_documents(session.history).values()
     if not documents:
         yield styled_line("No documents have been named or found yet.")
@@ -83,8 +82,7 @@ def refs(session: ZkChatSession, _: str) -> Lines:
 def sources(session: ZkChatSession, argument: str) -> Lines:
     """List the sources of the last answer; N shows excerpt N and its quotations.
 
-    The excerpt is shown in the note as it is now, with its quotations marked and the answers that cite it.
-    """
+    The excerpt is shown in the note as it is now, with its quotations marked and the answers that cite it."""
     if not argument:
         last = last_answer(session)
         named = last.question.references if last.question else ()
@@ -118,8 +116,7 @@ def ground(session: ZkChatSession, _: str) -> CommandResult:
     """Ask the last question again, with passages of your notes before it.
 
     For an answer without sources: zkchat searches the notes, and the model needs no tools. The previous answer stays: /branches goes back
-    to it.
-    """
+    to it."""
     if session.runtime.model.name == "offline":
         raise UsageError("the offline provider searches your notes for every answer", "Ask it differently, or choose a model: /model")
     return CommandResult(turn=session.ask_again(find_question(session).message, retrieval="before"))
@@ -130,8 +127,7 @@ def check(session: ZkChatSession, _: str) -> CommandResult | str:
     """Ask the model whether each cited sentence of the last answer is supported by its passage.
 
     One short call, which is not part of the conversation. Without a language model, zkchat compares words, numbers, names and negations, as
-    it does after each answer; where these do not decide and the notes are searched by meaning, it compares the meaning.
-    """
+    it does after each answer; where these do not decide and the notes are searched by meaning, it compares the meaning."""
     last = last_answer(session)
     chunks = {citation.number: session.references.chunk(citation.number) for citation in last.answer.citations}
     passages = {number: chunk.text for number, chunk in chunks.items() if chunk}
@@ -163,8 +159,7 @@ def _verdict_text(checked: Sequence[CitedSentence], count: int) -> str:
 def related(session: ZkChatSession, _: str) -> Lines:
     """List notes related to the last answer that it did not cite, and why.
 
-    They are found by links, words and meaning, and are not sent to the model: name one as [[note]] to ask about it.
-    """
+    They are found by links, words and meaning, and are not sent to the model: name one as [[note]] to ask about it."""
     related = provenance.find_related(session.vault, last_answer(session))
     for note in related:
         path = note.chunk.relative_path
@@ -179,8 +174,7 @@ def why(session: ZkChatSession, argument: str) -> Lines:
     """Show how a document came into the conversation.
 
     NOTE is a path, a title, a [[link]] or the number of a source. It says who named the document, which search found it, and whether the
-    model sees it now.
-    """
+    model sees it now."""
     chunk, keys = numbered_chunk(session, argument), provenance.matching_documents(argument, session.history)
     if chunk is None and len(keys) > 1:
         raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
@@ -254,8 +248,7 @@ def open_(session: ZkChatSession, argument: str) -> CommandResult:
     """Open a note, or source N, in your editor.
 
     NOTE is a path, a title or a [[link]]. Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else
-    Obsidian for a vault of Obsidian, else shows the note here.
-    """
+    Obsidian for a vault of Obsidian, else shows the note here."""
     last = provenance.last_exchange(session.history)
     citations = last.answer.citations if last else ()
     argument = argument or next((str(each.number) for each in citations if each.relative_path), "")
@@ -284,8 +277,7 @@ def open_(session: ZkChatSession, argument: str) -> CommandResult:
 def search(session: ZkChatSession, argument: str) -> Lines:
     """Search the notes; results are not sent to the model.
 
-    "phrases", -words, tag:, path: and dates work as in `zkchat vault search`. To ask about a note, name it in a message as [[note]].
-    """
+    "phrases", -words, tag:, path: and dates work as in `zkchat vault search`. To ask about a note, name it in a message as [[note]]."""
     session.apply_scan(session.vault.refresh())
     results = session.vault.search(argument, MAX_RESULTS)
     yield from (styled_line(f"! {warning.message}", "yellow") for warning in session.vault.take_warnings())

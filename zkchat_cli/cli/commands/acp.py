@@ -13,8 +13,7 @@ COMMAND = command_group()
 def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
     """Chat with the notes in an editor, over the Agent Client Protocol.
 
-    Editors such as Zed and Neovim start it. Conversations are the same as in the terminal. It needs `pip install 'zkchat[acp]'`.
-    """
+    Editors such as Zed and Neovim start it. Conversations are the same as in the terminal. It needs `pip install 'zkchat[acp]'`."""
     from zkchat_cli.logging_setup import log_to_stderr
 
     log_to_stderr()

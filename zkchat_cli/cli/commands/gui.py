@@ -19,8 +19,7 @@ def gui(
 ) -> None:
     """Chat with your notes in a window.
 
-    Conversations are the same as in the terminal. It needs `pip install 'zkchat[gui]'`.
-    """
+    Conversations are the same as in the terminal. It needs `pip install 'zkchat[gui]'`."""
     try:
         with optional_package("the window", "gui"):
             from zkchat_cli.gui.window import run_window  # imports Qt

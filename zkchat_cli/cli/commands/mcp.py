@@ -42,8 +42,7 @@ def serve(
     """Serve the notes to other programs over the Model Context Protocol.
 
     Programs such as Claude Code, Codex and Zed start it and use standard input and output. With --http it serves several clients, which
-    need the token that it prints, or that of ZKCHAT_MCP_TOKEN. It needs `pip install 'zkchat[mcp]'`.
-    """
+    need the token that it prints, or that of ZKCHAT_MCP_TOKEN. It needs `pip install 'zkchat[mcp]'`."""
     if invoked.invoked_subcommand is not None:
         return
     from zkchat_cli.logging_setup import log_to_stderr

@@ -21,8 +21,7 @@ def verify(
     The text may be an answer of another program, a draft or a paper. Each quotation gets its verdict (✓ ✂ ✗), note, heading and line; a
     misquoted one also the nearest wording, with the differences marked. A [[link]], path:line, or [n] with a footnote or a list at the end
     of the text names the source; without one, all notes are searched. Fewer than three words without a source, code, and names of notes
-    are not quotations.
-    """
+    are not quotations."""
     from zkchat_cli.citations.verify_text import verify_text
     from zkchat_cli.views.sources import quotation_lines
 

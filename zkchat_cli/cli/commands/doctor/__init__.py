@@ -22,8 +22,7 @@ def doctor(
     """Check that everything zkchat needs works, with the next step for each problem.
 
     Checks settings, vault, index, store, vocabulary, provider, each configured server, and semantic (search by meaning).
-    --repair says what was lost, and keeps the damaged file under a name with the date.
-    """
+    --repair says what was lost, and keeps the damaged file under a name with the date."""
     from zkchat_cli.cli.commands.doctor.checks import run_checks
 
     repaired = _repair_store(ctx) if repair else None
