@@ -156,7 +156,6 @@ class AppFixture:
             "counter": COUNTER,
             "open_model": cannot_open,
             "open_agent": cannot_open,
-            "can_summarize": model.name != "offline",
         }
         values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context", "retrieval"}}
         return Runtime(**values | {"strategy": strategies.strategy(changes.get("strategy", self.strategy))})

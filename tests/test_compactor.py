@@ -19,7 +19,6 @@ from summary_models import (
 )
 
 from zkchat_cli import slash
-from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.events import CompactionStarted, Event, Notice, ReasoningDelta, TextDelta, Waiting
@@ -251,7 +250,7 @@ def test_a_decision_that_the_model_leaves_out_again_is_added_word_for_word(app: 
 
 def test_another_model_can_write_the_summaries(app: AppFixture) -> None:
     writer, session = SummaryModel([summary_reply()], name="writer"), overfull_session(app, SummaryModel())
-    own = ZkChatSession(session.services, replace(session.runtime, summarizer=OpenedModel(writer, (), True)), session.conversation)
+    own = ZkChatSession(session.services, replace(session.runtime, summarizer=writer), session.conversation)
     report = report_of(own.send("And now?"))
     assert (len(writer.asked), report.model) == (1, "summariser")
     assert report.compaction is not None
@@ -286,7 +285,8 @@ def test_a_preview_of_another_request_or_state_is_not_used(app: AppFixture) -> N
 
 
 def test_a_model_that_cannot_summarize_is_not_asked(app: AppFixture) -> None:
-    model = DeltaModel([reply("Noted.")], name="offline")
+    model = DeltaModel([reply("Noted.")])
+    model.summarizes = False
     session = overfull_session(app, model)  # type: ignore[arg-type]
     done = find_compaction(list(session.send("And now?")))
     assert (done.mode, done.model_calls, len(model.requests)) == ("extractive", 0, 1)

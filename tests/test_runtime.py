@@ -11,9 +11,9 @@ OTHER = DeltaModel([reply("Yes.")], name="other", window=Window(5000, "a test"))
 
 
 def test_another_model_is_another_runtime(app: AppFixture) -> None:
-    before = app.runtime(open_model=lambda _: OpenedModel(OTHER, (), can_summarize=True), rejected_window=Window(900, "a refusal"))
+    before = app.runtime(open_model=lambda _: OpenedModel(OTHER, ()), rejected_window=Window(900, "a refusal"))
     after = before.with_model("other")
-    assert (after.model, after.tools, after.window, after.can_summarize) == (OTHER, (), OTHER.window, True)
+    assert (after.model, after.tools, after.window) == (OTHER, (), OTHER.window)
     assert after.overrides == {"model": "other"}
     assert before.model is not OTHER and before.overrides == {}
 

@@ -122,6 +122,7 @@ class App:
 
     def _runtime(self, loaded: LoadedConfig, opened: OpenedModel, agent: agents.Agent | None = None) -> Runtime:
         values, window_origin = loaded.values, loaded.origins.get("context.max_tokens")
+        summary_model = values.context.summary_model
         return Runtime(
             model=opened.model,
             tools=opened.tools,
@@ -131,9 +132,7 @@ class App:
             options=model_options(values),
             instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
             agent=agent,
-            can_summarize=opened.can_summarize,
-            takes_external=opened.takes_external and (agent is None or agent.tools is None),
-            summarizer=self._open_model(loaded.with_model(values.context.summary_model), agent) if values.context.summary_model else None,
+            summarizer=self._open_model(loaded.with_model(summary_model), agent).model if summary_model else None,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
             open_model=lambda name: self._open_model(check_settings(loaded.with_model(name)), agent),
             open_agent=self._open_agent_runtime,
@@ -225,9 +224,8 @@ def open_model(
     provider = providers.provider(name)
     known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
-    callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     opened = provider.open(model_config(provider, loaded, model)._replace(similarities=similarities))
-    return OpenedModel(opened, callable_, provider.summarizes, takes_external=provider.tools is None)
+    return OpenedModel(opened, tuple(tool for tool in known if opened.only_tools is None or tool.name in opened.only_tools))
 
 
 def available_models(

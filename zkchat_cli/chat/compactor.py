@@ -108,7 +108,7 @@ class Compactor:
         fixed = [id_ for turn in self.state.turns(counter).all_turns for m in turn.fixed for id_ in m.source_ids]
         made_from = (
             self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
-            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.estimated,
+            request.keep, runtime.summary_model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.estimated,
             runtime.settings.context.model_dump_json(),
         )  # fmt: skip
         return blake2b(repr(made_from).encode(), digest_size=16).hexdigest()
@@ -254,8 +254,8 @@ class SummaryWriter:
 
     def __init__(self, services: SessionServices, runtime: Runtime, timer: PhaseTimer, request: CompactionRequest, limit: int) -> None:
         self._runtime, self._timer, self._request, self._limit = runtime, timer, request, limit
-        self.model = runtime.summary_model.model
-        self.is_able = runtime.summary_model.can_summarize and limit >= SMALLEST_SUMMARY
+        self.model = runtime.summary_model
+        self.is_able = self.model.summarizes and limit >= SMALLEST_SUMMARY
         self.mode: CompactionMode = "full"
         self.calls = 0
         self.usage: TokenUsage | None = None  # of all calls so far

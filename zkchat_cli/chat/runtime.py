@@ -39,12 +39,10 @@ SETTINGS_READ_AT_START = ("context.memory_integration", "context.show_token_coun
 
 
 class OpenedModel(NamedTuple):
-    """A model, the tools that it may call, and what else it is good for."""
+    """A model, and the tools that it may call."""
 
     model: Model
     tools: tuple[Tool, ...]
-    can_summarize: bool = False  # whether it can summarize a conversation in words of its own
-    takes_external: bool = False  # whether it can call tools of other programs
 
 
 class AvailableModels(NamedTuple):
@@ -112,14 +110,12 @@ class Runtime:
     instructions: str = INSTRUCTIONS
     agent: Agent | None = None
     retrieval: Retrieval | None = None  # who searches the notes in the turn it is for
-    can_summarize: bool = False
-    summarizer: OpenedModel | None = None  # the model that `context.summary_model` names
+    summarizer: Model | None = None  # the model that `context.summary_model` names
     configured_window: Window | None = None
     """The window that the user set; else it is the model's own, or `context.max_tokens` while that is unknown."""
     rejected_window: Window | None = None  # a window learned when the server refused a prompt as too long
     overrides: Mapping[str, object] = field(default_factory=dict)
     """Settings changed since the program started, by key. They win over those of an agent."""
-    takes_external: bool = False  # whether tools of other programs may join `tools`
     list_models: Callable[[], tuple[AvailableModels, ...]] = tuple
 
     @property
@@ -138,9 +134,14 @@ class Runtime:
         return int(self.settings.context.summary_ratio * self.budget.effective_limit)
 
     @property
-    def summary_model(self) -> OpenedModel:
+    def takes_external(self) -> bool:
+        """Whether tools of other programs may join `tools`."""
+        return self.model.only_tools is None and (self.agent is None or self.agent.tools is None)
+
+    @property
+    def summary_model(self) -> Model:
         """The model that writes summaries."""
-        return self.summarizer or OpenedModel(self.model, self.tools, self.can_summarize)
+        return self.summarizer or self.model
 
     @property
     def speaker_label(self) -> str:
@@ -154,16 +155,8 @@ class Runtime:
 
     def with_model(self, name: str) -> "Runtime":
         """Use another model. Raises ConfigError and ProviderError."""
-        opened = self.open_model(name)
-        return replace(
-            self,
-            model=opened.model,
-            tools=opened.tools,
-            can_summarize=opened.can_summarize,
-            takes_external=opened.takes_external and (self.agent is None or self.agent.tools is None),
-            rejected_window=None,
-            overrides={**self.overrides, "model": name},
-        )
+        model, tools = self.open_model(name)
+        return replace(self, model=model, tools=tools, rejected_window=None, overrides={**self.overrides, "model": name})
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
         """Search the notes in this way; a model that does not search itself gets neither tools nor instructions about them."""
@@ -189,7 +182,7 @@ class Runtime:
             case "context.max_tokens":
                 runtime = replace(self, configured_window=Window(checked, f"{key}, {OVERRIDE_ORIGIN}"))
             case "context.summary_model":
-                runtime = replace(self, summarizer=self.open_model(checked) if checked else None)
+                runtime = replace(self, summarizer=self.open_model(checked).model if checked else None)
         return replace(runtime, settings=settings, options=model_options(settings), overrides={**self.overrides, key: checked})
 
     def learn_from(self, used: "Runtime") -> "Runtime":

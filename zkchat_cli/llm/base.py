@@ -96,6 +96,8 @@ class Model(ABC):
     window: Window | None = None
     exact: bool = True  # whether zkchat's token counts are those of the model's own tokenizer
     has_server: ClassVar[bool] = False
+    summarizes: bool = True  # whether it can summarize a conversation in words of its own
+    only_tools: frozenset[str] | None = None  # those that it can call, if not all: describing others would cost tokens
     calls_tools: bool | None = None  # whether it can call tools, if that is known after `prepare`
     known_from: str = ""  # who says so: "its server", or a table
     plain_excerpts: ClassVar[bool] = False  # whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
@@ -219,6 +221,4 @@ class Provider(NamedTuple):
     name: str
     open: Callable[[ModelConfig], Model]
     settings: type[Section] = Section  # its table in the settings file
-    tools: frozenset[str] | None = None  # those that its models can call, if they cannot call all: describing others would cost tokens
     open_remote: "Callable[[ModelConfig], RemoteModel] | None" = None  # is there if it sends prompts to a server
-    summarizes: bool = True  # whether its models can summarize a conversation

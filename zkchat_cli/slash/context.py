@@ -40,7 +40,7 @@ def compact(session: ZkChatSession, argument: str) -> CommandResult:
     preview = word == "preview"
     request = CompactionRequest(instructions=(rest.strip() if preview else argument) or None, preview=preview)
 
-    if not session.runtime.summary_model.can_summarize:
+    if not session.runtime.summary_model.summarizes:
         return CommandResult(describe_compaction(session.compact(instructions=request.instructions, preview=preview)))
 
     def summarize() -> Generator[Event, None, None]:  # as events: the screen shows progress, and Ctrl-C stops it

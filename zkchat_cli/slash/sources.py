@@ -139,7 +139,7 @@ def check(session: ZkChatSession, _: str) -> CommandResult | str:
         checked, usage = yield from judge_by_model(session.runtime, sentences, passages)
         yield TextDelta(f"{_verdict_text(checked, len(sentences))} {session.runtime.model.name}: {usage_text(usage)}.")
 
-    if session.runtime.can_summarize:
+    if session.runtime.model.summarizes:
         return CommandResult(turn=ask_model())
     judged = [judge_unclear(each, passages, session.vault.similarities) for each in sentences]
     by_words = "By words, numbers, names and negations; only a language model can check what they mean (/model)."

@@ -145,8 +145,8 @@ def compact(
                 raise UsageError("there is no compaction to undo", "zkchat context summary shows the current one.")
             ctx.print_result(undone, "Undone: the prompt is what it was before.")
             return
-        if session.runtime.summary_model.can_summarize:
-            ctx.screen.progress(f"{session.runtime.summary_model.model.name} may have to write a summary …")
+        if session.runtime.summary_model.summarizes:
+            ctx.screen.progress(f"{session.runtime.summary_model.name} may have to write a summary …")
         done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
     ctx.print_result(done, describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else ""))
 

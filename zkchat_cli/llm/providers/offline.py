@@ -16,6 +16,8 @@ from zkchat_cli.models import Similarities
 class OfflineModel(Model):
     """`similarities` compares a question with passages by meaning; without it, words decide alone."""
 
+    summarizes = False
+    only_tools = frozenset(("find_excerpts", "read_zk_document"))
     similarities: Similarities | None = None
     name: str = "offline"
 
@@ -35,4 +37,4 @@ def _open(config: ModelConfig) -> Model:
     return OfflineModel(config.similarities)
 
 
-PROVIDER = Provider("offline", _open, tools=frozenset(("find_excerpts", "read_zk_document")), summarizes=False)
+PROVIDER = Provider("offline", _open)
