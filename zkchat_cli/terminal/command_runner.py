@@ -101,8 +101,8 @@ def carry_out(command: Callable[[], CommandResult], chat: "Repl", stoppable: Cal
 
 def _take_turn(events: Generator[Event, None, None], chat: "Repl") -> None:
     screen, settings, vault = chat.screen, chat.session.runtime.settings, chat.session.vault
-    if isinstance(chat.approve_change, ApprovalPrompt):
-        chat.approve_change.begin_turn()
+    if isinstance(approve := chat.session.services.approve, ApprovalPrompt):
+        approve.begin_turn()
     address = note_opener(vault.root)
 
     @lru_cache(maxsize=1000)  # an open block is drawn many times

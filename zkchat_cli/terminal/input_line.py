@@ -53,7 +53,6 @@ POLL_INTERVAL = 0.05  # seconds between two checks whether the history's file is
 MAX_LINES = 8  # lines from which a paste is folded
 MAX_CHARACTERS = 1_500
 _LABEL = re.compile(r"\[pasted [^\[\]\n]*\]")
-Fragments = list[tuple[str, str]]
 MAX_NAME = 24  # characters of the names of model and vault, and of the background work
 FIGURES_FROM = 100  # columns from which the bar has its figures
 SHOWN_SHARE = 0.01  # share of the limit from which the tokens of the line being typed are shown
@@ -71,9 +70,9 @@ class Toolbar(NamedTuple):
     state: str = ""
     show_tokens: bool = True
 
-    def fragments(self, width: int) -> Fragments:
+    def fragments(self, width: int) -> list[tuple[str, str]]:
         # from left to right, each with its rank: the highest is left out first where there is no room
-        parts: list[tuple[int, Fragments]] = []
+        parts: list[tuple[int, list[tuple[str, str]]]] = []
         for rank, name in ((1, self.state), (3, self.model), (5, self.vault)):
             parts += [(rank, [("", truncate(sanitize_name(name), MAX_NAME))])] if name else []
         if self.show_tokens and self.usage is not None:
@@ -164,7 +163,9 @@ class InputLine:
             # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
             complete_while_typing=Condition(lambda: match_typed(self._session.default_buffer.document.text_before_cursor) is not None),
             reserve_space_for_menu=MENU_LINES,
-            bottom_toolbar=self._draw_toolbar,
+            bottom_toolbar=lambda: FormattedText(
+                [("", f" {self._hint}")] if self._hint else self.toolbar.fragments(self._session.output.get_size().columns)
+            ),
             enable_suspend=True,
             tempfile_suffix=".md",
             # not without colors, where it would look like typed text, nor once the line is done, so that an empty line stays empty
@@ -243,10 +244,6 @@ class InputLine:
         self._hint = hint
         self._session.app.invalidate()
 
-    def _draw_toolbar(self) -> FormattedText:
-        width = self._session.output.get_size().columns
-        return FormattedText([("", f" {self._hint}"[:width])] if self._hint else self.toolbar.fragments(width))
-
     def _on_render(self, app: "Application[str]") -> None:
         """The toolbar is in the second drawing, as soon as the terminal has reported the cursor's position; some terminals never do."""
         if not self._is_drawn:
@@ -317,8 +314,7 @@ class InputLine:
         def _(event: KeyPressEvent) -> None:
             """Edit the line in the editor, with pastes in full. It is not sent before Enter, so that nothing is sent unseen."""
             buffer = event.current_buffer
-            if (text := pastes.unfold(buffer.text)) != buffer.text:
-                buffer.document = Document(text)
+            buffer.text = pastes.unfold(buffer.text)
             buffer.open_in_editor()
 
         @keys.add("c-c", filter=at_prompt)

@@ -22,11 +22,9 @@ from zkchat_cli.app.editor import split_command
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize
 
-termios: ModuleType | None
-try:
+termios: ModuleType | None = None
+with suppress(ImportError):  # Windows: keys are echoed there
     import termios
-except ImportError:  # Windows: keys are echoed there
-    termios = None
 
 TERMINATION_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 PAGER = "less -R"

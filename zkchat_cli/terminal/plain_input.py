@@ -6,6 +6,7 @@ It uses readline: prompt_toolkit writes the whole line again when it is sent, an
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
 from types import ModuleType
 from typing import Any
@@ -14,11 +15,9 @@ from zkchat_cli.completion import InputCompleter
 from zkchat_cli.terminal.input_line import VaultHistory
 from zkchat_cli.terminal.job_control import terminal_mode
 
-readline: ModuleType | None
-try:
+readline: ModuleType | None = None
+with suppress(ImportError):  # Windows: its console edits lines itself
     import readline
-except ImportError:  # Windows: its console edits lines itself
-    readline = None
 
 SPOKEN_PROMPT = "you: "
 QUIT_HINT = "Press Ctrl-C again, or Ctrl-D, to quit."

@@ -21,7 +21,6 @@ from zkchat_cli.views.text import PROMPT
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.plain_input import PlainInputLine
-    from zkchat_cli.vault.edit.transaction import Approve
 
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1  # seconds before a waiting line shows what it waits for, and between updates
 BUSY_SECONDS = 1.0  # seconds after a key during which no vectors are computed
@@ -31,12 +30,11 @@ TYPING_SECONDS = 10.0  # seconds after a key for which a message counts as being
 class Repl:
     session: "ZkChatSession"  # set once the chat `_has_session`
 
-    def __init__(self, start: StartSession, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, yes: bool = False) -> None:
-        """Raises UsageError for contradictory flags."""
+    def __init__(self, start_session: StartSession, screen: Screen, *, keep_history: bool = True) -> None:
         self._keep_history = keep_history
         self._has_session = self.turn_is_running = False
         self._typed_at = float("-inf")
-        self._background = BackgroundLoader(start, self)
+        self._background = BackgroundLoader(start_session, self)
         self._history = VaultHistory()
         completer = InputCompleter(self.current, self._background.indexed.is_set)
         self._prompt: InputLine | PlainInputLine
@@ -49,11 +47,6 @@ class Repl:
             self._prompt = InputLine(screen, ChatCompleter(completer), self._history, self._on_line_changed, self._background.start)
         self.screen = replace(screen, columns=terminal_columns)
         self._interrupts = InterruptHandler(self._prompt.end_input)
-        self.approve_change: Approve | None = None
-        if unsafe or yes:
-            from zkchat_cli.terminal.approval import choose_approval  # only needed for changes
-
-            self.approve_change = choose_approval(screen, self.read_answer, unsafe=unsafe, yes=yes)
         self.next_input = ""  # the text for the next prompt: from a command, or a line that could not be sent
 
     def read_answer(self, question: str, choices: str) -> str:

@@ -23,7 +23,6 @@ from zkchat_cli.text.sanitize import sanitize, sanitize_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, spoken_text, styled_line
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
     from rich.console import Console
 
 PROGRESS_DELAY = 0.3  # seconds before progress is shown: for quicker work it would only flicker
@@ -143,7 +142,7 @@ class Screen:
         self.out.write(safe)
         self.out.flush()
 
-    def json(self, document: "BaseModel | Any") -> None:
+    def json(self, document: Any) -> None:
         """A document as JSON, with escapes for the characters that `sanitize` would replace."""
         text = json.dumps(document, ensure_ascii=False, default=lambda v: v.model_dump(mode="json") if hasattr(v, "model_dump") else str(v))
         self.out.write(text.translate({ord(c): f"\\u{ord(c):04x}" for c in set(text) if sanitize(c) != c}) + "\n")
@@ -186,10 +185,9 @@ class Screen:
             nonlocal drawn
             if not self.accessible:
                 out.write("\r" + sanitize(text).ljust(len(drawn)))
-                drawn = text
-            elif (word := text.split()[0]) != drawn:
-                out.write(f"{word}\n")
-                drawn = word
+            elif (text := text.split()[0]) != drawn:
+                out.write(f"{text}\n")
+            drawn = text
             out.flush()
 
         try:

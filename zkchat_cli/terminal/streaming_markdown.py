@@ -98,7 +98,7 @@ class StreamingMarkdown:
         rows = [self._margin + row for row in rows]
         for row in rows:
             row.rstrip()
-        new = rows[self._done : done], rows[done:]
+        final_rows, open_rows = rows[self._done : done], rows[done:]
         self._done = done
         if len(parts) > 1 and not final:
             line = parts[-1].map[0] if parts[-1].map else 0
@@ -106,9 +106,8 @@ class StreamingMarkdown:
             self._source = "\n".join(lines[line - (not lines[line - 1].strip("> \t")) :])
             self._done, self._previous = done - start, previous
         if width < self._width:
-            final_rows, open_rows = ([part for row in part_rows for part in wrap(row, width)] for part_rows in new)
-            return final_rows, open_rows
-        return new
+            final_rows, open_rows = ([part for row in each for part in wrap(row, width)] for each in (final_rows, open_rows))
+        return final_rows, open_rows
 
 
 def _escape_pipes(line: str) -> str:

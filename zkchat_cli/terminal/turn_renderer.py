@@ -5,7 +5,7 @@ Text is plain in a pipe, for a screen reader, and on a terminal that gets no esc
 
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
@@ -16,9 +16,6 @@ from zkchat_cli.text.sanitize import sanitize, sanitize_name
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, CommandHints, short_count, usage_text
 from zkchat_cli.views.turn_steps import describe_compaction, tool_line, tools_line
-
-if TYPE_CHECKING:
-    from zkchat_cli.terminal.streaming_view import StreamingView
 
 RemarkPrinter = Callable[[str, str], None]
 """Prints a line that is not part of the answer, with its style: to the screen in a chat, to stderr in a pipe."""
@@ -74,13 +71,13 @@ def show_turn(turn: Iterable[events.Event], screen: Screen, print_remark: Remark
                         more = f"; continue it with {display.hints.continue_answer}" if display.hints.continue_answer else ""
                         view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
                     view.close()
-                    _show_end(report, view, screen, display)
+                    _show_end(report, view.print_remark, screen, display)
         for line in compactions:
             view.print_remark(line, "" if isinstance(view, PlainTurnView) else "dim")
     return event
 
 
-def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, display: DisplayOptions) -> None:
+def _show_end(report: TurnReport, print_remark: RemarkPrinter, screen: Screen, display: DisplayOptions) -> None:
     """The lines below an answer: its details, sources and cost. What was found and not cited is in /sources."""
     timings, context = report.timings_ms, report.context
     if display.detail:
@@ -88,7 +85,7 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
         prompt = f"prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens"
         model = sanitize_name(f"{report.model}, {report.strategy}, finished with {report.finish_reason}")
         for line in (model, times, f"{usage_text(report.usage)}; {prompt}"):
-            view.print_remark(f"  {line}", "dim")
+            print_remark(f"  {line}", "dim")
     citations, references = report.citations, report.references
     if report.level == "most_likely" and screen.columns is not None:  # the answer names its notes; a pipe gets their lines, too
         named = {citation.relative_path for citation in citations}
@@ -100,10 +97,10 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
         screen.print()
     screen.show(sources)
     if display.max_sources and report.lacks_source:
-        view.print_remark(f"  {no_source_line(report.retrieval, display.hints)}", "yellow")
+        print_remark(f"  {no_source_line(report.retrieval, display.hints)}", "yellow")
     if show_cost:
         seconds = sum(ms for phase, ms in timings.items() if phase != "overhead") / 1000
-        view.print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")
+        print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")
 
 
 def show_error(error: ZkchatError, print_remark: RemarkPrinter, partial: str = "") -> None:

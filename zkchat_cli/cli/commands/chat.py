@@ -22,7 +22,6 @@ from zkchat_cli.views.text import summarize_problems
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.repl import Repl
-    from zkchat_cli.vault.edit.transaction import Approve
 
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
 """A question that the demo notes answer, and commands to check the answer with."""
@@ -58,11 +57,13 @@ def chat(
 
         def start_session() -> StartedSession:
             from zkchat_cli.app.settings import demo_folder
-            from zkchat_cli.terminal.approval import ask_about_call
+            from zkchat_cli.terminal.approval import ask_about_call, choose_approval  # imports models
 
+            ask = repl.read_answer if repl else None
+            approve = choose_approval(screen, ask, unsafe=unsafe, yes=yes)
             new = resume is None and not continue_
             opened = ctx.open_app(demo=demo, store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides)
-            approve_call = partial(ask_about_call, ask=repl.read_answer) if repl else None
+            approve_call = partial(ask_about_call, ask=ask) if ask else None
             app = replace(resources.enter_context(opened), approve=approve, approve_call=approve_call)
             session = app.session(None if new else app.find(resume))
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.paths).resolve() else ""
@@ -72,15 +73,11 @@ def chat(
             with terminal_mode(buffered=True):  # keys pressed before the prompt appears
                 from zkchat_cli.terminal import repl as repl_module  # imports prompt_toolkit (0.1 s), which pipes do not need
 
-                repl = repl_module.Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, yes=yes)
-                approve: Approve | None = repl.approve_change
+                repl = repl_module.Repl(start_session, screen, keep_history=not no_store)
                 code = repl.run()
             if (last := repl.current()) is not None:
                 last.flush()
         else:
-            from zkchat_cli.terminal.approval import choose_approval  # imports models
-
-            approve = choose_approval(screen, None, unsafe=unsafe, yes=yes)
             started = start_session()
             for warning in started.warnings:
                 screen.warn(*warning)
