@@ -83,8 +83,7 @@ def _wikilink_text(link: re.Match[str]) -> str:
         return link[2]
     note, _, anchor = link[1].removesuffix("\\").partition("#")
     heading = anchor.rpartition("#")[2]
-    parts = (note.rpartition("/")[2].strip(), "" if heading.startswith("^") else heading.strip())
-    return " › ".join(part for part in parts if part)
+    return " › ".join(filter(None, (note.rpartition("/")[2].strip(), "" if heading.startswith("^") else heading.strip())))
 
 
 def _literal_emphasis(marks: re.Match[str]) -> str:
@@ -92,11 +91,6 @@ def _literal_emphasis(marks: re.Match[str]) -> str:
     before, after = marks.string[marks.start() - 1 : marks.start()], marks.string[marks.end() : marks.end() + 1]
     if not before.strip() and not after.strip():
         return marks[0]
-    match marks[0][0]:
-        case "*":
-            is_literal = before.isdigit() and after.isdigit()
-        case "_":
-            is_literal = before.isalnum() and after.isalnum()
-        case _:
-            is_literal = (before + after).isascii() and before.isalnum() and after.isalnum() and marks[0][0] == "="
-    return marks[0] if is_literal else ""
+    between = before + after
+    can_be_literal = {"*": between.isdigit(), "_": True, "=": between.isascii(), "~": False}
+    return marks[0] if before.isalnum() and after.isalnum() and can_be_literal[marks[0][0]] else ""

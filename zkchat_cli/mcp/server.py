@@ -53,7 +53,7 @@ Passages = TypedDict("Passages", {"results": list[Document], "more": str | None}
 NoteText = TypedDict("NoteText", {"relative_path": str, "start_line": int, "end_line": int, "lines": int, "text": str, "more": str | None})
 ResolvedLinks = TypedDict("ResolvedLinks", {"links": list[Document]})
 NoteLinks = TypedDict("NoteLinks", {"relative_path": str, "links": list[Document], "more": str | None})
-NotePath = TypedDict("NotePath", {"source": str, "target": str, "notes": tuple[str, ...] | None, "links": list[Document] | None})
+NotePath = TypedDict("NotePath", {"source": str, "target": str, "notes": list[str] | None, "links": list[Document] | None})
 NoteList = TypedDict("NoteList", {"total": int, "notes": list[Document], "more": str | None})
 VerifiedText = TypedDict("VerifiedText", {"quotations": list[Document], "ok": bool})
 MessagesFound = TypedDict("MessagesFound", {"results": list[Document]})
@@ -150,8 +150,8 @@ class NoteTools:
         """The shortest path of links between two notes, in either direction; null if no links connect them."""
         start, end = self.vault.locate(source)[0], self.vault.locate(target)[0]
         found = self.vault.shortest_path(start, end)
-        notes, links = (found.notes, [row._asdict() for row in found.links]) if found else (None, None)
-        return {"source": start, "target": end, "notes": notes, "links": links}
+        links = found and [row._asdict() for row in found[1]]
+        return {"source": start, "target": end, "notes": found and found[0], "links": links}
 
     def list_notes(
         self,

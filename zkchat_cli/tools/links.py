@@ -41,7 +41,8 @@ def find_link_path(vault: Vault, source: Note, target: Note) -> ToolOutput:
     if found is None:
         data = {"source": start, "target": end, "path": None}
         return ToolOutput(data=data, note="No path of links connects them.", outcome="not connected by links")
-    return ToolOutput(vault.link_lines(found.links), {"path": list(found.notes)})
+    notes, links = found
+    return ToolOutput(vault.link_lines(links), {"path": notes})
 
 
 def resolve_wikilink(vault: Vault, wikilink: Annotated[str, "as [[Note]] or Note#Heading"]) -> ToolOutput:

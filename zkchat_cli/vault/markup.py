@@ -70,23 +70,18 @@ class _MarkupReader:
     unclosed: set[str] = field(default_factory=set)
 
     def read(self) -> Markup:
-        text = self.text
-        lines = text.split("\n")
-        begin = 0
-        for line in lines[: self.front_lines]:
-            self.line += 1
-            at, end = begin, begin + len(line)
-            while not line.startswith("#") and (at := text.find("[[", at, end)) >= 0:  # a comment in YAML
-                link = parse_wikilink(text, at, end, self.line)
-                self.links += [link] if link else []
-                at = link.end if link else at + 1
-            begin = end + 1
-        scan = BlockScanner().scan
-        above, kind_above = begin, ""
-        for line in lines[self.front_lines :]:
+        text, scan = self.text, BlockScanner().scan
+        begin, above, kind_above = 0, 0, ""
+        for line in text.split("\n"):
             end = begin + len(line)
             self.line += 1
-            if begin < self.resume:
+            if self.line <= self.front_lines:
+                at = end if line.startswith("#") else begin  # a comment in YAML
+                while (at := text.find("[[", at, end)) >= 0:
+                    link = parse_wikilink(text, at, end, self.line)
+                    self.links += [link] if link else []
+                    at = link.end if link else at + 1
+            elif begin < self.resume:
                 kind_above = ""
                 self._read_inline(self.resume, end)
             else:

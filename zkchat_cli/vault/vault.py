@@ -27,7 +27,6 @@ from zkchat_cli.vault.edit.transaction import finish_interrupted
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress, has_tag, in_period
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links import graph, name_suggestions
-from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.name_suggestions import LEAST_SIMILARITY, TYPO_SIMILARITY, BrokenLink, Completion, NoteCompleter, is_attachment
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, resolve, split_target, strip_suffix, write_link
 from zkchat_cli.vault.note_reader import NoteReader, heading_above
@@ -348,8 +347,8 @@ class Vault:
         counts = Counter(tag for (tags,) in rows for tag in tags.split("\n"))
         return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
-    def shortest_path(self, source: str, target: str) -> LinkPath | None:
-        """A shortest path over links in either direction; None if there is none. Raises VaultError when one of the files does not exist."""
+    def shortest_path(self, source: str, target: str) -> tuple[list[str], list[LinkRow]] | None:
+        """The notes and links of a shortest path in either direction; None if there is none. Raises VaultError for a missing file."""
         for end in (source, target):
             self._require_file(end)
         return self._ask(lambda index: graph.shortest_path(index, source, target))
@@ -362,7 +361,7 @@ class Vault:
         by_words = (chunk for chunk in self.search(" ".join(keywords), MOST_COMPARED) if chunk.relative_path != note.relative_path)
         return list(islice(graph.related_notes(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
 
-    def notes_related_by_links(self, relative_path: str) -> list[graph.LinkRelation]:
+    def notes_related_by_links(self, relative_path: str) -> graph.Relations:
         return self._ask(lambda index: graph.related_by_links(index, relative_path, MOST_COMPARED))
 
     def notes_about(self, question: str, limit: int = 10) -> list[graph.RelatedNote]:
@@ -371,7 +370,7 @@ class Vault:
 
         words = as_words(question)
         by_words = self.search(words, limit * MOST_CHUNKS_OF_A_NOTE)
-        return list(islice(graph.related_notes(parse_query(words).words, (), by_words, self._reader.first_chunk), max(limit, 0)))
+        return list(islice(graph.related_notes(parse_query(words).words, {}, by_words, self._reader.first_chunk), max(limit, 0)))
 
     def _require_file(self, relative_path: str) -> None:
         if not self._ask(lambda index: index.has_file(relative_path)):

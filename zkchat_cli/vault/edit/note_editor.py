@@ -29,17 +29,7 @@ from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_f
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.index.manager import IndexManager
-from zkchat_cli.vault.links.wikilinks import (
-    NOTE_SUFFIXES,
-    LinkName,
-    Lookup,
-    ResolvedTarget,
-    WrittenLink,
-    bulk_resolver,
-    link_key,
-    note_name,
-    strip_suffix,
-)
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, LinkName, Lookup, Resolver, WrittenLink, bulk_resolver, link_key, strip_suffix
 from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.note_reader import matching_headings, missing_section
@@ -214,7 +204,6 @@ def _count_blank(lines: list[str]) -> int:
 
 
 Edit = tuple[int, int, str]  # start and end in the old text, and the new text
-Resolver = Callable[[WrittenLink, str], ResolvedTarget]
 
 
 class Move(NamedTuple):
@@ -233,7 +222,7 @@ class LinkRewriter:
         def names_after(key: str) -> list[LinkName]:
             """Aliases and titles go with the file, whose own name is another."""
             names = (name for name in lookup(key) if name.path != move.old or name.kind in ("alias", "title"))
-            new = [LinkName(move.new, "note", note_name(move.new))] if key == link_key(move.new) else []
+            new = [LinkName(move.new, "note", PurePosixPath(move.new).stem)] if key == link_key(move.new) else []
             return [*(name._replace(path=move.apply(name.path)) for name in names), *new]
 
         self._move = move

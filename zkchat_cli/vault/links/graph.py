@@ -34,24 +34,12 @@ _IN = """SELECT links.target, there.path FROM json_each(:frontier) AS frontier C
 _EDGES = {"out": _OUT, "in": _IN, "both": f"{_OUT} UNION {_IN}"}
 
 
-class LinkPath(NamedTuple):
-    """The notes of a path with both ends, and the links between them in order, one less. A step against a link's direction has that link:
-    its `target` is the note where the step begins."""
-
-    notes: tuple[str, ...]
-    links: tuple[LinkRow, ...]
+Relations = dict[str, tuple[float, tuple[str, ...]]]  # notes related to one, each with a score and the reasons as short phrases
 
 
-class LinkRelation(NamedTuple):
-    """A note related to another, and the reasons as short phrases."""
-
-    path: str
-    score: float
-    why: tuple[str, ...]
-
-
-def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | None:
-    """A shortest path from `source` to `target` over links in either direction, always the same one; None if there is none."""
+def shortest_path(index: IndexDatabase, source: str, target: str) -> tuple[list[str], list[LinkRow]] | None:
+    """The notes of a shortest path over links in either direction, always the same one, and the links between them, one less. The `target`
+    of a link that is followed backwards is the note where the step begins. None if there is no path."""
     reached_from = {source: source}
     ring = {source: source}
     while ring and target not in reached_from:
@@ -65,10 +53,10 @@ def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | 
         notes.insert(0, reached_from[notes[0]])
     between = "notes.path = ? AND links.target = ?"
     links = [(index.link_rows(between, a, b) or index.link_rows(between, b, a))[0] for a, b in pairwise(notes)]
-    return LinkPath(tuple(notes), tuple(links))
+    return notes, links
 
 
-def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRelation]:
+def related_by_links(index: IndexDatabase, path: str, limit: int) -> Relations:
     """The notes linked with `path` in either direction, and those that share neighbours with it, most related first. A common neighbour
     counts less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest neighbour."""
     linked_from, links_here = ({there for _, there in _edges(index, [path], direction)} for direction in ("out", "in"))
@@ -80,14 +68,15 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRe
     for between, note in edges:
         if note != path and between in weights:
             common.setdefault(note, []).append(between)
-    found: list[LinkRelation] = []
+    relations: Relations = {}
     for note, between_them in common.items():
         shared = sorted(between_them, key=lambda between: (-weights[between], between))
         why = ["it links here"] * (note in links_here) + ["linked from here"] * (note in linked_from)
         score = len(why) + sum(weights[between] for between in shared)
         why += [f"both linked with {', '.join(shared[:MOST_REASONS])}"] if shared else []
-        found.append(LinkRelation(note, score, tuple(why)))
-    return sorted(found, key=lambda relation: (-relation.score, relation.path))[: max(limit, 0)]
+        relations[note] = score, tuple(why)
+    ranked = sorted(relations, key=lambda note: (-relations[note][0], note))
+    return {note: relations[note] for note in ranked[:limit]}
 
 
 def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Literal["out", "in", "both"]) -> set[tuple[str, str]]:
@@ -114,20 +103,19 @@ def extract_keywords(note: "ParsedNote") -> list[str]:
 
 def related_notes(
     keywords: Sequence[str],
-    by_links: Iterable[LinkRelation],
+    by_links: Relations,
     by_words: Iterable[ContentChunk],
     first_chunk: Callable[[str], ContentChunk | None],
 ) -> Iterator[RelatedNote]:
     """The notes of both rankings, best first, each with its best chunk by words, or else its first; a deleted note is left out."""
-    relations = {relation.path: relation for relation in by_links}
     chunks: dict[str, ContentChunk] = {}
     for chunk in by_words:
         chunks.setdefault(chunk.relative_path, chunk)
     scores: Counter[str] = Counter()
-    for ranking in (relations, chunks):
+    for ranking in (by_links, chunks):
         scores.update({path: 1 / (RANK_CONSTANT + rank) for rank, path in enumerate(ranking, 1)})
     for path, _ in scores.most_common():
-        why = [*relations[path].why] if path in relations else []
+        why = [*by_links[path][1]] if path in by_links else []
         if best := chunks.get(path):
             present = set(words.terms(f"{best.title}\n{best.heading or ''}\n{best.text}"))
             if shared := [word for word in keywords if word in present]:

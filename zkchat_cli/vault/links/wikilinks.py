@@ -164,10 +164,8 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTa
     names = lookup(link_key(target))
     folder = source.rpartition("/")[0] if source else ""
     if ranked := _rank_files(target, folder, [n.path for n in names if n.kind == "note" or (n.kind == "file" and is_wikilink)]):
-        best = ranked[0][-1]
         # not ambiguous if the target is the whole path, folders included; a bare name never is
-        is_certain = "/" in target.strip("/") and fold_name(strip_suffix(target.lstrip("/"))) == fold_name(strip_suffix(best))
-        return _choose(ranked, is_certain=is_certain)
+        return _choose(ranked, is_certain="/" in target.strip("/") and not ranked[0][0])
     if not is_wikilink:
         return ResolvedTarget(None, "broken" if target.lower().endswith(NOTE_SUFFIXES) else None)
     for kind in _OTHER_NAMES:
@@ -206,7 +204,10 @@ def _folded_paths(target: str) -> list[str]:
     return [fold_name(target) + suffix for suffix in ("", *NOTE_SUFFIXES)]
 
 
-def bulk_resolver(lookup: Lookup) -> Callable[[WrittenLink, str], ResolvedTarget]:
+Resolver = Callable[[WrittenLink, str], ResolvedTarget]
+
+
+def bulk_resolver(lookup: Lookup) -> Resolver:
     """`resolve` for many links by one look-up of names; equal links of one folder are resolved once."""
 
     @cache
