@@ -12,19 +12,8 @@ from pathlib import Path
 from zkchat_cli.agents.loader import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
-from zkchat_cli.memory import project
-from zkchat_cli.memory.facts import (
-    MAX_FACT,
-    MAX_WITHOUT_VECTOR,
-    StoredMemory,
-    choose_for_prompt,
-    clean_fact,
-    rank_by_relevance,
-    recall_cited_note,
-    recall_fact,
-    slugify,
-    suggest_key,
-)
+from zkchat_cli.memory import facts, project
+from zkchat_cli.memory.facts import StoredMemory
 from zkchat_cli.models import Fact, NoteUsage, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.truncate import truncate_to_minute
@@ -111,7 +100,7 @@ class Memory:
         chosen = self._chosen  # another thread, which looks ahead, may set it meanwhile
         if chosen is None or chosen[0] != inputs or not self._in_turn:
             try:
-                self._chosen = chosen = inputs, choose_for_prompt(self.rank(question), left, counter)
+                self._chosen = chosen = inputs, facts.choose_for_prompt(self.rank(question), left, counter)
             except (StoreError, VaultError) as e:
                 if isinstance(e, StoreError):  # the turn has reported the other
                     self.notify(e.message, e.hint)
@@ -168,35 +157,35 @@ class Memory:
         """The shared facts, the agent's own (or those of all agents) and cited notes that share a word with the text or mean something
         similar, best first. Items without vectors are compared by meaning only if they may be computed (`compute`)."""
         owners = (None, self._agent.name if self._agent is not None else None)
-        facts = {fact.key: recall_fact(fact) for fact in self.facts() if all_agents or fact.agent in owners}
+        remembered = {fact.key: facts.recall_fact(fact) for fact in self.facts() if all_agents or fact.agent in owners}
         cited = [note for note in self._cited_notes if self._is_note(note.relative_path)]
-        every = (*facts.values(), *(recall_cited_note(note, self._about(note.relative_path)) for note in cited))
+        every = (*remembered.values(), *(facts.recall_cited_note(note, self._about(note.relative_path)) for note in cited))
         if not every or not terms(text):
             return ()
         cosines: dict[StoredMemory, float] = {}
-        if facts and self._semantic is not None:
+        if remembered and self._semantic is not None:
             with self._semantic.failures_reported():
                 packed = self._store.fact_vectors(self._vault_key, self._semantic.embedder.id)
                 stored = self._semantic.stored_similarities(text, packed) or {}
-                cosines = {facts[key]: cosine for key, cosine in stored.items() if key in facts}
-        others = [item for item in every if item not in cosines][:MAX_WITHOUT_VECTOR] if compute else []
+                cosines = {remembered[key]: cosine for key, cosine in stored.items() if key in remembered}
+        others = [item for item in every if item not in cosines][: facts.MAX_WITHOUT_VECTOR] if compute else []
         cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
-        return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
+        return facts.rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> tuple[Fact, Fact | None]:
         """Store a fact; returns it and the one with the same key that it replaced. Raises UsageError, also if memory is off."""
         if not self.enabled:
             raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
-        content = clean_fact(text)
+        content = facts.clean_fact(text)
         if not any(c.isalnum() for c in content):
             raise UsageError("there is nothing to remember", "Give a fact, such as: the roofer's number is 0171 5550")
-        if len(content) > MAX_FACT:
-            problem = f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}"
+        if len(content) > facts.MAX_FACT:
+            problem = f"that is too long to remember: {len(content)} characters of at most {facts.MAX_FACT}"
             raise UsageError(problem, "Write a note and remember where it is: notes can be searched.")
         agent = self._agent.name if self._agent is not None and self._agent.owns_facts and source == "model" else None
-        prefix = f"{slugify(agent)}-" if agent else ""
+        prefix = f"{facts.slugify(agent)}-" if agent else ""
         others = {fact.key.removeprefix(prefix): fact.content for fact in self.facts() if fact.agent == agent}
-        key = prefix + (slugify(key).removeprefix(prefix) or suggest_key(content, others))
+        key = prefix + (facts.slugify(key).removeprefix(prefix) or facts.suggest_key(content, others))
         place = {"conversation_id": self.conversation_id, "message_id": self.message_id}
         fact = Fact(key=key, content=content, source=source, created_at=self._now(), agent=agent, **place)
         replaced = self._store.remember(self._vault_key, fact)
@@ -209,10 +198,10 @@ class Memory:
     def find_sources(self, sent: Iterable[str]) -> dict[str, str]:
         """The files in the vault that memory in a prompt came from, and what facts say that were imported from them. `sent` are the ids of
         memory in a prompt."""
-        facts = {f"fact:{fact.key}": fact for fact in self._facts}
+        known = {f"fact:{fact.key}": fact for fact in self._facts}
         sources: dict[str, str] = {}
         for id_ in sent:
-            path, content = (facts[id_].source, facts[id_].content) if id_ in facts else (id_, "")
+            path, content = (known[id_].source, known[id_].content) if id_ in known else (id_, "")
             if self._is_note(path):
                 sources.setdefault(path, content)
         return sources
@@ -220,7 +209,7 @@ class Memory:
     def find_fact(self, key: str) -> Fact:
         """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys if that is not one fact."""
         known = {fact.key: fact for fact in self.facts()}
-        prefix = key if key in known else slugify(key)
+        prefix = key if key in known else facts.slugify(key)
         matches = [prefix] if prefix in known else [key for key in known if prefix and key.startswith(prefix)]
         if len(matches) != 1:
             near = matches or difflib.get_close_matches(prefix, known, n=3, cutoff=0.4) or list(known)
