@@ -65,8 +65,7 @@ class LazyCommandGroup(options.Group):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, words = args[0], list(takewhile(lambda arg: not arg.startswith("-"), args))
         if name not in COMMAND_ORDER:
-            known = {command: self.get_command(ctx, command) for command in COMMAND_ORDER}
-            similar = [f"{group} {name}" for group, command in known.items() if name in getattr(command, "commands", ())]
+            similar = [f"{group} {name}" for group in COMMAND_ORDER if name in getattr(self.get_command(ctx, group), "commands", ())]
             similar = similar or get_close_matches(name, COMMAND_ORDER if len(words) < 3 else ())  # more words are a question
             question = " ".join(words)
             hint = f'To ask a question: zkchat ask "{question}"' if " " in question and not similar else "See zkchat --help"

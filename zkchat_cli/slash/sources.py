@@ -67,9 +67,7 @@ def refs(session: ZkChatSession, _: str) -> Lines:
         is_deleted = not session.vault.has_file(path)
         mark = (StyledSpan("  deleted since", "yellow"),) if is_deleted else ()
         yield StyledLine((StyledSpan(name, "bold"),), (StyledSpan(path, "cyan", path), *mark))
-        messages = (*(each.message for each in document.found), *(message for _, message, _ in document.named))
-        chunks = [chunk for message in messages for chunk in message.chunks if chunk.relative_path == path]
-        ranges = number_ranges(sorted({chunk.number for chunk in chunks if chunk.number is not None}))
+        ranges = number_ranges(sorted({number for each in document.references for number in each.numbers}))
         numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
         types = ", ".join(dict.fromkeys(each.reference_type for each in document.references))
         yield styled_line("    " + " · ".join(filter(None, (numbers, types, counts))))

@@ -1,7 +1,7 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -56,7 +56,11 @@ def ask(
 
     hints, writes_json = UNSTORED if no_store else IN_SHELL, ctx.as_json or stream_json
     continuing = continue_ or cid is not None
-    text, typed = _question(prompt or [], needed=not continuing)
+    piped, typed = "" if sys.stdin.isatty() else read_piped(sys.stdin.read), " ".join(prompt or []).strip("\n")
+    text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
+    if not text and not continuing:
+        raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')
+    typed = typed if typed.strip() else text  # piped text is data: beside a question, it must not import files
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
         ask_user = partial(read_answer, screen=ctx.screen) if interactive else None
@@ -87,16 +91,6 @@ def ask(
 
                 screen.remark("\n".join(overview_lines(session.last_prompt)))
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
-
-
-def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
-    """The whole message, and the part that was typed: piped text is data and must not import files."""
-    piped = "" if sys.stdin.isatty() else read_piped(sys.stdin.read)
-    typed = " ".join(arguments).strip("\n")
-    text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
-    if not text and needed:
-        raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')
-    return text, typed if typed.strip() else text
 
 
 def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: CommandHints, *, stream: bool) -> None:
