@@ -20,7 +20,7 @@ CHATTER = exchanges(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in r
 
 
 def usage_text(prompt: Prompt, width: int = 80) -> str:
-    return plain_text(prompts.usage_lines(prompt, width))
+    return plain_text(prompts.usage_lines(prompt, (), width))
 
 
 def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
@@ -88,7 +88,7 @@ def test_the_largest_items_come_with_advice() -> None:
         compaction=make_compaction("Talk. " * 50, "t1-a"),
     )
     pinned = [*(message("user", "Earlier?", f"u{i}") for i in range(2)), *history[:-1], history[-1].model_copy(update={"pinned": True})]
-    items = plain_text(prompts.usage_lines(prompt, 200, pinned)).partition("Largest:\n")[2].splitlines()[:-1]
+    items = plain_text(prompts.usage_lines(prompt, pinned, 200)).partition("Largest:\n")[2].splitlines()[:-1]
     assert [int(line.split()[0].replace(",", "")) for line in items] == sorted(
         (int(line.split()[0].replace(",", "")) for line in items), reverse=True
     )
@@ -104,7 +104,7 @@ def test_the_largest_items_come_with_advice() -> None:
     ):
         [line] = [line for line in items if kind in line]
         assert line.endswith(f"({advice})"), line
-    in_shell = plain_text(prompts.usage_lines(prompt, 200, pinned, IN_SHELL))
+    in_shell = plain_text(prompts.usage_lines(prompt, pinned, 200, IN_SHELL))
     assert "(zkchat context compact)" in in_shell and "(zkchat memory forget colour)" in in_shell
     assert "/compact" not in usage_text(prompt_of(question="word " * 500)), "one turn alone cannot be summarized"
 
@@ -129,7 +129,7 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
     )
     out = StringIO()
     screen = Screen(out, out, color=False, err_is_terminal=False, columns=lambda: width)
-    screen.show(prompts.usage_lines(estimated(prompt), width))
+    screen.show(prompts.usage_lines(estimated(prompt), (), width))
     assert max(map(wcswidth, out.getvalue().splitlines())) <= width
 
 

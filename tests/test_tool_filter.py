@@ -106,7 +106,7 @@ def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
     why = "not relevant to the message, and the window of 4,096 tokens is small"
     assert {(d.id, d.reason) for d in prompt.dropped} == {(f"tool:{name}", why) for name in ALL - CORE}
     assert prompt.usage.tool_tokens == sum(t.tokens for t in prompt.tools)
-    assert f"Tools not offered: {len(ALL - CORE)} of {len(ALL)}" in plain_text(prompts.usage_lines(prompt))
+    assert f"Tools not offered: {len(ALL - CORE)} of {len(ALL)}" in plain_text(prompts.usage_lines(prompt, ()))
 
 
 def test_a_prompt_offers_what_was_called_in_the_conversation_or_in_the_turn_itself() -> None:

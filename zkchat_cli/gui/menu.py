@@ -72,7 +72,7 @@ def show_context(window: "ChatWindow") -> None:
 
     def explain(session: ZkChatSession) -> str:
         prompt = sent or session.prompt(message)
-        return f"{plain_text(usage_lines(prompt, history=session.history))}\n\n{prompt_text(prompt)}"
+        return f"{plain_text(usage_lines(prompt, session.history))}\n\n{prompt_text(prompt)}"
 
     (window.look_up if sent is not None else window.run)(explain, lambda text: ContextDialog(window, text))
 

@@ -24,7 +24,7 @@ def context(session: ZkChatSession, _: str) -> CommandResult:
     """Show tokens per component against the budgets, and how to reduce them.
 
     They are the tokens of the next prompt. /show prints it word for word."""
-    render = partial(prompts.usage_lines, session.prompt(), history=session.history)
+    render = partial(prompts.usage_lines, session.prompt(), session.history)
     return CommandResult(lines=render(), render=render)
 
 

@@ -138,20 +138,14 @@ class InputLine:
     """
 
     def __init__(
-        self,
-        screen: Screen,
-        completer: Completer,
-        history: "VaultHistory",
-        on_line_changed: Callable[[str], None],
-        on_drawn: Callable[[], None],
+        self, screen: Screen, completer: Completer, history: "VaultHistory", on_change: Callable[[str], None], on_drawn: Callable[[], None]
     ) -> None:
         self._pastes, color = history.pastes, screen.color
         gray = f"#{(8 + 10 * (screen.palette['dim'] - 232)) * 0x10101:06x}" if screen.palette else "ansibrightblack"
         self._hint = ""
         self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
-        self._on_line_changed = on_line_changed
-        self._on_drawn, self._is_drawn = on_drawn, False
+        self._on_change, self._on_drawn, self._is_drawn = on_change, on_drawn, False
         self._session: PromptSession[str] = PromptSession(
             [("bold" if color else "", PROMPT)],
             history=history,
@@ -180,7 +174,7 @@ class InputLine:
     def ask(self, default: str = "") -> str:
         """The next line, pastes in full. Raises EOFError at the end of the input or after `end_input`, KeyboardInterrupt on SIGINT."""
         self._hint = ""
-        self._on_line_changed(default)
+        self._on_change(default)
         line = self._session.prompt(default=default)
         self._session.placeholder = None
         return self._pastes.unfold(line)
@@ -237,7 +231,7 @@ class InputLine:
 
     def _on_text_changed(self, _: object) -> None:
         self._hint = ""
-        self._on_line_changed(self.text)
+        self._on_change(self.text)
 
     def _show_hint(self, hint: str) -> None:
         """Show a hint instead of the toolbar; an empty one brings the toolbar back."""

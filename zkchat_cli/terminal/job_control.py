@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from io import StringIO
 from types import FrameType, ModuleType
@@ -33,22 +33,26 @@ LESS = {"LESS": "FRX~PsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LE
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
+@contextmanager
+def handle_signals(handler: Callable[[int, FrameType | None], Any], *numbers: int) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+
 class InterruptHandler:
-    """While entered, signals interrupt only code inside `stoppable`. `on_termination` is called for SIGTERM and SIGHUP elsewhere."""
+    """While `installed`, signals interrupt only code inside `stoppable`. `on_termination` is called for SIGTERM and SIGHUP elsewhere."""
 
     def __init__(self, on_termination: Callable[[], None] = lambda: None) -> None:
         self.termination_signal: int | None = None
         self._on_termination = on_termination
         self._stoppable = False
-        self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> "InterruptHandler":
-        self._before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, *TERMINATION_SIGNALS)}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+    def installed(self) -> AbstractContextManager[None]:
+        return handle_signals(self._handle, signal.SIGINT, *TERMINATION_SIGNALS)
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:
@@ -111,12 +115,9 @@ def terminal_mode(*, buffered: bool = False, translate_enter: bool = True, suspe
 
 def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None) -> int:
     """Run a program until it ends and return its exit code. Raises OSError or ValueError when it cannot be started."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # a handler, unlike SIG_IGN, is not inherited
-    try:
-        with terminal_mode(translate_enter=not _is_less(command)):
-            return subprocess.run(command, input=stdin, env=env, check=False).returncode
-    finally:
-        signal.signal(signal.SIGINT, before)
+    ignore = handle_signals(lambda *_: None, signal.SIGINT)  # a handler, unlike SIG_IGN, is not inherited
+    with ignore, terminal_mode(translate_enter=not _is_less(command)):
+        return subprocess.run(command, input=stdin, env=env, check=False).returncode
 
 
 def page(text: str, screen: Screen, *, screens: int = 1, line: int = 1, keep_typed: Callable[[str], None] = lambda _: None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.terminal.input_line import VaultHistory
-from zkchat_cli.terminal.job_control import terminal_mode
+from zkchat_cli.terminal.job_control import handle_signals, terminal_mode
 
 readline: ModuleType | None = None
 with suppress(ImportError):  # Windows: its console edits lines itself
@@ -94,12 +94,8 @@ class PlainInputLine:
 
 def read_line(prompt: str, default: str = "") -> str:
     """A line that is edited as in a shell. Ctrl-C raises KeyboardInterrupt."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with terminal_mode(suspends=True):
-            if readline is not None:
-                readline.set_auto_history(False)
-                readline.set_startup_hook((lambda: readline.insert_text(default)) if default else None)
-            return input(prompt)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with handle_signals(signal.default_int_handler, signal.SIGINT), terminal_mode(suspends=True):
+        if readline is not None:
+            readline.set_auto_history(False)
+            readline.set_startup_hook((lambda: readline.insert_text(default)) if default else None)
+        return input(prompt)

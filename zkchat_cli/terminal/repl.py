@@ -56,7 +56,7 @@ class Repl:
 
     def run(self) -> int:
         """Returns 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal. Raises ZkchatError if no session can be opened."""
-        with self._interrupts:
+        with self._interrupts.installed():
             try:
                 if self._only_adds_lines:
                     self._wait_until_ready("")

@@ -79,10 +79,10 @@ def show_turn(turn: Iterable[events.Event], screen: Screen, print_remark: Remark
 
 def _show_end(report: TurnReport, print_remark: RemarkPrinter, screen: Screen, display: DisplayOptions) -> None:
     """The lines below an answer: its details, sources and cost. What was found and not cited is in /sources."""
-    timings, context = report.timings_ms, report.context
+    timings = {phase: ms for phase, ms in report.timings_ms.items() if phase != "overhead"}
     if display.detail:
-        times = ", ".join(f"{phase} {ms:.0f} ms" for phase, ms in timings.items() if phase != "overhead")
-        prompt = f"prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens"
+        times = ", ".join(f"{phase} {ms:.0f} ms" for phase, ms in timings.items())
+        prompt = f"prompt: {report.context.total_tokens:,} of {report.context.effective_limit:,} tokens"
         model = sanitize_name(f"{report.model}, {report.strategy}, finished with {report.finish_reason}")
         for line in (model, times, f"{usage_text(report.usage)}; {prompt}"):
             print_remark(f"  {line}", "dim")
@@ -99,8 +99,7 @@ def _show_end(report: TurnReport, print_remark: RemarkPrinter, screen: Screen, d
     if display.max_sources and report.lacks_source:
         print_remark(f"  {no_source_line(report.retrieval, display.hints)}", "yellow")
     if show_cost:
-        seconds = sum(ms for phase, ms in timings.items() if phase != "overhead") / 1000
-        print_remark(f"  {seconds:.1f} s, {usage_text(report.usage, short_count)}", "dim")
+        print_remark(f"  {sum(timings.values()) / 1000:.1f} s, {usage_text(report.usage, short_count)}", "dim")
 
 
 def show_error(error: ZkchatError, print_remark: RemarkPrinter, partial: str = "") -> None:

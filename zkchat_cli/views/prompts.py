@@ -28,9 +28,7 @@ _SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
 _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
 
 
-def usage_lines(
-    prompt: Prompt, width: int = WIDTH, history: Sequence[ZkChatMessage] = (), hints: CommandHints = IN_CHAT
-) -> list[StyledLine]:
+def usage_lines(prompt: Prompt, history: Sequence[ZkChatMessage], width: int = WIDTH, hints: CommandHints = IN_CHAT) -> list[StyledLine]:
     """The token usage of a prompt, for a screen of `width` columns. The `history` says which turns are pinned."""
     due, limit = prompt.usage.compaction, prompt.usage.effective_limit
     if due.due:

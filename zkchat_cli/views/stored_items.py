@@ -149,7 +149,6 @@ def level_lines(memory: Memory, root_items: Sequence[MemoryItem], items: Sequenc
 
     def private_file(level: MemoryKind, without: str) -> str:
         file = memory.private.get(level)
-
         tokens = sum(item.tokens for item in items if item.kind == level)
         return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
 

@@ -93,7 +93,7 @@ def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT, *
 
 
 def _results_text(number: int) -> str:
-    return f"{number} old tool results and documents" if number != 1 else "1 old tool result or document"
+    return plural(number, "old tool result or document", "old tool results and documents")
 
 
 def describe_active_compaction(compaction: Compaction, coverage: Mapping[str, Any]) -> str:

@@ -84,7 +84,8 @@ def chat(
             screen = replace(screen, address=note_opener(started.app.vault.root))
             for problem in summarize_problems(ctx.refresh(started.app.vault).problems):
                 screen.warn(problem)
-            with InterruptHandler() as interruptions:
+            interruptions = InterruptHandler()
+            with interruptions.installed():
                 try:
                     with interruptions.stoppable():
                         _answer_lines(started.session, screen, started.app.loaded.values.references.max_displayed)

@@ -89,7 +89,7 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
         columns = shutil.get_terminal_size((prompts.WIDTH, 24)).columns
-        ctx.print_result(prompt.usage, prompts.usage_lines(prompt, columns, session.history, IN_SHELL))
+        ctx.print_result(prompt.usage, prompts.usage_lines(prompt, session.history, columns, IN_SHELL))
 
 
 @command(COMMAND, *options.NOTES)
