@@ -163,9 +163,7 @@ def _parse_mark(text: str, at: int, earliest: int, *, begins_line: bool) -> Cita
                 return None
             found = _BARE_LABEL.match(text, at)
             return CitationMark(*found.span(), (int(found[1]),)) if found else None
-        case "\\":
-            return None
-        case _:
+        case _:  # a raised digit, or a backslash
             return None if begins_line else _parse_superscript(text, at)  # at the start of a line they number a footnote
 
 

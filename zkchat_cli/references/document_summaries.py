@@ -5,7 +5,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from functools import cache
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.blocks import GAP, blocks, is_delimiter_row, table_cells
@@ -48,22 +48,19 @@ class DocumentSummaryService:
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
-        self._summaries: dict[str, str | None] = {}
+        self.summary = cache(self._summary)
 
     def prefetch(self, relative_paths: Iterable[str]) -> None:
         """Read these notes in another thread, while a model answers."""
-        if new := [path for path in dict.fromkeys(relative_paths) if path not in self._summaries]:
-            threading.Thread(target=lambda: [self.summary(path) for path in new], name="document summaries", daemon=True).start()
+        threading.Thread(target=lambda: [*map(self.summary, relative_paths)], name="document summaries", daemon=True).start()
 
-    def summary(self, relative_path: str) -> str | None:
+    def _summary(self, relative_path: str) -> str | None:
         """A summary of at most 100 characters on one line; None if the note has no words or cannot be read."""
-        if relative_path not in self._summaries:
-            summary = None
-            with suppress(VaultError):  # it cannot be read
-                note = self._vault.note(relative_path)
-                summary = summarize_document(note.body, note.title, note.description)
-            self._summaries[relative_path] = summary
-        return self._summaries[relative_path]
+        try:
+            note = self._vault.note(relative_path)
+        except VaultError:
+            return None
+        return summarize_document(note.body, note.title, note.description)
 
 
 def summarize_document(text: str, title: str = "", description: str | None = None) -> str | None:

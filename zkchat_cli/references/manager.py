@@ -51,8 +51,6 @@ def format_as_text(chunks: Sequence[ContentChunk]) -> str:
 def parse_tool_result(content: str) -> tuple[str, dict[str, Any]] | None:
     """The text before a result and the result, which is one line, the last; None unless it has excerpts with numbers and texts."""
     before, _, line = content.rpartition("\n")
-    if '"excerpts"' not in line:
-        return None
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
@@ -163,7 +161,7 @@ class ReferenceManager:
 
     def __init__(self) -> None:
         self._chunks: dict[int, ContentChunk] = {}  # the chunks by number, each with the score of the first call that found it
-        self._numbers: dict[int, int] = {}  # the numbers by the hashes of the chunks' identities
+        self._numbers: dict[tuple[str, str, str], int] = {}  # by what makes a chunk the same: its id would do, but imports have anything
         self._highest = 0
 
     @classmethod
@@ -196,11 +194,9 @@ class ReferenceManager:
         return tuple(sorted(self._chunks))
 
     def _number(self, chunk: ContentChunk) -> int:
-        identity = _identity(chunk)
+        identity = chunk.id, chunk.relative_path, chunk.text
         if identity not in self._numbers:
             self._highest += 1
-            while self._highest in self._chunks:
-                self._highest += 1
             self._numbers[identity] = self._highest
         return self._numbers[identity]
 
@@ -208,7 +204,7 @@ class ReferenceManager:
         """Store the numbered chunks of a call. Imported chunks without a number, with an impossible one or with that of another chunk are
         left out."""
         for chunk in chunks:
-            number, identity = chunk.number, _identity(chunk)
+            number, identity = chunk.number, (chunk.id, chunk.relative_path, chunk.text)
             if number is None or not 0 < number <= MAX_NUMBER:
                 continue
             if number in self._chunks and self._numbers.get(identity) != number:
@@ -217,8 +213,3 @@ class ReferenceManager:
             self._numbers.setdefault(identity, number)
             if number <= _MAX_COUNTED:
                 self._highest = max(self._highest, number)
-
-
-def _identity(chunk: ContentChunk) -> int:
-    """A hash of what makes a chunk the same. Its id alone would do, but imports may contain anything."""
-    return hash((chunk.id, chunk.relative_path, chunk.text))

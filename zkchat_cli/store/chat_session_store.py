@@ -19,8 +19,6 @@ from zkchat_cli.store import conversations, facts, rows, secure_delete, sent_pro
 from zkchat_cli.store.database import connect, connect_to_copy, describe_store, transaction, translate_errors
 from zkchat_cli.text.words import replace_surrogates
 
-_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -38,10 +36,10 @@ def _method(
     return method
 
 
+@rows.paused_gc()
 def _restore(connection: sqlite3.Connection, archives: Sequence[ConversationArchive]) -> list[int]:
     """Store conversations; of one that is here already only what is new, as its ids say. Gives the number of new messages of each."""
-    with rows.paused_gc():
-        return [_restore_one(connection, archive) for archive in archives]
+    return [_restore_one(connection, archive) for archive in archives]
 
 
 def _restore_one(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
@@ -214,7 +212,9 @@ class ChatSessionStore:
         found: list[ZkChatMessage] = []
         wanted = self.conversation(conversation_id).head_id
         with self.reading("read a conversation"):
-            for row in self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq DESC LIMIT ?", (conversation_id, count)):
+            for row in self._db.execute(
+                f"{rows.SELECT_MESSAGE} WHERE conversation_id = ? ORDER BY seq DESC LIMIT ?", (conversation_id, count)
+            ):
                 if (message := rows.to_message(row)).id == wanted:
                     found.append(message)
                     wanted = message.parent_id
@@ -224,12 +224,14 @@ class ChatSessionStore:
         """Every message of every branch, in the order of writing."""
         with self.reading("read a conversation"):
             known = conversations.read(self._db, conversation_id)
-            log = rows.to_messages(self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (known.id,)))
+            log = rows.to_messages(self._db.execute(f"{rows.SELECT_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (known.id,)))
             is_whole = sum(map(rows.is_chat, log)) >= known.messages and all(message.status != "damaged" for message in log)
             if is_whole and known.head_id in (None, *(message.id for message in log)):
                 return log
             # a damaged page of an SQLite index hides messages; reading the whole table finds them
-            return rows.to_messages(self._db.execute(f"{_MESSAGE} NOT INDEXED WHERE conversation_id = ? ORDER BY seq", (known.id,)))
+            return rows.to_messages(
+                self._db.execute(f"{rows.SELECT_MESSAGE} NOT INDEXED WHERE conversation_id = ? ORDER BY seq", (known.id,))
+            )
 
     def archive(self, conversation_id: str, *, prompts: bool = False) -> ConversationArchive:
         """The messages and the compactions in force, of one moment. With `prompts` also those taken back, and what the model was sent."""

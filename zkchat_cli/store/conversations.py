@@ -25,8 +25,6 @@ _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 MOST_NOTES = 30
 RECENT_MESSAGES = 20_000  # only so many of the newest messages count for the notes that are often cited
 
-_READ_MESSAGES = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE +conversation_id = ? AND id IN ({{}})"
-"""With the + SQLite looks for the ids, and not through the whole conversation."""
 _CHECKSUM = "checksum({0}packed, id, parent_id, role, content, timestamp, {0}rest)"
 _UPDATE_MESSAGE = f"""
     UPDATE message SET rest = :rest, packed = :packed,
@@ -100,12 +98,11 @@ def read(connection: sqlite3.Connection, conversation_id: str) -> ConversationOv
 def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) -> ConversationOverview:
     """The conversation with this id or unique prefix of it, in any vault; None: the most recently updated one of `vault`."""
     if prefix is None:
-        newest = newest_first(connection, vault, 1)
-        if not newest:
-            where = f" with {vault}" if vault else ""
-            how = f'Start one: zkchat ask "…", or name one by its id. {_recent_hint(connection)}'
-            raise StoreError(f"there is no conversation{where} yet", how.strip())
-        return newest[0]
+        if newest := newest_first(connection, vault, 1):
+            return newest[0]
+        where = f" with {vault}" if vault else ""
+        how = f'Start one: zkchat ask "…", or name one by its id. {_recent_hint(connection)}'
+        raise StoreError(f"there is no conversation{where} yet", how)
     query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
     found = [_to_overview(row) for row in connection.execute(query, {"prefix": prefix})]
     exact = [conversation for conversation in found if conversation.id == prefix]
@@ -194,7 +191,9 @@ def update_message(connection: sqlite3.Connection, conversation_id: str, message
 
 def read_messages(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
     """These messages, in this order; one that is damaged or gone says so."""
-    found = connection.execute(_READ_MESSAGES.format(", ".join("?" * len(ids))), (conversation_id, *ids))
+    # with the + SQLite looks for the ids, and not through the whole conversation
+    query = f"{rows.SELECT_MESSAGE} WHERE +conversation_id = ? AND id IN ({', '.join('?' * len(ids))})"
+    found = connection.execute(query, (conversation_id, *ids))
     by_id = {row[0]: row for row in found}
     return tuple(rows.to_message(by_id[id_]) if id_ in by_id else rows.damaged_message(id_) for id_ in map(replace_surrogates, ids))
 

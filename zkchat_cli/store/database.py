@@ -20,11 +20,8 @@ from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
 from zkchat_cli.fileio import can_lock, create_database, lock_timeout, make_private_folder
 from zkchat_cli.store import rows
 
-APPLICATION_ID = 0x7A6B6368
-"""`zkch`, in the file's header: a store of ours, not another program's database."""
-
-VERSION = 14
-"""`PRAGMA user_version` of a store with the tables of `SCHEMA`. Others are refused."""
+APPLICATION_ID = 0x7A6B6368  # `zkch`, in the file's header: a store of ours, not another program's database
+VERSION = 14  # `PRAGMA user_version` of a store with the tables of `SCHEMA`; others are refused
 
 _TOKENS = """(CASE WHEN json_valid({0}.rest)
     THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""
@@ -284,13 +281,9 @@ def connect_to_copy(file: Path) -> sqlite3.Connection:
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE") -> Iterator[None]:
     """All or nothing. A writer is IMMEDIATE: SQLite refuses a reader that becomes a writer at once, without waiting."""
-    connection.execute(f"BEGIN {kind}")
-    try:
+    with connection:  # commits, or rolls back after any exception
+        connection.execute(f"BEGIN {kind}")
         yield
-        connection.execute("COMMIT")
-    finally:
-        if connection.in_transaction:  # after some errors, a full disk among them, SQLite has already rolled back
-            connection.execute("ROLLBACK")
 
 
 def _connect(file: Path | str, timeout: float = 0.0) -> sqlite3.Connection:

@@ -41,7 +41,7 @@ def check_store(file: Path) -> None:
         for (body,) in db.execute("SELECT body FROM piece UNION ALL SELECT body FROM prompt UNION ALL SELECT packed FROM compaction"):
             rows.decompress(body)
         damaged = {
-            "messages": sum(not rows.is_intact(row) for row in db.execute(f"SELECT {', '.join(rows.MESSAGE)} FROM message")),
+            "messages": sum(not rows.is_intact(row) for row in db.execute(rows.SELECT_MESSAGE)),
             "titles": sum(not conversations.is_intact(row) for row in _readable_rows(db, "conversation")),
             "facts": sum(not facts.is_intact(row) for row in _readable_rows(db, "fact")),
         }

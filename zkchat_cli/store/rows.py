@@ -21,8 +21,8 @@ from zkchat_cli.text.words import replace_surrogates
 
 CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
 _MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
-MESSAGE = (*_MESSAGE, "rest", "packed", "checksum")
-"""The columns that `to_message` takes, in this order."""
+MESSAGE = (*_MESSAGE, "rest", "packed", "checksum")  # the columns that `to_message` takes, in this order
+SELECT_MESSAGE = f"SELECT {', '.join(MESSAGE)} FROM message"
 DAMAGED_TITLE = "(damaged on disk)"
 DAMAGED_MESSAGE = "(this message is damaged on disk)"
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -146,27 +146,6 @@ def damaged_message(id_: Any, parent_id: Any = None, role: Any = "assistant", ti
     )
 
 
-def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
-    """The log of a conversation, a parent before its children: one that cannot be found is there as a damaged message."""
-    log: list[ZkChatMessage] = []
-    ids: set[str | None] = {None}
-    with paused_gc():
-        for message in map(to_message, found):
-            above = log[-1].id if log else None
-            if message.id in ids:
-                continue
-            if message.status == "damaged" and (message.parent_id is None or message.parent_id not in ids):
-                message = message.model_copy(update={"parent_id": above})
-            elif message.parent_id not in ids:
-                if log and log[-1].status == "damaged":  # its id is damaged, too
-                    log[-1] = log[-1].model_copy(update={"id": message.parent_id})
-                else:
-                    log.append(damaged_message(message.parent_id, above, "assistant", message.timestamp))
-            log.append(message)
-            ids |= {message.id, message.parent_id}
-    return tuple(log)
-
-
 @contextmanager
 def paused_gc() -> Iterator[None]:
     """Pause garbage collection while thousands of values are made: none of them is garbage, and collecting takes two thirds of the time."""
@@ -177,6 +156,27 @@ def paused_gc() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@paused_gc()
+def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
+    """The log of a conversation, a parent before its children: one that cannot be found is there as a damaged message."""
+    log: list[ZkChatMessage] = []
+    ids: set[str | None] = {None}
+    for message in map(to_message, found):
+        above = log[-1].id if log else None
+        if message.id in ids:
+            continue
+        if message.status == "damaged" and (message.parent_id is None or message.parent_id not in ids):
+            message = message.model_copy(update={"parent_id": above})
+        elif message.parent_id not in ids:
+            if log and log[-1].status == "damaged":  # its id is damaged, too
+                log[-1] = log[-1].model_copy(update={"id": message.parent_id})
+            else:
+                log.append(damaged_message(message.parent_id, above, "assistant", message.timestamp))
+        log.append(message)
+        ids |= {message.id, message.parent_id}
+    return tuple(log)
 
 
 def insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:

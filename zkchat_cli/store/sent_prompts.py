@@ -16,9 +16,7 @@ from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessa
 from zkchat_cli.store import conversations, rows
 from zkchat_cli.text.words import replace_surrogates
 
-_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE id = ? AND conversation_id = ?"
-_MIN_QUOTED = 40
-"""Characters: a shorter source is often found by chance."""
+_MIN_QUOTED = 40  # characters: a shorter source is often found by chance
 
 
 def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt]) -> None:
@@ -97,7 +95,7 @@ class _SourceTexts(dict[str, str]):
         self._db, self._conversation_id = connection, conversation_id
 
     def __missing__(self, id_: str) -> str:
-        row = self._db.execute(_MESSAGE, (id_, self._conversation_id)).fetchone()
+        row = self._db.execute(f"{rows.SELECT_MESSAGE} WHERE id = ? AND conversation_id = ?", (id_, self._conversation_id)).fetchone()
         if row is not None:
             self[id_] = rows.to_message(row).content
         else:
