@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import write_notes
@@ -35,7 +36,7 @@ from PySide6.QtWidgets import (  # noqa: E402
     QWidget,
 )
 
-from zkchat_cli.gui.menu import MENU, ContextDialog  # noqa: E402
+from zkchat_cli.gui.menu import MENU  # noqa: E402
 from zkchat_cli.gui.window import ChatWindow  # noqa: E402
 from zkchat_cli.views.prompts import prompt_text  # noqa: E402
 
@@ -112,6 +113,10 @@ class User:
     @property
     def shown(self) -> str:
         return self.window.transcript.toPlainText()
+
+    @property
+    def dialogs(self) -> list[Any]:
+        return [each for each in self.window.findChildren(QtWidgets.QPlainTextEdit) if each.isWindow()]
 
     @property
     def question(self) -> str:
@@ -274,7 +279,7 @@ def test_a_click_on_the_budget_shows_the_table_and_the_exact_prompt_with_what_is
     user.write("What is compost?")
     user.window.budget.linkActivated.emit("context")
     user.wait()
-    (dialog,), session = user.window.findChildren(ContextDialog), user.window.session
+    (dialog,), session = user.dialogs, user.window.session
     assert session is not None
     assert dialog.toPlainText().endswith(prompt_text(session.prompt("What is compost?")))
     assert "total" in dialog.toPlainText()
@@ -284,8 +289,8 @@ def test_a_click_on_the_budget_shows_the_table_and_the_exact_prompt_with_what_is
     figure = user.window.budget.components["conversation"]
     user.wait(lambda: user.window.budget.components["conversation"] > figure)
     user.window.budget.linkActivated.emit("context")  # also while the answer is written: what was sent for it
-    user.wait(lambda: len(user.window.findChildren(ContextDialog)) == 2)
-    assert "What is compost?" in user.window.findChildren(ContextDialog)[1].toPlainText()
+    user.wait(lambda: len(user.dialogs) == 2)
+    assert "What is compost?" in user.dialogs[1].toPlainText()
     assert user.window._work.busy
 
 

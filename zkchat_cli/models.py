@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Count = Annotated[int, Field(strict=True, ge=0, le=10**15)]
 """A number of tokens, lines or the like. Imported files are untrusted: `"12"` and `true` are refused, and sums fit a database's column."""
-Quantity = Annotated[float, Field(strict=True, ge=-(10**15), le=10**15)]
-"""A score or milliseconds: a finite number."""
+Quantity = Annotated[float, Field(strict=True, ge=-(10**15), le=10**15)]  # a score or milliseconds: a finite number
 
 
 _NO_FIELD_NAMES: set[str] = set()
@@ -34,8 +33,7 @@ class Value(BaseModel):
         object.__setattr__(self, "__pydantic_fields_set__", _NO_FIELD_NAMES)
 
 
-CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat what you have said."
-"""The message that `/continue` sends."""
+CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat what you have said."  # the message that `/continue` sends
 Role = Literal["system", "user", "assistant", "tool"]
 MessageStatus = Literal["pending", "complete", "unfinished", "failed", "damaged"]
 """A damaged message is not what was stored: its content says so, and it never goes into a prompt."""

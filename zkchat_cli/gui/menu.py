@@ -50,22 +50,9 @@ def _export(window: "ChatWindow") -> None:
         window.run_command(f"/export {known[chosen]} {file}")
 
 
-class ContextDialog(QPlainTextEdit):
-    """The table of the context, and the exact prompt."""
-
-    def __init__(self, window: "ChatWindow", text: str) -> None:
-        super().__init__(text, window)
-        self.setWindowFlag(Qt.WindowType.Dialog)
-        self.setWindowTitle("Context of the next message")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(720, 520)
-        self.setReadOnly(True)
-        self.setFont(fixed_font())
-        self.show()
-
-
 def show_context(window: "ChatWindow") -> None:
-    """The prompt with the message that is being typed; while an answer is written, the prompt that was sent for it."""
+    """A dialog with the table of the context and the exact prompt: with the message that is being typed, or while an answer is written, the
+    prompt that was sent for it."""
     typed = window.input.toPlainText()
     message = None if slash.is_command(typed) else typed or None
     sent = window.session.last_prompt if window.session is not None and window.answering else None
@@ -74,7 +61,17 @@ def show_context(window: "ChatWindow") -> None:
         prompt = sent or session.prompt(message)
         return f"{plain_text(usage_lines(prompt, session.history))}\n\n{prompt_text(prompt)}"
 
-    (window.look_up if sent is not None else window.run)(explain, lambda text: ContextDialog(window, text))
+    def show(text: str) -> None:
+        dialog = QPlainTextEdit(text, window)
+        dialog.setWindowFlag(Qt.WindowType.Dialog)
+        dialog.setWindowTitle("Context of the next message")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.resize(720, 520)
+        dialog.setReadOnly(True)
+        dialog.setFont(fixed_font())
+        dialog.show()
+
+    (window.look_up if sent is not None else window.run)(explain, show)
 
 
 def _compact(window: "ChatWindow") -> None:
