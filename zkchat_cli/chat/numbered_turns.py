@@ -4,7 +4,7 @@ The messages are a tree: retried, edited and undone questions are branches, and 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from zkchat_cli.context.turns import is_fixed
@@ -76,9 +76,8 @@ class BranchSegment(NamedTuple):
         return next((message for message in self.messages if message.role == "user"), self.messages[0])
 
 
-def branch_segments(log: Iterable[ZkChatMessage], head: str | None) -> list[BranchSegment]:
+def branch_segments(log: Sequence[ZkChatMessage], head: str | None) -> list[BranchSegment]:
     """The whole tree of a log, depth first, older branches first. Without recursion: it may have thousands of forks."""
-    log = tuple(log)
     children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
     for message in log:
         children[message.parent_id].append(message)

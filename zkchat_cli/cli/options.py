@@ -78,27 +78,25 @@ MAX_CONVERSATIONS = 50
 _UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
 
 
-def complete_agents(incomplete: str) -> list[str]:
+def complete_agents() -> list[str]:  # Typer leaves out what does not begin with the typed text
     from zkchat_cli.agents import loader
 
-    names = loader.list_names(app_paths(os.environ).agents_folder)
-    return [name for name in names if name.startswith(incomplete.lower())]
+    return loader.list_names(app_paths(os.environ).agents_folder)
 
 
-def complete_models(incomplete: str) -> list[str]:
+def complete_models() -> list[str]:
     """The providers, and OpenAI's models: asking a server would take too long."""
     from zkchat_cli.llm import providers
     from zkchat_cli.llm.providers.openai import INPUT_TOKENS
 
     names = [name if name == "offline" else f"{name}/" for name in providers.suggested_names()]
-    return [name for name in (*names, *(f"openai/{model}" for model in INPUT_TOKENS)) if name.startswith(incomplete)]
+    return [*names, *(f"openai/{model}" for model in INPUT_TOKENS)]
 
 
-def complete_settings(incomplete: str) -> list[tuple[str, str]]:
+def complete_settings() -> list[tuple[str, str]]:
     from zkchat_cli.config import loader
 
-    keys = [key for key in loader.default_values() if key.startswith(incomplete)]
-    return [(key, _shell_safe(loader.describe_setting(key))) for key in keys]
+    return [(key, _shell_safe(loader.describe_setting(key))) for key in loader.default_values()]
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
