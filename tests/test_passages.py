@@ -37,6 +37,11 @@ def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
     assert len(str(shown[4])) <= 480
 
 
+def test_a_part_of_a_list_is_a_list_and_its_items_lead_in_only_to_those_below_them() -> None:
+    text = "\t- Needs:\n\t\t- lime\n\t- Later call Tom"
+    assert quotable(text) == [("Needs: lime", "item"), ("lime", "item"), ("Later call Tom", "item")]
+
+
 def test_what_rows_and_code_are_is_said_above_them() -> None:
     text = "| part | price |\n| - | - |\n| chain | 40 |\n\nSee the lag\n\n```\ngroups\n```\n\nIt rained.\n\n#sh\n\n```\nls\n```"
     text += "\n\n1. Look:\n   ```\n   df\n   ```"
@@ -48,6 +53,19 @@ def test_properties_and_figures_are_rows() -> None:
     text = "aliases:\n  - Rike\nborn: 1979\nphone: 0511 55\n\n| kg | l |\n|-|-|\n| 44.5 | 3 |\n\nhive:: 4\nweight:: 2 kg"
     rows = ["born: 1979", "phone: 0511 55", "| 44.5 | 3 |", "hive:: 4", "weight:: 2 kg"]
     assert [piece for piece, kind in quotable(text) if kind == "row"] == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("door 4417\nbike room 88\nthe caretaker lives on the second floor", 3),
+        ("A paragraph that somebody wrapped\nwhere its lines became too long for\nthe window.", 1),
+        ("Wake up early.\nEat something first:\nAnd then go out into the garden to see what grew there.", 1),
+        ("one\ntwo", 1),
+    ],
+)
+def test_lines_that_are_not_wrapped_are_pieces_of_their_own(text: str, pieces: int) -> None:
+    assert len(quotable(text)) == pieces
 
 
 NO_PROSE = ["", "---", "![[image.png]]", "![alt](image.png)", "^block-id", "<div>", "<!-- a\nremark -->", "%%a remark%%", "***", "| - |"]

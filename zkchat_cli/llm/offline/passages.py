@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row
+from zkchat_cli.markdown.blocks import GAP, LIST_MARKER, MarkdownBlock, block_sentences, blocks, is_delimiter_row, split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
@@ -22,9 +22,11 @@ MAX_GROUP = 240  # characters up to which sentences that follow each other are o
 MAX_LABEL = 80  # characters of a line that says what the code below it is
 ITEM_SEPARATOR = " • "  # between the items of a list in one piece; a quotation is verified although the note does not have this mark
 COLONS = (":", "：")
+FEWEST_LINES, LONGEST_LINE = 3, 60  # of a paragraph that is a list without marks: prose has longer lines, or sentences
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING_MARKS = "\"'”’»」』*_)）"
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
+_NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
 _PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
@@ -50,6 +52,8 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     position = 0
     lead: tuple[int, int] | None = None
     above = ""
+    if begin := _NESTED_ITEM.match(text):  # the text begins in the middle of a list, and its indentation would make code of it
+        text = "\n".join(line.removeprefix(begin[0]) for line in text.split("\n"))
     for block in chain.from_iterable(map(_split_properties, blocks(text))):
         if block.kind == "heading":
             above, lead = "", None
@@ -142,7 +146,8 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Passage
                 if any(map(str.isalnum, line)) and not line.startswith(("```", "~~~")):  # a fence of code that is shown in other code
                     yield line, "code"
         case "paragraph" | "item" | "callout":
-            yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(block, max_group))
+            for lines in _split_lines(block):
+                yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(lines, max_group))
 
 
 def _join_continued(lines: Sequence[str]) -> Iterator[str]:
@@ -156,6 +161,13 @@ def _join_continued(lines: Sequence[str]) -> Iterator[str]:
             yield begun
             begun = ""
     yield begun
+
+
+def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:
+    """Each line of a block by itself if its lines are no prose: short, and without the end of a sentence."""
+    lines = block.lines
+    is_prose = any(len(line) > LONGEST_LINE or ends_as_sentence(line) or len(split_sentences(line)) > 1 for line in lines)
+    return [block] if is_prose or len(lines) < FEWEST_LINES else [block._replace(lines=(line,)) for line in lines]
 
 
 def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:
