@@ -23,7 +23,6 @@ from fake_embedders import PLACES, SYNONYM_PLACES, SynonymEmbedder
 
 from zkchat_cli.models import SemanticStatus
 from zkchat_cli.vault.search.semantic import SemanticSearch
-from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.vault import Vault
 
 HOUR = 3600.0
@@ -99,8 +98,8 @@ def embed_for_an_hour(folder: Path, notes: int) -> Hour:
 
 def embed_until(vault: Vault, embedder: SlowEmbedder, stopped: Callable[[], bool]) -> None:
     """As another process would."""
-    store = VectorStore(vault.index_file.with_suffix(".vectors.db"), lambda: embedder.id)
-    with closing(SemanticSearch(embedder, store, vault._index, lambda: embedder.seconds)) as semantic:
+    vectors = vault.index_file.with_suffix(".vectors.db")
+    with closing(SemanticSearch(embedder, vectors, vault._index, lambda: embedder.seconds)) as semantic:
         semantic.compute_missing(stopped=stopped)
 
 

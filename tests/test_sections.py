@@ -3,6 +3,7 @@
 import pytest
 
 from zkchat_cli.vault import note_parser, note_reader
+from zkchat_cli.vault.index.database import make_chunk
 from zkchat_cli.vault.markup import read_markup
 
 
@@ -49,11 +50,11 @@ def test_a_heading_means_its_section(heading, lines):
     assert lines_of(heading, NOTE) == lines
 
 
-def test_the_heading_above_a_line():
+def test_the_headings_of_a_chunk():
     text = "intro\n# One\na\n## Two\n```\n# code\n```"
-    assert [note_reader.heading_above(line, text) for line in range(1, 8)] == [None, "One", "One", "Two", "Two", "Two", "Two"]
-    assert note_reader.heading_above(21, text, first_line=20) == "One"
-    assert note_reader.heading_above(2, "#\ntext") is None
+    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", None, 20, 26, text)) == [(21, "One"), (23, "Two")]
+    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", "Two", 20, 26, text)) == [(21, "One"), (23, "Two")]
+    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", "Scripts", 20, 21, "# comment\nls")) == []
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_a_question_waits_a_second_for_vectors(notes: Notes) -> None:
     notes.vault.refresh()
     present = [100.0]
     embedder = SynonymEmbedder(fails=lambda: present.append(present.pop() + 0.1))
-    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._index, lambda: present[0])
+    semantic = SemanticSearch(embedder, notes.vectors, notes.vault._index, lambda: present[0])
     keys = notes.vault._ask(lambda index: [*index.chunk_keys()])
     assert [semantic.compute_first("car", keys), semantic.compute_first("boat", keys)] == [True, False]
     assert 20 < len(embedder.documents) < 60
@@ -263,7 +263,7 @@ def test_the_next_embedding_deletes_unused_vectors(notes: Notes) -> None:
     (notes.root / "Garage.md").unlink()
     notes.vault.refresh()
     notes.vault.embed()
-    store = VectorStore(notes.vectors, lambda: notes.embedder.id)
+    store = VectorStore(notes.vectors, notes.embedder)
     assert store.count_windows() == 3
     store.close()
     assert "Garage.md" not in notes.found("car")
@@ -305,8 +305,8 @@ def test_two_processes_never_compute_the_same(notes: Notes) -> None:
     notes.many(CHUNKS_OF_CLAIM)
     notes.vault.refresh()
     stops = iter((False, False, True))
-    elsewhere = VectorStore(notes.vectors, lambda: other.id)
-    mine = SemanticSearch(other, VectorStore(notes.vectors, lambda: other.id), notes.vault._index)
+    elsewhere = VectorStore(notes.vectors, other)
+    mine = SemanticSearch(other, notes.vectors, notes.vault._index)
     with elsewhere.claim(missing_keys(notes)) as missing:
         assert missing
         for key in missing[:5]:
@@ -350,7 +350,7 @@ def test_vectors_grow_in_the_background_while_the_user_is_not_busy(notes: Notes)
 
 def missing_keys(notes: Notes) -> list[bytes]:
     every = notes.vault._ask(lambda index: index.chunk_keys())
-    store = VectorStore(notes.vectors, lambda: notes.embedder.id)
+    store = VectorStore(notes.vectors, notes.embedder)
     found = store.missing_keys(every)
     store.close()
     return found
@@ -365,7 +365,7 @@ def test_a_table_that_one_thread_searches_stays_as_it_is_while_another_adds_wind
 
 @pytest.mark.parametrize("windows", [1, 3, 6, 14])
 def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) -> None:
-    store, count = VectorStore(tmp_path / "vectors.db", lambda: "meaning/1"), 1200 // windows
+    store, count = VectorStore(tmp_path / "vectors.db", SynonymEmbedder()), 1200 // windows
     vectors = list(np.random.default_rng(1).normal(size=(windows, 384)).astype(np.float32))
     with store.claim(range(count)):
         for key in range(count):
@@ -380,7 +380,7 @@ def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) ->
 def test_a_failed_model_is_not_retried_at_once(notes: Notes) -> None:
     present = [0.0]
     embedder = SynonymEmbedder(fails=lambda: DOWN)
-    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._index, lambda: present[0])
+    semantic = SemanticSearch(embedder, notes.vectors, notes.vault._index, lambda: present[0])
     for moment, asked in ((0, 1), (1, 1), (RETRY_SECONDS - 1, 1), (RETRY_SECONDS + 1, 2)):
         present[0] = moment
         assert semantic.match("car") is None

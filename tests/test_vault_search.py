@@ -15,8 +15,9 @@ from notes_folder import NotesFolder
 from zkchat_cli.text.words import terms
 from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search import lexical
+from zkchat_cli.vault.search.lexical import MOST_CHUNKS_OF_A_NOTE
 from zkchat_cli.vault.search.query import parse_query
-from zkchat_cli.vault.vault import MOST_CHUNKS_OF_A_NOTE, Vault
+from zkchat_cli.vault.vault import Vault
 
 NOTES = {
     "Filters.md": "---\naliases: [Sieves]\ntags: [query]\n---\n# Filters\n\nA filter keeps tasks that match.\n\n## Boolean operators\n\n"

@@ -138,7 +138,7 @@ class QuotableChunk:
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
         """The headings in the chunk with their lines in the note."""
-        return [(self.chunk.start_line + h.line - 1, h.text) for h in chunk_headings(self.chunk.text, self.chunk.heading)]
+        return chunk_headings(self.chunk)
 
     def place_at(self, verdict: QuotationVerdict, first: int, last: int, sentence: str | None = None) -> FoundQuotation:
         """A quotation on these lines of the text, from 0, under the last heading at or above them."""

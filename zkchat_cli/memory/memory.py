@@ -166,7 +166,7 @@ class Memory:
         if remembered and self._semantic is not None:
             with self._semantic.failures_reported():
                 packed = self._store.fact_vectors(self._vault_key, self._semantic.embedder.id)
-                stored = self._semantic.stored_similarities(text, packed) or {}
+                stored = self._semantic.stored_similarities(text, packed)
                 cosines = {remembered[key]: cosine for key, cosine in stored.items() if key in remembered}
         others = [item for item in every if item not in cosines][: facts.MAX_WITHOUT_VECTOR] if compute else []
         cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))

@@ -7,6 +7,7 @@ import difflib
 import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,18 +63,16 @@ class NoteReader:
         for p in parsed.chunks:
             first, last = max(start_line, p.start_line), min(end_line or p.end_line, p.end_line)
             if first <= last:
-                is_whole = (first, last) == (p.start_line, p.end_line)
-                text = p.text if is_whole else "\n".join(p.text.split("\n")[first - p.start_line : last - p.start_line + 1])
+                text = "\n".join(p.text.split("\n")[first - p.start_line : last - p.start_line + 1])
                 heading = p.heading if first == p.start_line else parsed.heading_at(first)
                 found.append(make_chunk(parsed.relative_path, parsed.title, heading, first, last, text))
         return found
 
     def first_chunk(self, relative_path: str) -> ContentChunk | None:
         """None for a note that was deleted since it was indexed."""
-        try:
+        with suppress(VaultError):
             return next(iter(self.chunks(relative_path)), None)
-        except VaultError:
-            return None
+        return None
 
     def chunk_text(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
         """A text from outside of the vault (code, a table, a log, another note), cut into chunks at its headings and blank lines."""
@@ -96,10 +95,9 @@ class NoteReader:
 
         @cache
         def read(path: str) -> "ParsedNote | None":
-            try:
+            with suppress(VaultError):  # deleted or locked since it was indexed
                 return self.parse(path)
-            except VaultError:  # deleted or locked since it was indexed
-                return None
+            return None
 
         found: dict[ContentChunk, None] = {}  # without the repeats of a line with several links
         for row in rows:
@@ -146,18 +144,12 @@ def missing_section(path: str, kind: str, name: str, markup: "Markup") -> VaultE
     return VaultError(f"{path} has no {kind} {truncate(name, 80)}", f"Nearest: {near}" if near else "Leave it out for the whole note.")
 
 
-def chunk_headings(text: str, heading: str | None) -> "tuple[Heading, ...]":
-    """The headings in a chunk below `heading`; none if it begins within a section: they may be comments in a script."""
+def chunk_headings(chunk: ContentChunk) -> list[tuple[int, str]]:
+    """The headings in a chunk with their lines in the note; none if it begins within a section: they may be comments in a script."""
     from zkchat_cli.vault.markup import read_markup  # 3 ms
 
-    found = read_markup(text).headings
-    return found if heading is None or any(each.text == heading for each in found) else ()
-
-
-def heading_above(line: int, text: str, first_line: int = 1, heading: str | None = None) -> str | None:
-    """The last heading of a chunk's `text` at or above the note's `line`, else the chunk's `heading`. `text` begins on `first_line`."""
-    above = [each for each in chunk_headings(text, heading) if first_line + each.line - 1 <= line]
-    return above[-1].text or heading if above else heading
+    found = [(chunk.start_line + each.line - 1, each.text) for each in read_markup(chunk.text).headings]
+    return found if chunk.heading is None or any(text == chunk.heading for _, text in found) else []
 
 
 def _fold(heading: str) -> str:

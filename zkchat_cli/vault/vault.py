@@ -29,16 +29,15 @@ from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links import graph, name_suggestions
 from zkchat_cli.vault.links.name_suggestions import LEAST_SIMILARITY, TYPO_SIMILARITY, BrokenLink, Completion, NoteCompleter, is_attachment
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, resolve, split_target, strip_suffix, write_link
-from zkchat_cli.vault.note_reader import NoteReader, heading_above
+from zkchat_cli.vault.note_reader import NoteReader, chunk_headings
 from zkchat_cli.vault.search.semantic import EmbeddingJob, EmbeddingThread, SemanticSearch
-from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
+from zkchat_cli.vault.search.vector_store import Embedder
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import NoteEditor
     from zkchat_cli.vault.search.query import Snippet
 
 SCAN_SECONDS = 2.0  # for how long a scan counts as current, so that one command does not scan twice
-MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50  # notes that are compared to find related ones
 MOST_NAMED = 5  # notes, folders or tags that an error names
 MOST_SUGGESTIONS = 3
@@ -76,10 +75,7 @@ class Vault:
         self._journal = index_file.with_suffix(".changes")
         finish_interrupted(self._journal)
         self._embedding: EmbeddingThread | None = None
-        self.semantic: SemanticSearch | None = None
-        if embedder:
-            store = VectorStore(index_file.with_suffix(".vectors.db"), lambda: embedder.id)
-            self.semantic = SemanticSearch(embedder, store, self._index)
+        self.semantic = SemanticSearch(embedder, index_file.with_suffix(".vectors.db"), self._index) if embedder else None
         reader = self._reader = NoteReader(root, self.suggest_names)
         self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.parse, reader.chunks, reader.chunk_text
         self.section, self.link_lines = reader.section, reader.link_lines
@@ -130,14 +126,12 @@ class Vault:
         from zkchat_cli.vault.search.query import parse_query
 
         parsed = parse_query(query, self._today())
-        if limit <= 0:
-            return []
         is_about_words = not parsed.words or parsed.phrases or parsed.without
         by_meaning = None if is_about_words else self.semantic
 
         def found() -> tuple[list[ContentChunk], list[int]]:
             match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
-            return self._ask(lambda index: lexical.search(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
+            return self._ask(lambda index: lexical.search(index, parsed, match, limit))
 
         chunks, without_vectors = found()
         if by_meaning and by_meaning.compute_first(parsed.text, without_vectors):
@@ -150,7 +144,8 @@ class Vault:
 
         terms = queries.parse_query(query, self._today()).terms
         found = queries.snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
-        return heading_above(found.line, chunk.text, chunk.start_line, chunk.heading), found
+        above = [heading for line, heading in chunk_headings(chunk) if line <= found.line]
+        return (above[-1] if above else None) or chunk.heading, found
 
     def languages(self) -> tuple[str, ...]:
         return self._ask(lambda index: index.languages())
@@ -248,8 +243,6 @@ class Vault:
         from zkchat_cli.vault.search.query import as_words
 
         wanted = list(islice(dict.fromkeys(names), MOST_SUGGESTED))
-        if not wanted:
-            return {}
         suggest, least = name_suggestions.suggest_names, TYPO_SIMILARITY if self.semantic else LEAST_SIMILARITY
         near = self._ask(lambda index: {name: [path for _, path in suggest(index, name, MOST_SUGGESTIONS, least)] for name in wanted})
         unknown = [name for name in wanted if self.semantic and not near[name] and not is_attachment(name)]
@@ -331,13 +324,12 @@ class Vault:
             conditions.append(has_tag(wanted, values))
         sql = f"SELECT path, title, tags FROM notes WHERE {' AND '.join(conditions)} ORDER BY path"
         rows = self._ask(lambda index: index.rows(sql, *values))
-        if not rows and prefix:
+        if not rows:
             folders = {each.as_posix() for path in self.note_paths() for each in PurePosixPath(path).parents} - {"."}
-            if prefix[:-1] not in folders:
+            if prefix and prefix[:-1] not in folders:
                 raise _unknown_name("folder", folder, sorted(folders))
-        if not rows and wanted:
             tags = self.tags()
-            if not any(f"{words.fold(each)}/".startswith(f"{wanted}/") for each in tags):
+            if wanted and not any(f"{words.fold(each)}/".startswith(f"{wanted}/") for each in tags):
                 raise _unknown_name("tag", tag, tags)
         return [NoteEntry(path, title, tuple(written.split("\n")) if written else ()) for path, title, written in rows]
 
@@ -366,6 +358,7 @@ class Vault:
 
     def notes_about(self, question: str, limit: int = 10) -> list[graph.RelatedNote]:
         """The notes that answer a question best, each with its best chunk."""
+        from zkchat_cli.vault.search.lexical import MOST_CHUNKS_OF_A_NOTE
         from zkchat_cli.vault.search.query import as_words, parse_query
 
         words = as_words(question)

@@ -66,8 +66,7 @@ def connect(file: Path, page_size: int = 4096) -> sqlite3.Connection:
     except OSError as e:
         raise IndexUnwritable(f"the index {file} cannot be written: {reason(e)}", _CHECK_DISK) from e
     with sqlite_errors(file):
-        timeout = lock_timeout(file, BUSY_SECONDS)
-        connection = sqlite3.connect(file, timeout=timeout, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(file, timeout=lock_timeout(file, BUSY_SECONDS), isolation_level=None, check_same_thread=False)
         try:
             connection.execute(f"PRAGMA page_size = {page_size}")  # before the first page is written
             with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
@@ -320,19 +319,16 @@ class IndexDatabase:
         return {key: (title, headings, text) for key, title, headings, text in self.rows(sql, json.dumps(keys))}
 
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
-        """These chunks in this order, without deleted ones."""
+        """These chunks in this order, without deleted ones. Raises IndexDamaged for a chunk that is not what was stored, so that nobody is
+        shown other words than the note's."""
         sql = """SELECT notes.path, title, heading, start_line, end_line, text, headings, chunks.key
                  FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key"""
         found = []
         for path, title, heading, start, end, text, headings, key in self.rows(sql, json.dumps(ids)):
-            self._check_chunk(path, title, headings, text, key)
+            if chunk_key(title, headings, text) != key:
+                raise damage_error(self.file, f"a part of {path} is not as it was stored")
             found.append(make_chunk(path, title, heading, start, end, text))
         return found
-
-    def _check_chunk(self, path: str, title: str, headings: str, text: str, key: int) -> None:
-        """Raises IndexDamaged for a chunk that is not what was stored, so that nobody is shown other words than the note's."""
-        if chunk_key(title, headings, text) != key:
-            raise damage_error(self.file, f"a part of {path} is not as it was stored")
 
     def check_integrity(self) -> None:
         """Raises IndexDamaged for any damage that SQLite can find: it reads the whole file."""
@@ -345,19 +341,19 @@ class IndexDatabase:
 
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
         """Links with the line around them, taken from their chunk; a link in front matter has no other context."""
-        sql = f"""SELECT notes.path, links.target, raw, line, chunks.start_line, chunks.end_line, chunks.text, title, headings, chunks.key
-                  FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
-                      (SELECT MIN(id) FROM chunks AS here WHERE here.note_id = links.note_id AND start_line =
-                          (SELECT MAX(start_line) FROM chunks AS above WHERE above.note_id = links.note_id AND start_line <= line))
+        sql = f"""SELECT notes.path, links.target, raw, line, (SELECT chunks.id FROM chunks WHERE chunks.note_id = links.note_id
+                      AND start_line <= line ORDER BY start_line DESC, chunks.id LIMIT 1)
+                  FROM links JOIN notes ON notes.id = links.note_id
                   WHERE {condition} AND links.status IS NOT NULL ORDER BY notes.path, line, links.rowid"""
+        rows = self.rows(sql, *values)
+        ids = list(dict.fromkeys(id_ for *_, id_ in rows if id_))
+        chunks = dict(zip(ids, self.chunks(ids), strict=True))
         found: list[LinkRow] = []
-        for source, target, raw, line, start, end, text, title, headings, key in self.rows(sql, *values):
+        for source, target, raw, line, id_ in rows:
             context = raw
-            if text is not None and line <= end:
-                self._check_chunk(source, title, headings, text, key)
-                context = next(iter(text.split("\n")[line - start :]), raw).strip(" \t#>")
-            snippet = truncate_around(context, max(context.find(raw), 0), MAX_SNIPPET)
-            found.append(LinkRow(source, target, raw, line, snippet))
+            if (chunk := chunks.get(id_)) and line <= chunk.end_line:
+                context = next(iter(chunk.text.split("\n")[line - chunk.start_line :]), raw).strip(" \t#>")
+            found.append(LinkRow(source, target, raw, line, truncate_around(context, max(context.find(raw), 0), MAX_SNIPPET)))
         return found
 
 

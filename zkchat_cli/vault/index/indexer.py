@@ -13,10 +13,10 @@ CJK words have no forms and are left out.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from zkchat_cli.text import words
 from zkchat_cli.text.words import fold
@@ -41,11 +41,8 @@ def is_current(index: IndexDatabase, files: VaultFiles) -> bool:
     """Whether the index has all files with their times and sizes; nothing is read or written."""
     sql = "SELECT path, mtime_ns, ctime_ns, size FROM notes WHERE hash IS NOT NULL"
     stamps = {path: (mtime, ctime, size) for path, mtime, ctime, size in index.rows(sql)}
-    return (
-        stamps == files.stamps
-        and {path for (path,) in index.rows("SELECT path FROM names WHERE kind = 'file'")} == files.attachments
-        and dict(index.rows("SELECT path, text FROM problems WHERE from_scan")) == files.problems
-    )
+    attachments = {path for (path,) in index.rows("SELECT path FROM names WHERE kind = 'file'")}
+    return VaultFiles(stamps, attachments, dict(index.rows("SELECT path, text FROM problems WHERE from_scan"))) == files
 
 
 def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool) -> tuple[int, int, int]:
@@ -54,7 +51,7 @@ def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progr
         if anew:
             index.create_tables()
         update = _IndexUpdate(index, files)
-        changes = update.run(root, progress)
+        changes = update.run(root, progress or (lambda _done, _total: None))
         if anew:
             for table in FTS_TABLES:  # one segment in each, so that no later refresh has to merge everything
                 index.rows(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
@@ -84,15 +81,14 @@ class _IndexUpdate:
         self.chunk_rows: list[tuple[int, int, str | None, str, int, int, str, int]] = []
         self.growth = Counter[str]()  # the changes of the `SIZES`
 
-    def run(self, root: Path, progress: Progress | None) -> tuple[int, int, int]:
+    def run(self, root: Path, progress: Progress) -> tuple[int, int, int]:
         # notes that are new, may have changed, or could not be read last time, oldest change first
         listed = ((stamp, path, self.known.get(path)) for path, stamp in self.files.stamps.items())
         candidates = sorted((stamp, path) for stamp, path, old in listed if not old or not old[2] or old[1] != stamp)
         gone = [path for path in self.known if path not in self.files.stamps]
         added = changed = 0
         for done, (stamp, path) in enumerate(candidates):
-            if progress:
-                progress(done, len(candidates))
+            progress(done, len(candidates))
             old = self.known.get(path)
             raw, problem = filesystem.read_note(root, path)
             digest = None if problem else blake2b(raw, digest_size=16).digest()
@@ -105,8 +101,7 @@ class _IndexUpdate:
                 self._delete_content(path, old[0])
                 self._insert_content(old[0], path, raw, digest, problem)
                 changed += 1
-        if progress:
-            progress(len(candidates), len(candidates))
+        progress(len(candidates), len(candidates))
         self._write_chunks()
         for statement in INDEXES:
             self.execute(statement)
@@ -129,8 +124,7 @@ class _IndexUpdate:
         columns = "mtime_ns, ctime_ns, size, hash, title, aliases, tags"
         row = (*self.files.stamps[path], digest, parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
         if note_id is None:  # not RETURNING: SQLite opens a savepoint for it, which flushes FTS5's buffer, 0.3 ms each time
-            sql = f"INSERT INTO notes ({columns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            note_id = self.execute(sql, (*row, path)).lastrowid
+            note_id = self.execute(f"INSERT INTO notes ({columns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, path)).lastrowid
             assert note_id
         else:
             self.execute(f"UPDATE notes SET ({columns}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?", (*row, note_id))
@@ -155,30 +149,27 @@ class _IndexUpdate:
             names.append(LinkName(path, "title", parsed.title))
         self._set_names(path, names)
         if problem := "; ".join(filter(None, (unread, problem, parsed.front_matter.problem))):
-            self._problem(path, problem, from_scan=False)
+            self.execute("INSERT OR REPLACE INTO problems VALUES (?, ?, FALSE)", (filesystem.printable(path), problem))
         self.pending_notes.add(note_id)
 
     def _write_chunks(self) -> None:
         self.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self.chunk_rows)
-        for id_, _, _, headings, _, _, text, _ in self.chunk_rows:
-            self._change_words("words", id_, (headings, text))
+        self._change_words("words", [(id_, headings, text) for id_, _, _, headings, _, _, text, _ in self.chunk_rows])
         self.chunk_rows = []
 
     def _delete_content(self, path: str, note_id: int) -> None:
         """Delete what `_insert_content` and `_write_note_words` have inserted, except the note's row and names."""
         [names] = self.execute("SELECT title, aliases, tags, anchors FROM notes WHERE id = ?", (note_id,)).fetchall()
-        self._change_words("note_words", note_id, names, delete=True)
+        self._change_words("note_words", [(note_id, *names)], delete=True)
         chunks = self.execute("SELECT id, headings, text FROM chunks WHERE note_id = ?", (note_id,)).fetchall()
-        for id_, *texts in chunks:
-            self._change_words("words", id_, texts, delete=True)
+        self._change_words("words", chunks, delete=True)
         self.growth["chunks"] -= len(chunks)
         self.growth["tokens"] -= sum(estimate_size(text) for *_, text in chunks)
         for target, status in self.execute("SELECT target, status FROM links WHERE note_id = ?", (note_id,)):
             self.growth["links"] -= status is not None
             self.growth["broken_links"] -= status == "broken"
             self.changed_targets.add(target)
-        tags = [(fold(tag), note_id) for tag in names[2].split("\n")]
-        self.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", tags)
+        self.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", [(fold(tag), note_id) for tag in names[2].split("\n")])
         for table in ("chunks", "links", "dates"):
             self.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
         self.execute("DELETE FROM problems WHERE path = ?", (filesystem.printable(path),))
@@ -204,11 +195,7 @@ class _IndexUpdate:
         for path in sorted(known ^ self.files.attachments):
             self._set_names(path, [LinkName(path, "file", path.rpartition("/")[2])] if path in self.files.attachments else [])
         self.execute(f"DELETE FROM problems WHERE from_scan {self.among}")
-        for path, text in self.files.problems.items():
-            self._problem(path, text, from_scan=True)
-
-    def _problem(self, path: str, text: str, *, from_scan: bool) -> None:
-        self.execute("INSERT OR REPLACE INTO problems VALUES (?, ?, ?)", (filesystem.printable(path), text, from_scan))
+        self.executemany("INSERT OR REPLACE INTO problems VALUES (?, ?, TRUE)", self.files.problems.items())
 
     def _resolve_links(self) -> None:
         """Resolve the links of new notes, and those with the key of a name that was added or removed."""
@@ -224,9 +211,8 @@ class _IndexUpdate:
             self._stage("wanted", ((k,) for k in {row[4] for row in links}))
             names: dict[str, list[LinkName]] = defaultdict(list)
             # CROSS JOIN: otherwise SQLite, which does not know the sizes, scans all names
-            found = self.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
-            for folded, *name in found:
-                names[folded].append(LinkName(*name))
+            for key, *name in self.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value"):
+                names[key].append(LinkName(*name))
             resolve = bulk_resolver(names.__getitem__)
             resolved: list[tuple[str | None, str | None, int]] = []
             for rowid, target, status, source, _, kind, text in links:
@@ -253,24 +239,24 @@ class _IndexUpdate:
             new = "\n".join(sorted(counted, key=lambda anchor: (-counted[anchor], anchor))[:MOST_ANCHORS])
             if new != old:
                 if note_id not in self.pending_notes:
-                    self._change_words("note_words", note_id, (*names, old), delete=True)
+                    self._change_words("note_words", [(note_id, *names, old)], delete=True)
                     self.pending_notes.add(note_id)
                 self.execute("UPDATE notes SET anchors = ? WHERE id = ?", (new, note_id))
 
     def _write_note_words(self) -> None:
         self._stage("pending_notes", ((note_id,) for note_id in self.pending_notes))
         named = self.execute("SELECT id, title, aliases, tags, anchors FROM notes WHERE id IN (SELECT value FROM pending_notes)")
-        for note_id, *names in named.fetchall():
-            self._change_words("note_words", note_id, names)
+        self._change_words("note_words", named.fetchall())
 
-    def _change_words(self, table: Literal["words", "note_words"], rowid: int, texts: Sequence[str], *, delete: bool = False) -> None:
-        """Index the texts of a chunk, or the names of a note, or delete what was indexed of them: for that FTS5 needs the old texts."""
+    def _change_words(self, table: Literal["words", "note_words"], rows: list[tuple[Any, ...]], *, delete: bool = False) -> None:
+        """Index the texts of chunks, or the names of notes, or delete what was indexed: for that FTS5 needs the old texts. A row has an id,
+        and the texts."""
         columns, counts = ("headings, body", self.chunk_terms) if table == "words" else ("title, aliases, tags, anchors", self.name_terms)
-        indexed = [*map(words.to_index_text, texts)]
-        sql = f"INSERT INTO {table} ({table}, rowid, {columns}) VALUES (?, ?{', ?' * len(indexed)})"
-        self.execute(sql, ("delete" if delete else None, rowid, *indexed))
-        if not self.is_new:
-            terms = {term for text in indexed for term in _TERM.findall(text.lower()) if term < FIRST_CJK}
+        indexed = [("delete" if delete else None, rowid, *map(words.to_index_text, texts)) for rowid, *texts in rows]
+        values = ", ".join("?" * (columns.count(",") + 3))
+        self.executemany(f"INSERT INTO {table} ({table}, rowid, {columns}) VALUES ({values})", indexed)
+        for _, _, *texts in () if self.is_new else indexed:
+            terms = {term for text in texts for term in _TERM.findall(text.lower()) if term < FIRST_CJK}
             (counts.subtract if delete else counts.update)(terms)
 
     def update_vocabulary(self) -> None:
@@ -295,8 +281,7 @@ class _IndexUpdate:
                      ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes"""
             self.executemany(sql, counted)
             fewer = [row[:3] for row in counted if row[3] < 0 or row[4] < 0]
-            sql = "DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0"
-            self.executemany(sql, fewer)
+            self.executemany("DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0", fewer)
 
     def _sample_languages(self) -> tuple[str, ...]:
         [[first, last]] = self.execute("SELECT MIN(id), MAX(id) FROM chunks").fetchall()

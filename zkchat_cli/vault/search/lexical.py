@@ -24,12 +24,13 @@ from zkchat_cli.text.words import STOPWORDS, rarest_first, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
 from zkchat_cli.vault.note_parser import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.search import query as queries
-from zkchat_cli.vault.search.query import Corpus, RankingCandidate, SearchQuery, WordForms, fts_all, fts_any, fts_phrase, fts_word, is_cjk
+from zkchat_cli.vault.search.query import RankingCandidate, SearchQuery, WordForms, fts_all, fts_any, fts_phrase, fts_word, is_cjk
 from zkchat_cli.vault.search.semantic import SemanticMatch
 
 MOST_RANKED = 8_000  # rows that FTS5 ranks for a query, at 0.8 µs each
 MOST_NAMES_RANKED = 4_000
 POOL_SIZE = 80
+MOST_CHUNKS_OF_A_NOTE = 3
 NAMED_NOTES = 20  # that are candidates by their names: chunks of the first `WHOLE_NAMED_NOTES`, the first chunk of the others
 WHOLE_NAMED_NOTES = 8
 CHUNKS_OF_NAMED = 8
@@ -54,6 +55,8 @@ FIRST_BY_WORDS = 40
 .69 instead of .58 of the notes in the first five; of 20 chunks .61, of 80 .70."""
 LEAST_COSINE = 0.15  # of a chunk that has no word of the query: a question that the notes say nothing about finds nothing
 
+_NO_MATCH = SemanticMatch({}, lambda _keys: {}, 0.0, 0.0)
+
 
 def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:
     """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks without one keep what words say."""
@@ -63,29 +66,25 @@ def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverag
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
 
 
-def search(
-    index: IndexDatabase, query: SearchQuery, match: SemanticMatch | None, limit: int, most_of_a_note: int
-) -> tuple[list[ContentChunk], list[int]]:
-    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores, best first. Also
-    the keys of the best by words that have no vectors, and were judged by words alone."""
+def search(index: IndexDatabase, query: SearchQuery, match: SemanticMatch | None, limit: int) -> tuple[list[ContentChunk], list[int]]:
+    """The best chunks by words and, with a `match`, by meaning, few from one note, with all scores, best first. Also the keys of the best
+    by words that have no vectors, and were judged by words alone."""
+    match = match or _NO_MATCH
     by_words, coverage, is_filtered = _find_by_words(index, query, limit)
-    near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
+    near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE]
     within = "AND note_id IN (SELECT value FROM temp.allowed)" if is_filtered and near else ""
     sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
                   UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
     places = {id_: (note, key) for id_, note, key in index.rows(sql, json.dumps(list(by_words)), json.dumps(near))}
-    cosines: dict[int, float] = {}
-    by_meaning: dict[int, float] = {}
-    if match:
-        cosines = {**match.cosines([key for _, key in places.values() if key not in match.nearest]), **match.nearest}
-        scored = ((id_, cosines[key]) for id_, (_, key) in places.items() if key in cosines)
-        by_meaning = {id_: (cosine - match.mean) / (match.spread or 1.0) for id_, cosine in scored}
+    cosines = {**match.cosines([key for _, key in places.values() if key not in match.nearest]), **match.nearest}
+    scored = ((id_, cosines[key]) for id_, (_, key) in places.items() if key in cosines)
+    by_meaning = {id_: (cosine - match.mean) / (match.spread or 1.0) for id_, cosine in scored}
     counts: Counter[int] = Counter()
     best: dict[int, dict[str, float | None]] = {}
     for id_, score in fuse(by_words, by_meaning, coverage).items():
         note, key = places[id_]
         counts[note] += 1
-        if counts[note] <= most_of_a_note and len(best) < limit:
+        if counts[note] <= MOST_CHUNKS_OF_A_NOTE and len(best) < limit:
             scores = {"score": score, "score_words": by_words.get(id_), "score_meaning": cosines.get(key)}
             best[id_] = {name: value if value is None else round(value, 4) for name, value in scores.items()}
     chunks = [chunk.model_copy(update=best[id_]) for id_, chunk in zip(best, index.chunks(list(best)), strict=True)]
@@ -101,7 +100,7 @@ def _find_by_words(index: IndexDatabase, query: SearchQuery, limit: int) -> tupl
         if variant is not None and not variant.is_empty:
             attempt = _Search(index, variant, in_quotation_marks, max(POOL_SIZE, 2 * limit))
             if found := attempt.run():
-                coverage = max((attempt.shares.get(id_, 0.0) for id_ in islice(found, COVERING_HITS)), default=0.0)
+                coverage = max((attempt.ranking.shares.get(id_, 0.0) for id_ in islice(found, COVERING_HITS)), default=0.0)
                 return found, coverage, variant.is_filtered
     return {}, 0.0, query.is_filtered and not query.undated
 
@@ -113,32 +112,27 @@ class _Search:
         """`exact` are words that have no other forms."""
         self.index, self.pool = index, pool
         sizes = index.sizes()
-        chunks = max(sizes["chunks"], 1)
         without_forms = [term for term in query.words if is_cjk(term) or term in STOPWORDS or term in exact]
         self.known = find_forms(index, [term for term in query.words if term not in without_forms])
-        self.rows: dict[int, RankingCandidate] = {}
-        self.shares: dict[int, float] = {}
+        self.note_of: dict[int, int] = {}
         self.query = query._replace(words=(*self.known, *without_forms))
-        frequency = {term: forms.chunks for term, forms in self.known.items()}
-        others = (term for term in self.query.terms if term not in frequency)
-        frequency |= {term: sizes["chunks"] if term in STOPWORDS else _count(index, "words", fts_word(term)) for term in others}
-        frequency |= {c: _count(index, "words", fts_word(c), MOST_RANKED + 1) for c in self.query.characters}
-        tokens, per_note = sizes["tokens"] / chunks, sizes["chunks"] / max(sizes["notes"], 1)
-        self.corpus = Corpus(chunks, max(tokens, 1), per_note, frequency, self.known)
-        self.is_filtered = query.is_filtered  # then the ids of the notes that the filters allow are in `temp.allowed`
+        self.frequency = {term: forms.chunks for term, forms in self.known.items()}
+        others = [term for term in self.query.terms if term not in self.known]
+        self.frequency |= {term: sizes["chunks"] if term in STOPWORDS else _count(index, "words", fts_word(term)) for term in others}
+        self.frequency |= {c: _count(index, "words", fts_word(c), MOST_RANKED + 1) for c in self.query.characters}
+        self.ranking = queries.ChunkRanking(self.query, self.known, self.frequency, sizes)
         self.excluded = " OR ".join(fts_phrase(phrase) for phrase in query.without)
-        if not self.is_filtered:
+        if not query.is_filtered:
             return
-        conditions: list[str] = []
         values: list[object] = []
-        if query.period:
-            conditions.append(in_period(query.period, values, also_copies=query.undated is None))
+        conditions = [in_period(query.period, values, also_copies=query.undated is None)] if query.period else []
         for name, value in query.filters:
             condition = has_tag(value, values) if name.endswith("tag") else "instr(fold(path), ?)"
             values += [value] if name.endswith("path") else []
             conditions.append(f"NOT {condition}" if name.startswith("-") else condition)
         index.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
         index.rows("DELETE FROM temp.allowed")
+        # the ids of the notes that the filters allow
         index.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
 
     def run(self) -> dict[int, float]:
@@ -153,26 +147,24 @@ class _Search:
             return {id_: 1 / place for place, (id_,) in enumerate(rows, 1)}
         found = self._scores([*self._text_candidates(), *self._name_candidates()])
         boosts = self._boosts(found)
-        known = {row.note_id for row in self.rows.values()}
+        known = set(self.note_of.values())
         found |= self._scores([id_ for note in boosts if note not in known for id_ in self._first_chunks(note)])
-        boosted = {id_: score + boosts.get(self.rows[id_].note_id, 0.0) for id_, score in found.items()}
+        boosted = {id_: score + boosts.get(self.note_of[id_], 0.0) for id_, score in found.items()}
         return dict(sorted(boosted.items(), key=lambda pair: (-pair[1], -pair[0])))
 
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
-        allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
-        sql = f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, size / {BYTES_PER_TOKEN}.0, start_line, end_line
+        allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.query.is_filtered else ""
+        sql = f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, size / {BYTES_PER_TOKEN}.0
                   FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}"""
         found = self.index.rows(sql, json.dumps(list(dict.fromkeys(ids))))
         rows = [RankingCandidate._make((*row, estimate_size(row[7]))) for row in found]
-        self.rows |= {row.id: row for row in rows}
-        scores, shares = queries.score_chunks(self.query, rows, self.corpus)
-        self.shares |= shares
-        return scores
+        self.note_of |= {row.id: row.note_id for row in rows}
+        return self.ranking.score(rows)
 
     def _text_candidates(self) -> list[int]:
-        rare = fts_any(rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED), self.known)
-        characters = fts_any(rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED), self.known)
-        known = [term for term in self.query.words if self.corpus.frequency[term]]
+        rare = fts_any(rarest_first(self.query.words, self.frequency, MOST_RANKED), self.known)
+        characters = fts_any(rarest_first(self.query.characters, self.frequency, MOST_RANKED), self.known)
+        known = [term for term in self.query.words if self.frequency[term]]
         if self.query.phrases:
             must = " AND ".join(fts_phrase(phrase) for phrase in self.query.phrases)
             return self._collect("words", [f"({must}) AND ({rare})" if rare else "", must], self.pool)
@@ -200,7 +192,7 @@ class _Search:
         the best, or the newest if there are too many to rank."""
         columns = (queries.HEADINGS, 1.0) if table == "words" else (queries.TITLE, queries.ALIASES, queries.TAGS, queries.ANCHORS)
         note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
-        allowed = f"AND {note} IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
+        allowed = f"AND {note} IN (SELECT value FROM temp.allowed)" if self.query.is_filtered else ""
         found: dict[int, None] = {}
         for expression in filter(None, expressions):
             if len(found) < limit:
@@ -215,17 +207,16 @@ class _Search:
         """The boosts of the notes that the best chunks of the best notes link to, by the lead of their hits over a later one."""
         chunks: dict[int, int] = {}
         for id_ in scores:
-            chunks.setdefault(self.rows[id_].note_id, id_)
-        best = [self.rows[id_] for id_ in chunks.values()][:BOOSTING_NOTES]
-        baseline = scores[best[min(BASELINE_RANK, len(best) - 1)].id] if best else 0.0
-        sql = """SELECT DISTINCT notes.id FROM links JOIN notes ON notes.path = links.target
-                 WHERE links.note_id = ? AND links.line BETWEEN ? AND ?"""
+            chunks.setdefault(self.note_of[id_], id_)
+        best = list(chunks.values())[:BOOSTING_NOTES]
+        baseline = scores[best[min(BASELINE_RANK, len(best) - 1)]] if best else 0.0
+        sql = """SELECT DISTINCT notes.id FROM chunks JOIN links USING (note_id) JOIN notes ON notes.path = links.target
+                 WHERE chunks.id = ? AND links.line BETWEEN start_line AND end_line AND notes.id != note_id"""
         boosts: dict[int, float] = {}
-        for row in best:
-            boost = LINK_BOOST * (scores[row.id] - baseline)
-            for (target,) in self.index.rows(sql, row.note_id, row.start_line, row.end_line) if boost > 0 else ():
-                if target != row.note_id:
-                    boosts[target] = max(boosts.get(target, 0.0), boost)
+        for id_ in best:
+            boost = LINK_BOOST * (scores[id_] - baseline)
+            for (target,) in self.index.rows(sql, id_) if boost > 0 else ():
+                boosts.setdefault(target, boost)
         return boosts
 
 

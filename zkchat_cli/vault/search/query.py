@@ -190,7 +190,6 @@ STOPWORD_RARITY = 0.3  # the rarity of a stopword in a pair of neighbours: "sort
 NAME_TERMS = 3
 MOST_COMPARED_PAIRWISE = 40  # chunks whose word pairs are compared; later ones would not rise far enough
 
-
 TITLE = 8.0
 ALIASES = 6.0
 HEADINGS = 2.0
@@ -206,7 +205,7 @@ ADJACENCY = 0.5
 
 
 class RankingCandidate(NamedTuple):
-    """A chunk of the index, with its place, and its size and its note's in tokens."""
+    """A chunk of the index, with its size and its note's in tokens."""
 
     id: int
     note_id: int
@@ -217,79 +216,76 @@ class RankingCandidate(NamedTuple):
     headings: str
     body: str
     note_size: float
-    start_line: int
-    end_line: int
     size: int
-
-
-class Corpus(NamedTuple):
-    """Statistics of all chunks: their number, average tokens, number per note, and the document frequency of a query's terms. `known` are
-    the terms that have other forms."""
-
-    chunks: int
-    chunk_size: float
-    chunks_per_note: float
-    frequency: Mapping[str, int]
-    known: Mapping[str, WordForms]
-
-    def rarity(self, term: str, *, exact: bool = False) -> float:
-        """The inverse document frequency, never negative; `exact` is that of the term as written, without its other forms."""
-        frequency = self.known[term].exact if exact and term in self.known else self.frequency.get(term, 0)
-        frequency = min(frequency, self.chunks)
-        return math.log(1 + (self.chunks - frequency + 0.5) / (frequency + 0.5))
 
 
 _Field = tuple[float, list[str]]  # a weight and the terms of a text
 
 
-def score_chunks(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: Corpus) -> tuple[dict[int, float], dict[int, float]]:
-    """The scores by id, best first, of the candidates that the query allows and that have a word of it; and the share of the query's words
-    that each of them has, weighted by rarity."""
-    rarity = {term: corpus.rarity(term) for term in query.terms}
-    exact_rarity = {term: corpus.rarity(term, exact=True) for term in query.terms}
-    words_by_form = {term: term for term in query.terms}
-    words_by_form |= {form: word for word, known in corpus.known.items() for form in known.forms}
-    characters = {character: corpus.rarity(character) for character in query.characters}
-    written = {*query.terms, *query.order}
-    names: dict[int, list[_Field]] = {}
-    texts: dict[int, list[_Field]] = {}
-    found: dict[int, float] = {}
-    shares: dict[int, float] = {}
-    for c in candidates:
-        if c.note_id not in names:
-            names[c.note_id] = _name_fields(c)
-        fields = [*names[c.note_id], (HEADINGS, _terms(c.headings)), (1.0, _terms(c.body))]
-        if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
-            continue
-        # 1 for a chunk of average length in a note of average length
-        size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / corpus.chunks_per_note
-        length = 1 - LENGTH + LENGTH * size / corpus.chunk_size
-        counted = dict.fromkeys(words_by_form.values(), 0.0)  # the weighted frequency of each term, in any form
-        exact = dict(counted)  # and as written
-        for weight, terms in fields:
-            for form in words_by_form.keys() & terms:
-                weighted = weight * terms.count(form)
-                counted[words_by_form[form]] += weighted
-                if form in written:
-                    exact[words_by_form[form]] += weighted
-        score = (1 - EXACT) * _bm25f(counted, rarity, length)
-        score += EXACT * _bm25f(exact, exact_rarity, length)
-        if characters:
-            # in names they count half: names are short
-            texts_of = ((TITLE / 2, c.title), (ALIASES / 2, c.aliases), (HEADINGS, c.headings), (1.0, c.body))
-            occurring = {character: sum(weight * text.count(character) for weight, text in texts_of) for character in characters}
-            score += CHARACTER * _bm25f(occurring, characters, length)
-        if score:
-            found[c.id], texts[c.id] = score, fields
-            shares[c.id] = sum(rarity[term] for term, n in counted.items() if n) / (sum(rarity.values()) or 1.0)
-    ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-    # word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it has all
-    pairs = {pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair) for pair in pairwise(query.order)}
-    whole = sum(pairs.values())
-    for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
-        present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
-        ordered[id_] *= 1 + ADJACENCY * sum(pairs[pair] for pair in sorted(present)) / whole
-    return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0]))), shares
+class ChunkRanking:
+    """Scores chunks of an index with these `sizes` for a query. `known` are its terms that have other forms; `frequency` is the number of
+    chunks with each of its terms and characters."""
+
+    def __init__(self, query: SearchQuery, known: Mapping[str, WordForms], frequency: Mapping[str, int], sizes: Mapping[str, int]) -> None:
+        chunks = max(sizes["chunks"], 1)
+
+        def rarity(frequency: int) -> float:
+            """The inverse document frequency, never negative."""
+            frequency = min(frequency, chunks)
+            return math.log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
+
+        self.query = query
+        self.chunk_size, self.chunks_per_note = max(sizes["tokens"] / chunks, 1), sizes["chunks"] / max(sizes["notes"], 1)
+        self.rarity = {term: rarity(frequency[term]) for term in query.terms}
+        self.exact_rarity = {term: rarity(known[term].exact if term in known else frequency[term]) for term in query.terms}
+        self.characters = {character: rarity(frequency[character]) for character in query.characters}
+        self.words_by_form = {term: term for term in query.terms}
+        self.words_by_form |= {form: word for word, forms in known.items() for form in forms.forms}
+        self.shares: dict[int, float] = {}
+        """The share of the query's words that each scored chunk has, weighted by rarity."""
+
+    def score(self, candidates: Sequence[RankingCandidate]) -> dict[int, float]:
+        """The scores by id, best first, of the candidates that the query allows and that have a word of it."""
+        query, rarity, words_by_form = self.query, self.rarity, self.words_by_form
+        written = {*query.terms, *query.order}
+        names: dict[int, list[_Field]] = {}
+        texts: dict[int, list[_Field]] = {}
+        found: dict[int, float] = {}
+        for c in candidates:
+            if c.note_id not in names:
+                names[c.note_id] = _name_fields(c)
+            fields = [*names[c.note_id], (HEADINGS, _terms(c.headings)), (1.0, _terms(c.body))]
+            if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
+                continue
+            # 1 for a chunk of average length in a note of average length
+            size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / self.chunks_per_note
+            length = 1 - LENGTH + LENGTH * size / self.chunk_size
+            counted = dict.fromkeys(words_by_form.values(), 0.0)  # the weighted frequency of each term, in any form
+            exact = dict(counted)  # and as written
+            for weight, terms in fields:
+                for form in words_by_form.keys() & terms:
+                    weighted = weight * terms.count(form)
+                    counted[words_by_form[form]] += weighted
+                    if form in written:
+                        exact[words_by_form[form]] += weighted
+            score = (1 - EXACT) * _bm25f(counted, rarity, length)
+            score += EXACT * _bm25f(exact, self.exact_rarity, length)
+            if self.characters:
+                # in names they count half: names are short
+                texts_of = ((TITLE / 2, c.title), (ALIASES / 2, c.aliases), (HEADINGS, c.headings), (1.0, c.body))
+                occurring = {character: sum(weight * text.count(character) for weight, text in texts_of) for character in self.characters}
+                score += CHARACTER * _bm25f(occurring, self.characters, length)
+            if score:
+                found[c.id], texts[c.id] = score, fields
+                self.shares[c.id] = sum(rarity[term] for term, n in counted.items() if n) / (sum(rarity.values()) or 1.0)
+        ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        # word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it has all
+        pairs = {pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair) for pair in pairwise(query.order)}
+        whole = sum(pairs.values())
+        for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
+            present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
+            ordered[id_] *= 1 + ADJACENCY * sum(pairs[pair] for pair in sorted(present)) / whole
+        return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _terms(text: str) -> list[str]:

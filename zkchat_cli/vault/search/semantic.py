@@ -10,9 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
@@ -37,7 +38,6 @@ LOWEST_PRIORITY = 19
 BUSY_SECONDS, IDLE_SECONDS = 0.2, 1.0  # between two checks whether the user is still busy, and whether notes have changed
 MESSAGES_SECONDS = 5.0  # after so long with messages, the notes get their turn: both may take an hour
 STOP_SECONDS = 2.0  # how long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second
-K = TypeVar("K")
 
 
 class SemanticMatch(NamedTuple):
@@ -50,15 +50,15 @@ class SemanticMatch(NamedTuple):
 
 
 class SemanticSearch:
-    """Search by meaning in one vault. `clock` gives monotonic seconds."""
+    """Search by meaning in one vault, with its vectors in `file`. `clock` gives monotonic seconds."""
 
-    def __init__(self, embedder: Embedder, store: VectorStore, index: "IndexManager", clock: Callable[[], float] = time.monotonic) -> None:
-        self.embedder, self.store, self._ask, self._clock = embedder, store, index.ask, clock
+    def __init__(self, embedder: Embedder, file: Path, index: "IndexManager", clock: Callable[[], float] = time.monotonic) -> None:
+        self.embedder, self.store, self._ask, self._clock = embedder, VectorStore(file, embedder), index.ask, clock
         self._retry_after = self._first_until = float("-inf")
         self.seconds_waited = 0.0  # the time that searches have waited for vectors
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
-        self._queries: dict[str, Vector] = {}
+        self._query_vector = lru_cache(MOST_QUERIES)(lambda query: compute_vectors(embedder, [query], "query")[0])
 
     def close(self) -> None:
         self.store.close()
@@ -113,27 +113,22 @@ class SemanticSearch:
                 return [float(each @ vector) for each in self._vectors(texts)]
         return None
 
-    def stored_similarities(self, query: str, packed: Mapping[K, bytes]) -> dict[K, float] | None:
-        """The cosine of the query with the best of each text's packed vectors, without texts that have none; None as `embed_query`."""
-        vector = self.embed_query(query) if packed else None
-        if vector is None:
-            return None
+    def stored_similarities(self, query: str, packed: Mapping[str, bytes]) -> dict[str, float]:
+        """The cosine of the query with the best of each text's packed vectors, without texts that have none; none at all if the query has
+        no vector."""
+        if not packed or (vector := self.embed_query(query)) is None:
+            return {}
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
         return best_cosines(vector, [(key, some) for key, some in packed.items() if some and len(some) % len(vector) == 0])
 
     def embed_query(self, query: str) -> "Vector | None":
         """The vector of a query; None without a model, for a script it does not know, or after a failure."""
-        if self.has_failed or not self._can_read(query):
-            return None
-        query = query[:LONGEST_QUERY].strip()
-        if query not in self._queries:
+        vector: Vector | None = None
+        if not self.has_failed and self._can_read(query):
             with self.failures_reported():
-                [vector] = compute_vectors(self.embedder, [query], "query")
-                if len(self._queries) >= MOST_QUERIES:
-                    self._queries.clear()
-                self._queries[query] = vector
-        return self._queries.get(query)
+                vector = self._query_vector(query[:LONGEST_QUERY].strip())
+        return vector
 
     def embed_texts(self, texts: Sequence[Sequence[str]]) -> "list[list[Vector]]":
         """The vectors of the parts of each text; none for a text in a language that the model does not know. Raises ProviderError."""

@@ -116,9 +116,8 @@ class VectorStore:
     """The file of vectors. Threads and processes may share it. A damaged file, or one of another version, is replaced by an empty one. The
     file is created by the first claim; without it there are no vectors."""
 
-    def __init__(self, file: Path, embedder: Callable[[], str]) -> None:
-        self.file = file
-        self._embedder = embedder
+    def __init__(self, file: Path, embedder: Embedder) -> None:
+        self.file, self._embedder = file, embedder
         self._connection: sqlite3.Connection | None = None
         self._claimed: sqlite3.Connection | None = None
         self._signs: SignTable | None = None
@@ -190,8 +189,8 @@ class VectorStore:
                     raise
                 yield None
                 return
-            if _stored_dimensions(connection, self._embedder()) is None:
-                _replace_embedder(connection, self._embedder(), 0)
+            if _stored_dimensions(connection, self._embedder.id) is None:
+                _replace_embedder(connection, self._embedder.id, 0)
             self._claimed = connection
             yield _missing_keys(connection, keys)
             connection.execute("COMMIT")
@@ -212,8 +211,8 @@ class VectorStore:
         from zkchat_cli.vault.search.vector_math import pack_integers, pack_signs  # imports numpy
 
         assert self._claimed
-        if vectors and _stored_dimensions(self._claimed, self._embedder()) != len(vectors[0]):
-            _replace_embedder(self._claimed, self._embedder(), len(vectors[0]))
+        if vectors and _stored_dimensions(self._claimed, self._embedder.id) != len(vectors[0]):
+            _replace_embedder(self._claimed, self._embedder.id, len(vectors[0]))
         bits = pack_signs(vectors) if vectors else b""
         added = self._claimed.execute("INSERT INTO signatures (key, bits) VALUES (?, ?)", (key, bits)).lastrowid
         if vectors:
@@ -256,7 +255,7 @@ class VectorStore:
                 if self._connection is None:
                     self._connection = connect(self.file, PAGE_SIZE)
                     _prepare(self._connection, self.file)
-                dimensions = _stored_dimensions(self._connection, self._embedder())
+                dimensions = _stored_dimensions(self._connection, self._embedder.id)
                 return nothing if dimensions is None else work(self._connection, dimensions)
             return nothing
 
@@ -267,10 +266,7 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
     if version not in (0, VERSION):
         raise IndexDamaged(f"{file} was made by another version of zkchat", "`zkchat vault index --semantic` makes it again.")
     if version == 0:
-        with transaction(connection):
-            for statement in _TABLES.split(";\n"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.executescript(f"{_TABLES}; PRAGMA user_version = {VERSION}")
 
 
 def _stored_dimensions(connection: sqlite3.Connection, name: str) -> int | None:
