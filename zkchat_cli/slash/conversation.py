@@ -44,10 +44,11 @@ def undo(session: ZkChatSession, argument: str) -> str:
     starts = [at for at, message in enumerate(before) if message.role == "user"]
     begin = starts[-count] if count <= len(starts) else 0
     state.undo_to(before[begin - 1].id if begin else None)
-    turns, undone = len(_questions(before[:begin])), len(_questions(before[begin:]))
-    more = f" and {undone - 1} more" if undone > 1 else ""
+    undone, turns = before[begin:], len(_questions(before[:begin]))
+    questions = _questions(undone)
+    more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
     end = f"The conversation now ends with turn {turns}." if turns else "The conversation is at its beginning."
-    return f"Undone: “{opening(before[begin])}”{more}. {end} /redo restores it."
+    return f"Undone: “{opening((questions or undone)[0])}”{more}. {end} /redo restores it."
 
 
 @slash_command("[N]")
