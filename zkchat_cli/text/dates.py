@@ -13,8 +13,7 @@ from zkchat_cli.text.words import FUNCTION_CHARACTERS, language_of, stopwords, t
 MAX_TEXT = 2_000  # characters of a question that are searched for dates
 LANGUAGES = ("en", "de", "fr", "es", "zh")
 MONTHS = "January February March April May June July August September October November December".split()
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-"""The English names in every language of the system, unlike those of `calendar`."""
+WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # `calendar` has those of the system's language
 
 _MONTH = (
     "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
@@ -144,12 +143,8 @@ def parse_period(words: str, today: date) -> Period | None:
     words = _OTHER_LAST.sub(lambda other: "last" if other["english"] else "letzte", words)
     from dateparser.date import DateDataParser  # 0.3 s, only for a text with something like a date
 
-    settings = {
-        "RELATIVE_BASE": datetime(today.year, today.month, today.day, 12),
-        "PREFER_DATES_FROM": "past",
-        "PREFER_DAY_OF_MONTH": "first",
-        "DATE_ORDER": "DMY",
-    }
+    noon = datetime(today.year, today.month, today.day, 12)
+    settings = {"RELATIVE_BASE": noon, "PREFER_DATES_FROM": "past", "PREFER_DAY_OF_MONTH": "first", "DATE_ORDER": "DMY"}
     try:
         found = DateDataParser(languages=list(LANGUAGES), settings=settings).get_date_data(_ORDINAL.sub("", words))
     except (ValueError, OverflowError):

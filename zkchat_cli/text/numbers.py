@@ -13,8 +13,7 @@ MAX_COUNT = 10**9  # Larger than any number of tokens, lines or results, and sma
 
 def number_parts(written: str) -> list[str]:
     """A number in digits without separators and leading zeros; the parts of a date, time or range."""
-    parts = re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))
-    return [part.lstrip("0") or "0" for part in parts]
+    return [part.lstrip("0") or "0" for part in re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))]
 
 
 def may_count(part: str) -> bool:

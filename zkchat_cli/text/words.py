@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from zkchat_cli.text.patterns import lazy_pattern
@@ -244,13 +244,9 @@ def content_terms(text: str) -> list[str]:
 
 def rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
     """The rarest of the terms that occur, as many as have `most` rows together."""
-    rare: list[str] = []
-    for term in sorted((t for t in terms if frequency[t]), key=lambda t: frequency[t]):
-        most -= frequency[term]
-        if most < 0:
-            break
-        rare.append(term)
-    return rare
+    ordered = sorted((term for term in terms if frequency[term]), key=lambda term: frequency[term])
+    totals = accumulate(frequency[term] for term in ordered)
+    return [term for term, total in zip(ordered, totals, strict=True) if total <= most]
 
 
 def is_filler(term: str, language: str) -> bool:
@@ -291,7 +287,6 @@ def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
 
 
 def content_stems(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> list[str]:
-    """The stems of `content_terms`."""
     return [stem(term, languages) for term in content_terms(text)]
 
 

@@ -200,12 +200,7 @@ def printable(path: str) -> str:
 MAX_FOUND = 7
 MAX_LIST = 1_000_000
 _USUAL_FOLDERS = "Notes notes Documents/Notes Documents/Obsidian Obsidian Vault vault Zettelkasten zettelkasten zk".split()
-_OBSIDIAN_LISTS = (
-    ".config/obsidian/obsidian.json",
-    ".var/app/md.obsidian.Obsidian/config/obsidian/obsidian.json",
-    "Library/Application Support/obsidian/obsidian.json",
-    "AppData/Roaming/obsidian/obsidian.json",
-)
+_CONFIG_FOLDERS = (".config", ".var/app/md.obsidian.Obsidian/config", "Library/Application Support", "AppData/Roaming")
 
 
 def holds_notes(folder: Path) -> bool:
@@ -220,9 +215,10 @@ def find_vaults(home: Path) -> list[Path]:
     """The folders with notes in these places, Obsidian's vaults first."""
     found: list[Path] = []
     listed: list[Path] = []
-    for name in _OBSIDIAN_LISTS:
+    for config in _CONFIG_FOLDERS:
         with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # no such list, or an unknown format
-            listed = listed or [Path(vault["path"]) for vault in json.loads(read_file(home / name, MAX_LIST))["vaults"].values()]
+            raw = read_file(home / config / "obsidian/obsidian.json", MAX_LIST)
+            listed = listed or [Path(vault["path"]) for vault in json.loads(raw)["vaults"].values()]
     for folder in (*listed, *(home / name for name in _USUAL_FOLDERS)):
         with suppress(OSError):  # not readable
             if holds_notes(folder) and not any(folder.samefile(other) for other in found):  # `Notes` may be `notes`

@@ -202,11 +202,11 @@ def chunk_note(text: str, front_lines: int, markup: "Markup", *, properties: boo
     lines = text.split("\n")
     sizes = [*map(estimate_size, lines)]
     found: list[NoteChunk] = []
-    sections = _find_sections(lines, sizes, front_lines, markup.headings)
+    sections, code_ends = _find_sections(lines, sizes, front_lines, markup.headings), dict(markup.code)
     if properties:
         sections.append(_Section(2, front_lines - 1, 0, sum(sizes[1 : front_lines - 1]), bare=False))
     for section in sections:
-        for start, end in _split_section(section, lines, sizes, markup.code):
+        for start, end in _split_section(section, lines, sizes, code_ends):
             written = [line for line in range(start, end + 1) if lines[line - 1].strip()]
             if written:
                 start, end = written[0], written[-1]
@@ -239,19 +239,20 @@ def _find_sections(lines: list[str], sizes: list[int], front_lines: int, heading
 
 
 def _belongs_to(last: _Section, section: _Section) -> bool:
+    """Whether one of two neighbours is too small for a chunk of its own, and together they are not too large."""
     size = last.size + section.size
     if section.level > last.level and last.size < MIN_TOKENS:
         return last.bare or size <= MAX_TOKENS // 2
     return section.level == last.level and min(last.size, section.size) < MIN_TOKENS and size <= 3 * MIN_TOKENS
 
 
-def _split_section(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+def _split_section(section: _Section, lines: list[str], sizes: list[int], code_ends: dict[int, int]) -> list[tuple[int, int]]:
     """The line ranges of a section, each as long as possible; a tiny last one is joined with the one before."""
     if section.size <= MAX_TOKENS:
         return [(section.start, section.end)]
     pieces: list[tuple[int, int, int]] = []
     start, size = section.start, 0
-    for first, last in _paragraphs(section, lines, code):
+    for first, last in _paragraphs(section, lines, code_ends):
         whole = sum(sizes[first - 1 : last])
         if size >= MIN_TOKENS and size + whole > MAX_TOKENS:
             pieces.append((start, first - 1, size))
@@ -267,14 +268,12 @@ def _split_section(section: _Section, lines: list[str], sizes: list[int], code: 
     return [*((first, last) for first, last, _ in pieces), (start, section.end)]
 
 
-def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
-    """Line ranges that end with blank lines outside of code."""
+def _paragraphs(section: _Section, lines: list[str], code_ends: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """Line ranges that end with blank lines outside of code, for which `code_ends` has the last line by the first."""
     line = start = section.start
-    following = bisect_left(code, (section.start, 0))
     while line <= section.end:
-        if following < len(code) and code[following][0] == line:
-            line = min(code[following][1], section.end)
-            following += 1
+        if line in code_ends:
+            line = min(code_ends[line], section.end)
         elif not lines[line - 1].strip():
             yield start, line
             start = line + 1
@@ -292,6 +291,7 @@ def _find_headings(start: int, end: int, lines: list[str], headings: "tuple[Head
             inner += 1
         elif lines[body - 1].strip():
             break
+    found = headings[first if inner > first else max(first - 1, 0) : after]
+    path = found[0].path if found else ()
     heading = headings[inner - 1].text if inner else ""
-    path = headings[first].path if inner > first else (*(headings[inner - 1].path if inner else ()), heading)
-    return heading or None, tuple(dict.fromkeys(filter(None, (*path, *(h.text for h in headings[first:after])))))
+    return heading or None, tuple(dict.fromkeys(filter(None, (*path, *(h.text for h in found)))))

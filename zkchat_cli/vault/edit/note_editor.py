@@ -218,7 +218,6 @@ class LinkRewriter:
     """Rewrites links for a move, in a vault with the names of `lookup`."""
 
     def __init__(self, lookup: Lookup, move: Move) -> None:
-
         def names_after(key: str) -> list[LinkName]:
             """Aliases and titles go with the file, whose own name is another."""
             names = (name for name in lookup(key) if name.path != move.old or name.kind in ("alias", "title"))

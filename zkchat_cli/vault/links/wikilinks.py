@@ -104,7 +104,6 @@ def link_key(target: str) -> str:
 
 
 def strip_suffix(path: str) -> str:
-    """`path` without a note's suffix."""
     stem, _, suffix = path.rpartition(".")
     return stem if stem and f".{suffix}".lower() in NOTE_SUFFIXES else path
 
