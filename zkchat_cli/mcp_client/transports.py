@@ -49,13 +49,14 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
         env={**get_default_environment(), **server.env},
         start_new_session=True,
     )
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    assert stdin is not None and stdout is not None and stderr is not None
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
 
     async def read_messages() -> None:
-        assert process.stdout is not None
         async with to_client:
-            lines = BufferedByteReceiveStream(process.stdout)
+            lines = BufferedByteReceiveStream(stdout)
             with suppress(anyio.IncompleteRead, anyio.DelimiterNotFound, *_CLOSED):
                 while True:
                     line = await lines.receive_until(b"\n", MAX_MESSAGE)
@@ -69,16 +70,14 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
         ended.set()
 
     async def write_messages() -> None:
-        assert process.stdin is not None
         async with from_client:
             with suppress(OSError, *_CLOSED):
                 async for sent in from_client:
-                    await process.stdin.send(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                    await stdin.send(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
 
     async def read_errors() -> None:
-        assert process.stderr is not None
         with suppress(*_CLOSED):
-            async for chunk in process.stderr:
+            async for chunk in stderr:
                 errors.extend(chunk)
                 del errors[:-MAX_STDERR]
 
