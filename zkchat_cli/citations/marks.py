@@ -6,7 +6,7 @@ definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite nothing. A text
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from string import ascii_letters, digits
 from typing import NamedTuple
 
@@ -55,8 +55,7 @@ _AFTER_LABEL = r"""(?i:_number|_no|_id)?[ \t\u00a0_:#=-]{0,3}(?i:n[°º]|no\.|nr
 _NUMBER = rf"""(?:<{_SPACE})?(?:{_LABEL}{_AFTER_LABEL})?[*_]{{0,3}}\^?(\d{{1,9}})["'*_]{{0,3}}(?:{_SPACE}>)?"""
 _ITEM = lazy_pattern(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
 _SEPARATOR = lazy_pattern(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
-_LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""
-"""All characters of a list of numbers."""
+_LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""  # all characters of a list of numbers
 _SQUARE = lazy_pattern(rf"\[({_LIST})\]")
 _NESTED = lazy_pattern(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")  # a list with numbers in brackets of their own: `[[1], [2], 3]`
 _INNER_BRACKET = lazy_pattern(r"[\[\]]")
@@ -250,14 +249,19 @@ def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
     return before > 0 and position < spans[before - 1][1]
 
 
-def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text with spaces in place of these spans, so that all positions and lines stay the same."""
+def replace_spans(text: str, spans: Iterable[tuple[int, int]], replace: Callable[[str], str]) -> str:
+    """The text with what `replace` makes of these spans, which are in order."""
     pieces: list[str] = []
     at = 0
     for start, end in spans:
-        pieces += [text[at:start], _NOT_NEWLINE.sub(" ", text[start:end])]
+        pieces += [text[at:start], replace(text[start:end])]
         at = end
     return "".join([*pieces, text[at:]])
+
+
+def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of these spans, so that all positions and lines stay the same."""
+    return replace_spans(text, spans, lambda span: _NOT_NEWLINE.sub(" ", span))
 
 
 def split_at_marks(text: str, marks: Iterable[CitationMark]) -> Iterator[tuple[str, CitationMark | None]]:

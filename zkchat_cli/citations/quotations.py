@@ -48,9 +48,7 @@ class Quotation(NamedTuple):
 
 def is_long_enough(words: str) -> bool:
     """Whether words in quotation marks are checked: a few words, or less with a digit; but not a name in quotation marks."""
-    if len(words) >= MIN_QUOTE:
-        return True
-    return len(words) > 1 and (any(c.isdigit() for c in words) or len(words) + len(find_cjk(words)) >= MIN_QUOTE)
+    return len(words) > 1 and (len(words) + len(find_cjk(words)) >= MIN_QUOTE or any(c.isdigit() for c in words))
 
 
 def find_quotations(answer: str, text: str) -> list[Quotation]:

@@ -256,13 +256,8 @@ def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSen
 def _marked_sentences(written: Sequence[CitationMark], text: str, quotations: Sequence[Quotation]) -> Iterator[tuple[str, list[int]]]:
     """The sentences of a text without these marks, and the indexes of the marks in each. No sentence ends within a quotation: a mark behind
     it cites all of it."""
-    pieces: list[str] = []
-    at = 0
-    for quotation in quotations:
-        inner = quotation.end - 2  # what ends the last sentence stays
-        pieces += [text[at : quotation.start], _QUOTED_END.sub(lambda end: end[0].translate(_NO_ENDS), text[quotation.start : inner])]
-        at = inner
-    joined = "".join([*pieces, text[at:]])
+    inner = ((quotation.start, quotation.end - 2) for quotation in quotations)  # what ends the last sentence stays
+    joined = marks.replace_spans(text, inner, lambda words: _QUOTED_END.sub(lambda end: end[0].translate(_NO_ENDS), words))
     replaced: list[str] = []
     index_of = {mark.span: index for index, mark in enumerate(written)}
     for piece, mark in marks.split_at_marks(joined, written):

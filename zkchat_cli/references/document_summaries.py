@@ -76,9 +76,8 @@ def _most_telling(text: str, title: str) -> str | None:
     for kind, words in _statements(text):
         if kind == "paragraph" and (count_words(words) >= _SENTENCE or _SENTENCE_END.search(words)):
             return words.rstrip(" :：")
-        said[kind].append(words)
-    for kind in ("paragraph", "item", "heading"):
-        said[kind] = [words for words in said[kind] if not words.endswith(_COLONS)]
+        if kind in ("table", "code") or not words.endswith(_COLONS):
+            said[kind].append(words)
     headings = [words for words in said["heading"] if fold(words) != fold(title)]
     return (
         next(iter(said["paragraph"]), None)

@@ -24,9 +24,9 @@ MAX_HEADINGS, MAX_HEADING_LENGTH = 40, 80
 class Injection(NamedTuple):
     """Each reference with its delivery and the ids of its chunks, the chunks to inject (not numbered yet), and what to tell the user."""
 
-    documents: tuple[tuple[DocumentReference, tuple[str, ...]], ...] = ()
-    chunks: tuple[ContentChunk, ...] = ()
-    warnings: tuple[Notice, ...] = ()
+    documents: tuple[tuple[DocumentReference, tuple[str, ...]], ...]
+    chunks: tuple[ContentChunk, ...]
+    warnings: tuple[Notice, ...]
 
     def number_references(self, chunks: Sequence[ContentChunk]) -> tuple[DocumentReference, ...]:
         """The references with the numbers of their chunks."""

@@ -78,8 +78,7 @@ class ChatSessionStore:
         """`file`: None for a store in memory."""
         self._db = db
         self._file = file
-        self.write_error = write_error
-        """Why the store cannot be written, if so; `db` is then a copy in memory."""
+        self.write_error = write_error  # why the store cannot be written, if so; `db` is then a copy in memory
         self._lock = threading.RLock()
 
     @classmethod
@@ -211,10 +210,9 @@ class ChatSessionStore:
         """The last messages of the current branch, which are usually the last of all; only where they are not, all of them are read."""
         found: list[ZkChatMessage] = []
         wanted = self.conversation(conversation_id).head_id
+        query = f"{rows.SELECT_MESSAGE} WHERE conversation_id = ? ORDER BY seq DESC LIMIT ?"
         with self.reading("read a conversation"):
-            for row in self._db.execute(
-                f"{rows.SELECT_MESSAGE} WHERE conversation_id = ? ORDER BY seq DESC LIMIT ?", (conversation_id, count)
-            ):
+            for row in self._db.execute(query, (conversation_id, count)):
                 if (message := rows.to_message(row)).id == wanted:
                     found.append(message)
                     wanted = message.parent_id
@@ -224,14 +222,13 @@ class ChatSessionStore:
         """Every message of every branch, in the order of writing."""
         with self.reading("read a conversation"):
             known = conversations.read(self._db, conversation_id)
-            log = rows.to_messages(self._db.execute(f"{rows.SELECT_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (known.id,)))
+            condition = "WHERE conversation_id = ? ORDER BY seq"
+            log = rows.to_messages(self._db.execute(f"{rows.SELECT_MESSAGE} {condition}", (known.id,)))
             is_whole = sum(map(rows.is_chat, log)) >= known.messages and all(message.status != "damaged" for message in log)
             if is_whole and known.head_id in (None, *(message.id for message in log)):
                 return log
             # a damaged page of an SQLite index hides messages; reading the whole table finds them
-            return rows.to_messages(
-                self._db.execute(f"{rows.SELECT_MESSAGE} NOT INDEXED WHERE conversation_id = ? ORDER BY seq", (known.id,))
-            )
+            return rows.to_messages(self._db.execute(f"{rows.SELECT_MESSAGE} NOT INDEXED {condition}", (known.id,)))
 
     def archive(self, conversation_id: str, *, prompts: bool = False) -> ConversationArchive:
         """The messages and the compactions in force, of one moment. With `prompts` also those taken back, and what the model was sent."""

@@ -16,8 +16,7 @@ from zkchat_cli.text.words import replace_surrogates
 
 MAX_BYTES = 100_000_000
 MAX_LOADED = 10_000_000
-_ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)
-"""An entry begins with its date; the typed lines after it begin with `+`."""
+_ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)  # an entry begins with its date; the typed lines after it begin with `+`
 
 
 def history_file(folder: Path, vault: str) -> Path:

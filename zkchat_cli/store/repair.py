@@ -55,11 +55,9 @@ def repair_store(file: Path, date: str) -> tuple[Path, Counter[str], Counter[str
     Gives the damaged file under its new name, what was saved, and what is known to be lost, of which some messages may be saved. Raises
     StoreError, and then nothing has changed: another program has it open, it is not a store of this version, or nothing can be read.
     """
-    try:
+    with suppress(StoreDamaged):
         check_store(file)
         return None
-    except StoreDamaged:
-        pass
     with translate_errors(file, "be repaired"), _locked(file), _scratch_database(file) as new:
         with closing(connect(new)) as target, transaction(target):
             saved, lost = _save_rows(file, target)
@@ -129,8 +127,7 @@ def _save_rows(file: Path, target: sqlite3.Connection) -> tuple[Counter[str], Co
                     rows.decompress(row[column])
                     _insert(target, table, row)
         for row in _readable_rows(damaged, "fact"):
-            name = saved if facts.is_intact(row) and _insert(target, "fact", row) else lost
-            name["facts"] += 1
+            (saved if facts.is_intact(row) and _insert(target, "fact", row) else lost)["facts"] += 1
     for seq, id_ in target.execute("SELECT seq, id FROM conversation").fetchall():
         try:
             sent_prompts.read_archive(target, id_)

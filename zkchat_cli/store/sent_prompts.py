@@ -111,8 +111,7 @@ class _PieceWriter:
         self._db = connection
         self._conversation_id = conversation_id
         [self._conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
-        self._numbers: dict[int, int] = {}
-        """The numbers of pieces by their identities: most pieces of a prompt are also in the next one."""
+        self._numbers: dict[int, int] = {}  # of pieces by their identities: most pieces of a prompt are also in the next one
         self._texts = _SourceTexts(connection, conversation_id)
 
     def number(self, piece: PromptMessage | PromptTool) -> int:
