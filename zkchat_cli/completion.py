@@ -86,8 +86,7 @@ class InputCompleter:
                 for value in best_matches([*filter(_is_printable, values)], text, MAX_COMPLETIONS):
                     yield Suggestion(value, len(text), description=sanitize_name(values[value]))
             case "link" if "#" in text:  # the headings of the note before the first `#`, or those that match the text after the last
-                note, _, heading = text.partition("#")
-                heading = heading.rpartition("#")[2]
+                note, *_, heading = text.split("#")
                 target = session.vault.resolve(note).target if note.strip() else None
                 headings = session.vault.note(target).markup.headings if target else ()
                 names = dict.fromkeys(each.text for each in headings if each.text)

@@ -49,16 +49,14 @@ class ApprovalPrompt:
         self.begin_turn()
 
     def begin_turn(self) -> None:
-        self._approve_all, self._decline_all = self._yes, False
+        self._for_all = ALLOWED if self._yes else None
 
     def __call__(self, change: Change) -> Decision:
-        if self._decline_all:
-            return DECLINED_ALL
-        if self._approve_all and change.memory_file is None:
-            return ALLOWED
+        if self._for_all is DECLINED_ALL or (self._for_all is ALLOWED and change.memory_file is None):
+            return self._for_all
         text = self._ask(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
-        answer, self._decline_all = text.lower(), text == STOPPED
-        self._approve_all = self._approve_all or answer in ALL
+        if text == STOPPED or text.lower() in ALL:
+            self._for_all = DECLINED_ALL if text == STOPPED else ALLOWED
         return _decide(text, (*YES, *ALL), DECLINED)
 
 
