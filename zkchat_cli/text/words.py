@@ -272,8 +272,7 @@ def stem_words(words: Sequence[str], language: str = ENGLISH) -> list[str]:
     if language == RUSSIAN:  # folding makes и of й, which the endings of adjectives need
         written = [f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word for word in words]
     if max(map(len, words), default=0) <= LONGEST_STEMMED:
-        stems: list[str] = _stemmer(language).stemWords(written)
-        return stems
+        return list(_stemmer(language).stemWords(written))
     return [word if len(word) > LONGEST_STEMMED else _stemmer(language).stemWord(word) for word in written]
 
 

@@ -37,8 +37,7 @@ class FrontMatter:
     """All properties. `lines`: how many lines they take, including the `---` lines; 0 without front matter."""
 
     lines: int = 0
-    written: dict[str, list[str]] = field(default_factory=dict)
-    """By folded name, each value as it is written; normalized only when read, because few ever are."""
+    written: dict[str, list[str]] = field(default_factory=dict)  # by folded name; normalized only when read, because few ever are
     problem: str | None = None
 
     @property

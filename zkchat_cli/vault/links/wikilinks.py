@@ -32,8 +32,7 @@ class WrittenLink(NamedTuple):
     embed: bool = False
     line: int = 1
     end: int = 0  # the position after the link
-    place: tuple[int, int] = (0, 0)
-    """Start and end of a Markdown link's destination, or of what is between the brackets of a wikilink."""
+    place: tuple[int, int] = (0, 0)  # start and end of a Markdown link's destination, or of what is in the brackets of a wikilink
 
 
 # Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that keeps one note one linear pass.
