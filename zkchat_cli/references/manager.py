@@ -181,9 +181,17 @@ class ReferenceManager:
 
     def extract_referenceable_chunks(self, chunks: Sequence[ContentChunk]) -> tuple[ContentChunk, ...]:
         """The chunks of one tool response or user message with their numbers, known ones or the next free ones."""
-        numbered = tuple(chunk.model_copy(update={"number": self._number(chunk)}) for chunk in chunks)
+        numbered = []
+        for chunk in chunks:
+            identity = chunk.id, chunk.relative_path, chunk.text
+            if identity not in self._numbers:
+                self._highest += 1
+                while self._highest in self._chunks:
+                    self._highest += 1
+                self._numbers[identity] = self._highest
+            numbered.append(chunk.model_copy(update={"number": self._numbers[identity]}))
         self._add(numbered)
-        return numbered
+        return tuple(numbered)
 
     def chunk(self, number: int) -> ContentChunk | None:
         return self._chunks.get(number)
@@ -192,13 +200,6 @@ class ReferenceManager:
     def numbers(self) -> tuple[int, ...]:
         """The numbers of all chunks, sorted."""
         return tuple(sorted(self._chunks))
-
-    def _number(self, chunk: ContentChunk) -> int:
-        identity = chunk.id, chunk.relative_path, chunk.text
-        if identity not in self._numbers:
-            self._highest += 1
-            self._numbers[identity] = self._highest
-        return self._numbers[identity]
 
     def _add(self, chunks: Iterable[ContentChunk]) -> None:
         """Store the numbered chunks of a call. Imported chunks without a number, with an impossible one or with that of another chunk are

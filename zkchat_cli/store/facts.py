@@ -12,6 +12,7 @@ COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created
 _FACT = f"""
     SELECT {", ".join(f"fact.{column}" for column in ("vault", "checksum", *COLUMNS))}, conversation.title
     FROM fact NOT INDEXED LEFT JOIN conversation ON conversation.id = fact.conversation_id
+    WHERE fact.vault = :vault AND fact.ended_at IS NULL AND (:key IS NULL OR fact.key = :key) ORDER BY fact.seq DESC
 """
 
 
@@ -25,9 +26,11 @@ def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | N
     return replaced
 
 
-def read(connection: sqlite3.Connection, vault: str) -> tuple[Fact, ...]:
-    """The current facts, newest first, without damaged ones."""
-    return _select(connection, "fact.vault = ? AND fact.ended_at IS NULL", vault)
+def read(connection: sqlite3.Connection, vault: str, key: str | None = None) -> tuple[Fact, ...]:
+    """The current facts, or that of `key`, newest first, without damaged ones."""
+    found = connection.execute(_FACT, {"vault": vault, "key": key})
+    read = [dict(zip(("vault", "checksum", *COLUMNS, "title"), row, strict=True)) for row in found]
+    return tuple(Fact.model_validate({name: row[name] for name in (*COLUMNS, "title")}) for row in read if is_intact(row))
 
 
 def forget(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
@@ -62,13 +65,7 @@ def record_access(connection: sqlite3.Connection, vault: str, keys: Sequence[str
 
 
 def _current(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
-    return next(iter(_select(connection, "fact.vault = ? AND fact.key = ? AND fact.ended_at IS NULL", vault, key)), None)
-
-
-def _select(connection: sqlite3.Connection, condition: str, *values: str) -> tuple[Fact, ...]:
-    found = connection.execute(f"{_FACT} WHERE {condition} ORDER BY fact.seq DESC", values)
-    read = [dict(zip(("vault", "checksum", *COLUMNS, "title"), row, strict=True)) for row in found]
-    return tuple(Fact.model_validate({name: row[name] for name in (*COLUMNS, "title")}) for row in read if is_intact(row))
+    return next(iter(read(connection, vault, key)), None)
 
 
 def is_intact(row: Mapping[str, Any]) -> bool:
