@@ -39,7 +39,8 @@ class Fence(NamedTuple):
 
 LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"  # the mark of a list item, as a part of other patterns
 _PARAGRAPH, _BLANK = ScannedLine("paragraph"), ScannedLine("blank")
-_MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[0123456789")  # first characters of what may be more than a paragraph's next line
+_CONTAINER_BEGINS = frozenset(" \t\r>")
+_MAY_BEGIN_BLOCK = frozenset("-+*#=_`~|:[0123456789")  # first characters of what may be more than a paragraph's next line
 _ROWS = ("table", "delimiter")
 _QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
 _ITEM = lazy_pattern(rf"{LIST_MARKER}(?:[ \t]{{1,4}}|$)")
@@ -63,8 +64,10 @@ class BlockScanner:
         self._previous = _BLANK
 
     def scan(self, line: str) -> ScannedLine:
-        if self.fence or self._previous.kind in _ROWS or line[:1] in _MAY_BEGIN_BLOCK:
+        if self.fence or self._previous.kind in _ROWS or line[:1] in _CONTAINER_BEGINS:
             self._previous = self._scan_container(line)
+        elif line[:1] in _MAY_BEGIN_BLOCK:
+            self._previous = self._scan_text(line, 0, 0, 0)
         else:
             if line and not self._in_paragraph:
                 self._item = 0
