@@ -156,10 +156,12 @@ def test_languages_that_the_model_does_not_know_stay_with_words(tmp_path: Path) 
     notes.write("Auto.md", "Das Auto braucht zweimal im Jahr Öl, und der Motor ist nicht neu.\n")
     notes.write("Zettel.md", "Luhmann gab jedem Auto eine feste Nummer.\n")
     notes.write("车.md", "汽车每年需要加两次机油。\n")
+    notes.write("Was ich von dem und der nicht mehr habe.md", "It needs oil.\n")
     notes.vault.refresh()
     notes.vault.embed()
     assert notes.status.complete
     assert not [text for text in english.documents if "Auto" in text or "车" in text]
+    assert [text for text in english.documents if text.endswith("\nIt needs oil.")]
     assert notes.found("Motor") == ["Auto.md"]
     assert notes.vault.similarities("car", ["Das Auto braucht Öl.", "Es ist nicht neu."]) is None
     assert notes.found("机油") == ["车.md"]

@@ -107,5 +107,6 @@ def _pack_vectors(semantic: SemanticSearch, contents: Iterable[str]) -> list[byt
     """The vectors of each message's passages, one after the other. Raises ProviderError."""
     from zkchat_cli.vault.search.vector_math import pack_integers  # imports numpy
 
-    vectors = semantic.embed_texts([split_message(content)[:MOST_EMBEDDED_PER_MESSAGE] for content in contents])
+    parts = [split_message(content)[:MOST_EMBEDDED_PER_MESSAGE] for content in contents]
+    vectors = semantic.embed_texts([("\n".join(some), some) for some in parts])
     return [pack_integers(some) if some else b"" for some in vectors]

@@ -130,9 +130,9 @@ class SemanticSearch:
                 vector = self._query_vector(query[:LONGEST_QUERY].strip())
         return vector
 
-    def embed_texts(self, texts: Sequence[Sequence[str]]) -> "list[list[Vector]]":
-        """The vectors of the parts of each text; none for a text in a language that the model does not know. Raises ProviderError."""
-        known = [parts if self._knows("\n".join(parts)) else () for parts in texts]
+    def embed_texts(self, texts: Sequence[tuple[str, Sequence[str]]]) -> "list[list[Vector]]":
+        """The vectors of the parts of each text, none for a text in a language that the model does not know. Raises ProviderError."""
+        known = [parts if self._knows(text) else () for text, parts in texts]
         vectors = iter(self._vectors([part for parts in known for part in parts]))
         return [[next(vectors) for _ in parts] for parts in known]
 
@@ -193,7 +193,7 @@ class SemanticSearch:
             if keys is None:
                 return False
             texts = self._ask(lambda index: index.texts_by_key(keys))
-            embedded = self.embed_texts([windows_of_chunk(*text) for text in texts.values()])
+            embedded = self.embed_texts([(text[-1], windows_of_chunk(*text)) for text in texts.values()])
             for key, vectors in zip(texts, embedded, strict=True):
                 self.store.add(key, vectors)
             del missing[:CHUNKS_OF_CLAIM]
