@@ -7,7 +7,7 @@ from factories import chunk, exchanges, make_compaction, message, prompt_of
 
 from zkchat_cli import tools
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall
+from zkchat_cli.models import Compaction, ContextUsage, DocumentReference, Prompt, TokenUsage, ToolCall
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views import prompts
 from zkchat_cli.views.text import IN_SHELL, UNSTORED, BudgetBar, plain_text
@@ -28,6 +28,15 @@ def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
 
 
 # token usage
+
+
+def test_figures_that_were_stored_without_zeros_are_whole_again() -> None:
+    whole = prompt_of(CHATTER, "And?", window=3000).usage
+    stored = whole.model_dump(mode="json")
+    for name in ("message_breakdown", "components"):
+        stored[name] = {each: tokens for each, tokens in reversed(stored[name].items()) if tokens}
+    read = ContextUsage.model_validate(stored)
+    assert read == whole and [*read.message_breakdown] == [*whole.message_breakdown]
 
 
 @pytest.mark.parametrize(

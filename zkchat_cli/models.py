@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Count = Annotated[int, Field(strict=True, ge=0, le=10**15)]
 """A number of tokens, lines or the like. Imported files are untrusted: `"12"` and `true` are refused, and sums fit a database's column."""
@@ -315,6 +315,15 @@ class CompactionDue(Value):
     tokens: Count | None = None  # what the prompt would take with all turns that no summary covers, which is compared with `at`
 
 
+_MESSAGE_KINDS = tuple(kind for kind in get_args(PromptKind) if kind != "system")
+_COMPONENTS = ("content", "tools", "tool_calls", "reasoning", "overhead")
+
+
+def _with_all(names: Sequence[str]) -> Callable[[dict[str, int]], dict[str, int]]:
+    """Figures of exactly these names, in this order: those that were stored by an earlier version are without zeros."""
+    return lambda found: {name: found.get(name, 0) for name in names}
+
+
 class ContextUsage(Value):
     """Tokens of a prompt by component: total = system + tool + message. At most `effective_limit` is sent; the rest is for the answer."""
 
@@ -326,11 +335,11 @@ class ContextUsage(Value):
     max_context: Count
     effective_limit: Count
     estimated: bool
-    message_breakdown: dict[PromptKind, Count]  # of every kind but the instructions
+    message_breakdown: Annotated[dict[PromptKind, Count], AfterValidator(_with_all(_MESSAGE_KINDS))]  # of every kind but the instructions
     budget_status: dict[str, BudgetStatus]  # of system, tools and messages
     compaction: CompactionDue
     window_source: str | None = None  # where `max_context` comes from
-    components: dict[str, Count] = Field(default_factory=dict)
+    components: Annotated[dict[str, Count], AfterValidator(_with_all(_COMPONENTS))] = dict.fromkeys(_COMPONENTS, 0)
     """All tokens by purpose: `content` is what is said, `overhead` the provider's cost for each message; tools, tool calls, reasoning."""
     calibration: Quantity = 1.0  # how many tokens this model counts for each that zkchat counts, as its provider reported
 
