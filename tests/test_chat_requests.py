@@ -90,7 +90,8 @@ def test_a_server_that_was_started_late_is_asked_for_the_window_again(server: Mo
     ("protocol", "answer", "tokens"),
     [
         (OPENAI, {"data": [{"id": "m", "max_model_len": 4096}]}, 4096),
-        (OPENAI, {"data": [{"id": "m", "meta": {"n_ctx": 4096}}]}, 4096),
+        (OPENAI, {"data": [{"id": "m", "n_ctx": None, "meta": {"n_ctx": 4096}}]}, 4096),
+        (OPENAI, {"data": [{"id": "m", "max_model_len": 4096, "meta": "a text"}]}, 4096),
         (OPENAI, {"data": [{"id": "m", "context_length": "4096"}]}, None),
         (OPENAI, {"data": [{"id": "m"}]}, None),
         (OPENAI, {"data": [{"id": "m", "owned_by": "organization_owner"}]}, 7424),

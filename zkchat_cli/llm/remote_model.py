@@ -110,8 +110,8 @@ class RemoteModel(Model):
             for row in answer["data" if "data" in answer else "models"] or ():  # the latter from Ollama
                 parameters = row.get("supported_parameters")  # OpenRouter lists what a model can do
                 calls_tools = "tools" in parameters if isinstance(parameters, list) else None
-                known = {**(row.get("meta") or {}), **row}
-                sizes = [known[key] for key in WINDOW_KEYS if known.get(key)]
+                tables = [row, meta] if isinstance(meta := row.get("meta"), dict) else [row]
+                sizes = [table[key] for table in tables for key in WINDOW_KEYS if table.get(key)]
                 window = whole_number(sizes[0], least=1) if sizes else None
                 name = row["id"] if "id" in row else row["name"]
                 found.append(ModelInfo(str(name), window, calls_tools, str(row.get("owned_by") or "")))
