@@ -184,7 +184,7 @@ def why(session: ZkChatSession, argument: str) -> Lines:
         raise UsageError(f"{key} is not part of this conversation", "/refs lists the documents that are.")
     has_path = any(reference.relative_path for reference in document.references)
     deleted = has_path and not session.vault.has_file(key)
-    sent, dropped = sent_source_numbers(prompt), {each.id for each in prompt.dropped}
+    describe, sent, dropped = prompt_status(prompt), sent_source_numbers(prompt), {each.id for each in prompt.dropped}
     yield StyledLine((StyledSpan(key, "bold", key if in_memory or has_path else None),))
     if deleted:
         yield styled_line("  deleted since; this is what the model got", "yellow")
@@ -203,7 +203,7 @@ def why(session: ZkChatSession, argument: str) -> Lines:
             yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)
         yield from islice((_chunk_line(chunk) for chunk in message.chunks if chunk.relative_path == key), MAX_EXCERPTS)
         missing = message.id not in dropped and not sent.issuperset(reference.numbers)
-        yield styled_line(f"      {_NO_LONGER_SENT if missing else prompt_status(prompt, message.id)}", "dim", indent=6)
+        yield styled_line(f"      {_NO_LONGER_SENT if missing else describe(message.id)}", "dim", indent=6)
     for turn, reference in document.remembered:
         yield styled_line(f"  came from memory in turn {turn}{f': {reference.context_snippet}' if reference.context_snippet else ''}")
     for turn, message, excerpts, count in document.found:
@@ -213,7 +213,7 @@ def why(session: ZkChatSession, argument: str) -> Lines:
         for rank, chunk in islice(excerpts.items(), MAX_EXCERPTS):
             score = "" if chunk.score is None else f", score {chunk.score:.2f}"
             yield _chunk_line(chunk, f", {rank} of {count} excerpts{score}")
-        yield styled_line(f"      {prompt_status(prompt, message.id)}", "dim", indent=6)
+        yield styled_line(f"      {describe(message.id)}", "dim", indent=6)
     yield from citation_lines(document.cited, changed=deleted, numbered=True, indent=2)
 
 

@@ -6,7 +6,7 @@ The same lines for `zkchat context` and for the chat's commands.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from zkchat_cli.context.budget import is_masked
@@ -207,14 +207,20 @@ def sent_prompts_text(turn: SentPrompts) -> str:
     return "\n\n".join(texts)
 
 
-def prompt_status(prompt: Prompt, message_id: str) -> str:
-    """Whether the message is in this prompt, and if not, why."""
-    if (reason := next((each.reason for each in prompt.dropped if each.id == message_id), None)) is not None:
-        return f"not in the prompt now: {reason}"
-    sent = [message for message in prompt.messages if message_id in message.source_ids]
-    if any(map(is_masked, sent)):
-        return "in the prompt now, but shortened"
-    return "in the prompt now" if any(message.kind != "recalled" for message in sent) else "not in the prompt now"
+def prompt_status(prompt: Prompt) -> Callable[[str], str]:
+    """A function from a message id to whether the message is in this prompt, and if not, why: it is called for thousands of messages."""
+    dropped = {each.id: each.reason for each in prompt.dropped}
+    sent = {id_ for message in prompt.messages if message.kind != "recalled" for id_ in message.source_ids}
+    shortened = {id_ for message in prompt.messages if is_masked(message) for id_ in message.source_ids}
+
+    def describe(message_id: str) -> str:
+        if message_id in dropped:
+            return f"not in the prompt now: {dropped[message_id]}"
+        if message_id in shortened:
+            return "in the prompt now, but shortened"
+        return "in the prompt now" if message_id in sent else "not in the prompt now"
+
+    return describe
 
 
 def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
