@@ -65,6 +65,21 @@ def test_ctrl_c_clears_a_typed_line_and_only_hints_on_an_empty_one(zkchat: Progr
         chat.wait_for("No documents have been named or found yet.\n\nyou ›")
 
 
+def test_the_hint_to_quit_is_shown_in_full_after_an_earlier_one(zkchat: Program) -> None:
+    with Chat(zkchat, "--model=offline") as chat:
+        chat.wait_for_prompt()
+        chat.type(CTRL_C)
+        chat.wait_for("press Ctrl-C again to quit")
+        time.sleep(1.2)
+        chat.type("x")
+        chat.wait_until(lambda: "press Ctrl-C again to quit" not in chat.screen_text(), "the toolbar to come back")
+        chat.type("\x7f" + CTRL_C)
+        chat.wait_for("press Ctrl-C again to quit")
+        time.sleep(1.2)  # the first hint would have ended
+        chat.type(CTRL_C)
+        assert chat.wait_for_end() == 0
+
+
 @pytest.mark.parametrize("keys", [CTRL_D, CTRL_C + CTRL_C])
 def test_ctrl_d_or_two_ctrl_c_on_an_empty_line_leave(zkchat: Program, keys: str) -> None:
     with Chat(zkchat) as chat:

@@ -143,6 +143,7 @@ class InputLine:
         self._pastes, color = history.pastes, screen.color
         gray = f"#{(8 + 10 * (screen.palette['dim'] - 232)) * 0x10101:06x}" if screen.palette else "ansibrightblack"
         self._hint = ""
+        self._hint_timer: asyncio.TimerHandle | None = None
         self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
         self._on_change, self._on_drawn, self._is_drawn = on_change, on_drawn, False
@@ -320,8 +321,10 @@ class InputLine:
                 event.app.exit(exception=EOFError)
             else:
                 self._show_hint(QUIT_HINT)
+                if self._hint_timer is not None:  # of an earlier hint, after which something was typed
+                    self._hint_timer.cancel()
                 assert event.app.loop is not None  # a key was pressed, so the prompt runs
-                event.app.loop.call_later(QUIT_WITHIN, self._show_hint, "")
+                self._hint_timer = event.app.loop.call_later(QUIT_WITHIN, self._show_hint, "")
 
         @keys.add(Keys.SIGINT)
         def _(event: KeyPressEvent) -> None:
