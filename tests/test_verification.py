@@ -1,9 +1,10 @@
 """Citations: which `[n]` of an answer are ones, what they quote, and whether it is true."""
 
 import pytest
-from factories import chunk
+from factories import chunk, takes_less_than
 
-from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
+from zkchat_cli.citations.marks import read_marks
+from zkchat_cli.citations.verify import CitableSources, VerificationResult, read_footnotes, verify_citations
 
 CHUNKS = {
     1: chunk(1, "# Filters\n\nFilters say which tasks you want to see.\nEach filter is a line of its own, and `limit 10` is none."),
@@ -115,3 +116,17 @@ def test_statements_without_a_citation_are_counted(answer: str, uncited: int) ->
 def test_an_endless_answer_is_verified_in_linear_time(piece: str) -> None:
     check(piece * 3000)
     check("A statement that says something. " + piece * 3000 + " end")
+
+
+@pytest.mark.parametrize("name", ["[[Filters]]", "[[Renamed]]", "(Filters.md:5)"])
+def test_a_note_can_be_cited_by_name_after_its_title_changed(name: str) -> None:
+    before = chunk(1, "It has words of the first turn.", start_line=1)
+    after = chunk(2, "And others of the second one.", title="Renamed")
+    [citation] = verify_citations(f"“others of the second one” {name}", CitableSources([before, after])).citations
+    assert (citation.number, citation.verdict) == (2, "verified")
+
+
+def test_definitions_in_a_long_text_are_read_in_linear_time() -> None:
+    definitions = "[^1]: x\n" * 10_000
+    with takes_less_than(5):  # what is quadratic takes a minute
+        assert read_footnotes(read_marks(definitions), definitions + "x" * 40_000_000, lambda name: ()) == {1: ((), ())}

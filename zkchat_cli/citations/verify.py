@@ -76,8 +76,9 @@ class CitableSources:
     @cached_property
     def _names(self) -> dict[str, list[LinkName]]:
         names: defaultdict[str, list[LinkName]] = defaultdict(list)
-        for path, title in dict.fromkeys((chunk.relative_path, chunk.title) for chunk in self.by_number.values()):
+        for path in dict.fromkeys(chunk.relative_path for chunk in self.by_number.values()):
             names[link_key(path)].append(LinkName(path, "note", path.rpartition("/")[2]))
+        for path, title in dict.fromkeys((chunk.relative_path, chunk.title) for chunk in self.by_number.values()):
             names[link_key(title)].append(LinkName(path, "alias", title))
         return names
 
@@ -102,7 +103,8 @@ def read_footnotes(reading: marks.MarkedText, text: str, matching_notes: Matchin
     found: dict[int, Footnote] = {}
     for mark in reading.marks:
         if mark.defines:
-            definition = text[mark.end + 1 :].partition("\n")[0]
+            end = text.find("\n", mark.end)
+            definition = text[mark.end + 1 : end if end >= 0 else len(text)]
             found |= dict.fromkeys(mark.numbers, read_footnote(definition, matching_notes))
     return found
 
