@@ -1,6 +1,7 @@
 """Renaming a note: every link keeps its target, in its author's style."""
 
 import pytest
+from factories import takes_less_than
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -104,3 +105,10 @@ def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
         LinkRewriter(lookup, move).rewrite(note_parser.parse_note("S.md", "[[Nick]]"))
     broken = note_parser.parse_note("S.md", "[[Nik]]")
     assert relink(bulk_resolver(lookup), broken.markup.links[0], broken, "", Move("", "D.md")) is None
+
+
+def test_a_note_with_a_hundred_thousand_links_is_rewritten_in_linear_time() -> None:
+    notes = {"A.md": "", "List.md": "[[A]] and what else is there to say of it\n" * 100_000}
+    with takes_less_than(20):  # what is quadratic takes minutes
+        text, links = LinkRewriter(names_of(notes), Move("A.md", "B.md")).rewrite(note_parser.parse_note("List.md", notes["List.md"]))
+    assert (text, links) == (notes["List.md"].replace("[[A]]", "[[B]]"), 100_000)

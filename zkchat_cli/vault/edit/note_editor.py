@@ -247,9 +247,12 @@ class LinkRewriter:
 
 def _apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """The text after edits that do not overlap."""
-    for start, end, new in sorted(edits, reverse=True):
-        text = text[:start] + new + text[end:]
-    return text
+    pieces: list[str] = []
+    at = 0
+    for start, end, new in sorted(edits):
+        pieces += [text[at:start], new]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def relink(resolver: Resolver, link: WrittenLink, note: ParsedNote, old: str, move: Move) -> Edit | None:
