@@ -145,6 +145,8 @@ def test_links_have_lines():
         ("[a](b%2520c.md)", ("[a](b%2520c.md)", "b%20c.md", None, "a", False)),
         ("[a](b%ZZ.md)", ("[a](b%ZZ.md)", "b%ZZ.md", None, "a", False)),
         ("![a](<b c.md> 'title')", ("![a](<b c.md> 'title')", "b c.md", None, "a", True)),
+        (r"\![a](x.md)", ("[a](x.md)", "x.md", None, "a", False)),
+        (r"\\![a](x.md)", ("![a](x.md)", "x.md", None, "a", True)),
     ],
 )
 def test_a_markdown_link_is_percent_decoded(text, expected):

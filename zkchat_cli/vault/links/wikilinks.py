@@ -83,8 +83,10 @@ def split_target(inner: str) -> tuple[str, str | None, str | None]:
 
 def _is_embed(text: str, position: int) -> bool:
     """Whether an unescaped `!` precedes the position."""
-    before = text[max(position - 2, 0) : position]
-    return before.endswith("!") and before != "\\!"
+    backslashes = position - 1
+    while backslashes > 0 and text[backslashes - 1] == "\\":
+        backslashes -= 1
+    return position > 0 and text[position - 1] == "!" and (position - 1 - backslashes) % 2 == 0
 
 
 def fold_name(name: str) -> str:
