@@ -129,4 +129,4 @@ def test_a_note_can_be_cited_by_name_after_its_title_changed(name: str) -> None:
 def test_definitions_in_a_long_text_are_read_in_linear_time() -> None:
     definitions = "[^1]: x\n" * 10_000
     with takes_less_than(5):  # what is quadratic takes a minute
-        assert read_footnotes(read_marks(definitions), definitions + "x" * 40_000_000, lambda name: ()) == {1: ((), ())}
+        assert read_footnotes(read_marks(definitions), definitions + "x" * 40_000_000, lambda _: ()) == {1: ((), ())}

@@ -172,6 +172,11 @@ def test_indexed_words_are_the_terms_of_any_text(text: str) -> None:
     assert tokens(to_index_text(text)) == expected_words(text)
 
 
+def test_a_line_with_no_more_than_typography_is_indexed_as_it_is_in_ascii() -> None:
+    """Else an index that exists loses track of the words of its notes, unless its version is raised."""
+    assert tokens(to_index_text("“Il faut” de l’H2O…")) == ["il", "faut", "de", "l", "h2o"]
+
+
 def test_no_combining_character_of_any_script_survives_folding() -> None:
     for at in range(0x110000):
         if unicodedata.combining(chr(at)):

@@ -210,6 +210,9 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
     return found, ends
 
 
+_TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―…•·→←↔⇒✓✅❌\xa0\u200b", " "), "’": "'"})
+
+
 def count_words(text: str) -> int:
     """Words between spaces; two Chinese or Japanese characters count as one."""
     return max(len(text.split()), len(find_cjk(text)) // 2)
@@ -223,10 +226,11 @@ def to_index_text(text: str) -> str:
     lines = []
     ends: set[str] = set()
     for line in text.split("\n"):
-        if not line.isascii():
-            found, last = _tokenize(line)
-            line, ends = " ".join(found), ends | last
-        lines.append(line)
+        plain = line if line.isascii() else line.translate(_TYPOGRAPHY)
+        if not plain.isascii():
+            found, last = _tokenize(plain)
+            plain, ends = " ".join(found), ends | last
+        lines.append(plain)
     return "\n".join([*lines, *([" ".join(sorted(ends))] if ends else [])])
 
 
