@@ -27,6 +27,7 @@ from PySide6.QtGui import QAction, QColor, QPalette  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import (  # noqa: E402
     QAbstractButton,
+    QAbstractItemView,
     QAbstractScrollArea,
     QApplication,
     QFileDialog,
@@ -327,6 +328,16 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
     later = open_window()
     later.press(Qt.Key.Key_Up)
     assert later.window.input.toPlainText() == "/tokens"
+
+
+def test_a_long_completion_has_no_scroll_bar_and_cannot_be_edited(open_window: OpenWindow, vault: Path) -> None:
+    (vault / f"{'Long name ' * 15}.md").write_text("A note.")
+    user = open_window()
+    popup = user.window.input._popup
+    user.write("[[Long")
+    user.wait(popup.isVisible)
+    assert not popup.horizontalScrollBar().isVisible()
+    assert popup.editTriggers() == QAbstractItemView.EditTrigger.NoEditTriggers
 
 
 def test_the_keyboard_reaches_every_control_and_every_action_and_all_have_names(open_window: OpenWindow) -> None:

@@ -252,7 +252,6 @@ class NoteAgent:
                         if sources := sources_text(report):
                             self._send(answer_chunk(sources))
                         self._send(schema.SessionInfoUpdate(session_update="session_info_update", title=session.conversation.title))
-
                     case events.TurnFailed(error, _, _):
                         raise error
         return reason

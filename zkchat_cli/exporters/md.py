@@ -82,7 +82,6 @@ def _footnotes(cited: Mapping[int, Sequence[Citation]], name: Callable[[str], st
                 quotes.setdefault(" ".join(each.quote.split()), base.quotation_doubt(each))
         quoted = ", ".join(f'"{quote}"{doubt}' for quote, doubt in quotes.items())
         lines.append(f"[^{number}]: {note or f'*missing: {base.NO_SOURCE}*'} {quoted}".rstrip())
-
     return "\n".join(lines)
 
 

@@ -104,7 +104,6 @@ class Panel(QtWidgets.QFrame):
         self.show_html((lines_html((), "\n\n".join(notices)) if notices else "") + failure)
 
     def ask(self, question: str, lines: Iterable[StyledLine], answered: Callable[[bool], object]) -> None:
-
         self._answered = answered
         self.show_html(lines_html([styled_line(question, "bold"), *lines]))
         self.buttons[-1].setFocus()
@@ -210,7 +209,6 @@ class BudgetLabel(QtWidgets.QLabel):
             return
         counts = [("system", usage.system_tokens), ("tools", usage.tool_tokens), *usage.message_breakdown.items()]
         self.components = {name.replace("_", " "): tokens for name, tokens in counts}
-
         self.components["conversation"] += more
         bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
         cells = "".join(
@@ -244,8 +242,9 @@ class InputBox(QtWidgets.QPlainTextEdit):
         self._completer = QtWidgets.QCompleter(QStringListModel(self), self)
         self._completer.setCompletionMode(QtWidgets.QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.setWidget(self)
-        self._popup = QtWidgets.QListView()
-        self._completer.setPopup(self._popup)
+        popup = self._completer.popup()  # Qt's own: a plain list could be edited, and has a scroll bar over its last row
+        assert popup is not None
+        self._popup = popup
         self._popup.setAccessibleName("Completions")
         self._popup.clicked.connect(lambda index: self._accept(index.row()))
         self._popup.installEventFilter(self)

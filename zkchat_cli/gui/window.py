@@ -223,7 +223,6 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._counted = 0  # characters of the answer that are in the prompt that was measured last
         self._notices: list[str] = []
         self._error: ZkchatError | None = None
-
         if self.transcript.page.last < self._end.last:
             self.transcript.show_page(self._end)
         self.transcript.begin_turn(question)
