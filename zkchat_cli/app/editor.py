@@ -30,7 +30,8 @@ def open_note_command(
     if configured:
         if not words:
             raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
-        words += () if any("{path}" in word for word in words) else ("{path}",)
+        if not any("{path}" in word for word in words):
+            words.append("{path}")
     elif words and (in_terminal or program not in _IN_TERMINAL):
         words += _ARGUMENTS.get(program, ("{path}",))
     else:

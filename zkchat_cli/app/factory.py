@@ -190,7 +190,8 @@ def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
             except StoreUnwritable as e:
                 store, store_problem = ChatSessionStore.open(None), e
         resources.pop_all()
-        external, always_allowed = open_servers(loaded), {name: [*each.always] for name, each in loaded.values.mcp.servers.items()}
+        external = open_servers(loaded)
+        always_allowed = {name: [*server.always] for name, server in loaded.values.mcp.servers.items()}
     return App(loaded, vault, store, model, options, store_problem, external=external, always_allowed=always_allowed)
 
 

@@ -223,8 +223,8 @@ class Compactor:
         fields = {"last_id": fold.turns[-1].ids[-1], "messages_folded": sum(len(turn.ids) for turn in fold.new)}
         fields |= {"masked": masked, "results_masked": len(new)}
         with self.timer("prepare"):
-            summaries = self._other_summaries(fold, limit)
-            for mode, summary, quoted in chain([(writer.mode, written, ())] if written is not None else [], summaries):
+            by_model = [(writer.mode, written, ())] if written is not None else []
+            for mode, summary, quoted in chain(by_model, self._other_summaries(fold, limit)):
                 tokens = self.runtime.counter.count(summary)
                 folded = self._measured(summary=summary, summary_tokens=tokens, quoted=quoted, mode=mode, **fields)
                 if folded is not None:
@@ -309,7 +309,8 @@ class SummaryWriter:
         if not text:
             return None, "the model's window is too small for a summary", ()
         messages = prompt.build_summary_request(text, request, self._counter)
-        return *(yield from self._call(messages, replaced)), messages
+        summary, problem = yield from self._call(messages, replaced)
+        return summary, problem, messages
 
     def _call(self, messages: tuple[PromptMessage, ...], replaced: int) -> Generator[events.Event, None, tuple[str | None, str | None]]:
         """The summary in the model's answer, or the problem with it."""

@@ -70,8 +70,13 @@ _PROMPT_TOKENS = re.compile(
     r"(?i)\((\d{3,9}) in the messages|(\d{3,9}) (?:input )?tokens|(?:length|count|n_keep|requested)\W{1,3}(\d{3,9})"
 )
 _STATUS_BY_CODE = {
-    **{"invalid_request_error": 400, "authentication_error": 401, "server_error": 500, "overloaded_error": 529},
-    **dict.fromkeys(("rate_limit_exceeded", "rate_limit_error", "insufficient_quota"), 429),
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "rate_limit_exceeded": 429,
+    "rate_limit_error": 429,
+    "insufficient_quota": 429,
+    "server_error": 500,
+    "overloaded_error": 529,
 }
 """HTTP status for the error codes that servers send inside a stream, after they answered 200."""
 

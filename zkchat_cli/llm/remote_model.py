@@ -25,8 +25,16 @@ from zkchat_cli.text.numbers import whole_number
 COUNT_SECONDS = 20.0
 COUNTED = frozenset({"model", "messages", "input", "system", "tools", "tool_choice", "thinking"})  # parts of a request
 LLAMA_CPP, LM_STUDIO = "llamacpp", "organization_owner"  # the owner of their models, as they list them
-WINDOW_KEYS = "max_input_tokens max_model_len context_length context_window loaded_context_length max_context_length n_ctx".split()
-"""Where lists have a model's window: Anthropic's, vLLM's, OpenRouter's, Groq's, LM Studio's and, in a table `meta`, llama.cpp's."""
+WINDOW_KEYS = (
+    "max_input_tokens",  # Anthropic
+    "max_model_len",  # vLLM
+    "context_length",  # OpenRouter
+    "context_window",  # Groq
+    "loaded_context_length",  # LM Studio
+    "max_context_length",  # LM Studio
+    "n_ctx",  # llama.cpp, in a table `meta`
+)
+"""Where the servers' lists of models have a model's window."""
 MAX_WINDOW = 1_048_576
 """Tokens of a reported window that are used unless the user sets more: a larger figure is more often a mistake than a window."""
 CLOSE_SECONDS = 0.1  # how long a leaving reader waits for the connection to close

@@ -101,9 +101,10 @@ class Memory:
         if chosen is None or chosen[0] != inputs or not self._in_turn:
             try:
                 self._chosen = chosen = inputs, facts.choose_for_prompt(self.rank(question), left, counter)
-            except (StoreError, VaultError) as e:
-                if isinstance(e, StoreError):  # the turn has reported the other
-                    self.notify(e.message, e.hint)
+            except StoreError as e:
+                self.notify(e.message, e.hint)
+                return folders
+            except VaultError:  # the turn has reported it
                 return folders
         return (*folders, *chosen[1])
 

@@ -270,8 +270,8 @@ def _candidates(excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max
                 above[passage.headings] = _stems(" ".join((excerpt.title, *passage.headings)), languages)
             above_passage = above[passage.headings] | _stems(passage.label, languages)
             if (text := passages.render_passage(passage, chunk)) is not None:
-                order, own = (excerpt.rank, position), _stems(text, languages)
-                found.append(RankedQuote(passage, excerpt, (excerpt.source,), order, text, own, above_passage))
+                order, stems = (excerpt.rank, position), _stems(text, languages)
+                found.append(RankedQuote(passage, excerpt, (excerpt.source,), order, text, stems, above_passage))
     return found
 
 

@@ -31,9 +31,16 @@ CHAT, RESPONSES = "openai", "openai/responses"  # mark reasoning that goes back 
 # what servers do not say about models (November 2026); a model works without an entry
 
 INPUT_TOKENS = {
-    **{"gpt-4-turbo": 128_000, "gpt-4o": 128_000, "gpt-4.1": 1_047_576, "gpt-4": 8_192},
-    **{"gpt-5.4": 922_000, "gpt-5.5": 922_000, "gpt-5": 272_000},
-    **dict.fromkeys(("o1", "o3", "o4"), 200_000),
+    "gpt-4-turbo": 128_000,
+    "gpt-4o": 128_000,
+    "gpt-4.1": 1_047_576,
+    "gpt-4": 8_192,
+    "gpt-5.4": 922_000,
+    "gpt-5.5": 922_000,
+    "gpt-5": 272_000,
+    "o1": 200_000,
+    "o3": 200_000,
+    "o4": 200_000,
 }
 """The largest prompt of OpenAI's models in tokens, by the beginning of their names; the first that fits counts. OpenAI lists none."""
 _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
