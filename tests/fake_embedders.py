@@ -48,6 +48,9 @@ class SynonymEmbedder:
     def load(self) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
     def embed(self, texts: Sequence[str], *, purpose: str) -> Any:
         self.asked += 1
         if error := self.fails():

@@ -13,6 +13,7 @@ from zkchat_cli.llm import embedders
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig
 from zkchat_cli.llm.providers.ollama import parse_address
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
+from zkchat_cli.vault.vault import Vault
 
 BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
 
@@ -133,3 +134,14 @@ def test_failing_server_is_called_once_more(opened: Any, embedding_servers: Embe
     embedding_servers.says(503, {"error": "loading"})
     assert embedder.embed("a car") == [word_vector("a car")]
     assert embedder.waits == [10]
+
+
+def test_a_closed_vault_has_no_connection_to_the_server(opened: Any, tmp_path: Path) -> None:
+    (tmp_path / "Note.md").write_text("A ship.")
+    embedder = opened("ollama").it
+    vault = Vault(tmp_path, tmp_path / "index.db", embedder=embedder)
+    vault.embed()
+    client = embedder.server._client
+    assert not client.is_closed
+    vault.close()
+    assert client.is_closed

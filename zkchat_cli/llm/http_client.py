@@ -229,9 +229,13 @@ class Endpoint:
         except (ValueError, RecursionError) as e:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
         finally:
-            if not answered.done() and self._client:
-                self._client.close()  # which ends the other thread, too
-                self._client = None
+            if not answered.done():
+                self.close()  # which ends the other thread, too
+
+    def close(self) -> None:
+        if self._client:
+            self._client.close()
+        self._client = None
 
     def _exchange(self, url: str, body: Mapping[str, Any] | None, seconds: float, max_bytes: int) -> tuple[int, bytes]:
         import httpx  # as above

@@ -103,6 +103,9 @@ class SentenceModel:
         with self._loading:
             _ = self._loaded
 
+    def close(self) -> None:
+        """Keeps the model: it has no connection, and loading it takes up to a second."""
+
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "NDArray[np.float32]":
         import numpy as np  # only semantic search pays for it
 

@@ -45,3 +45,6 @@ class ServerEmbedder:
             return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
         except UNREADABLE as e:
             raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
+
+    def close(self) -> None:
+        self.server.close()

@@ -61,6 +61,7 @@ class SemanticSearch:
         self._query_vector = lru_cache(MOST_QUERIES)(lambda query: compute_vectors(embedder, [query], "query")[0])
 
     def close(self) -> None:
+        self.embedder.close()
         self.store.close()
 
     def take_warnings(self) -> list[ZkchatError]:

@@ -94,6 +94,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         """One row of numbers per text, as the model returned them. Raises ProviderError."""
 
+    def close(self) -> None:
+        """End connections to a server, and what it still computes."""
+
 
 def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) -> "list[Vector]":
     """The texts' vectors, with length 1. Raises ProviderError, also for an answer that is not a row of numbers for each text."""
