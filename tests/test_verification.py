@@ -130,3 +130,10 @@ def test_definitions_in_a_long_text_are_read_in_linear_time() -> None:
     definitions = "[^1]: x\n" * 10_000
     with takes_less_than(5):  # what is quadratic takes a minute
         assert read_footnotes(read_marks(definitions), definitions + "x" * 40_000_000, lambda _: ()) == {1: ((), ())}
+
+
+def test_many_links_to_one_of_many_notes_of_the_same_name_are_verified_in_linear_time() -> None:
+    notes = [chunk(number, relative_path=f"{number}/Filters.md") for number in range(1, 401)]
+    with takes_less_than(5):  # what compares all notes with all notes takes a minute
+        [citation] = verify_citations("Filters say which tasks these are [[Filters]]. " * 3000, CitableSources(notes)).citations
+    assert citation.number == 1

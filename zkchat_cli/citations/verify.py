@@ -37,6 +37,7 @@ class CitableSources:
         self.by_number = by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
         self.quotable_chunk = cache(lambda number: QuotableChunk(by_number[number]))  # few of the chunks are cited
         self.evidence = cache(lambda number: Evidence(by_number[number]))
+        self.matching_notes = cache(self._matching_notes)
         self._earlier = earlier
 
     def source(self, number: int, quote: str | None) -> QuotableChunk | None:
@@ -50,7 +51,7 @@ class CitableSources:
         note = QuotableChunk(chunk.model_copy(update={"text": text, "start_line": 1, "end_line": text.count("\n") + 1}))
         return note if note.locate(quote) else None
 
-    def matching_notes(self, name: str) -> tuple[str, ...]:
+    def _matching_notes(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that a link or path may mean, the likeliest first; matched as wikilinks are, then by title."""
         resolved = resolve(WrittenLink("", "wikilink", name), None, lambda key: self._names.get(key, ()))
         return (resolved.target, *resolved.candidates) if resolved.target else ()
@@ -70,8 +71,15 @@ class CitableSources:
                 line is None or not chunk.start_line <= line <= chunk.end_line,
             )
 
-        numbers = sorted(self.by_number)
-        return min((n for note in notes for n in numbers if self.by_number[n].relative_path == note), key=misses)
+        return min((number for note in notes for number in self._numbers[note]), key=misses)
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        """The numbers of each note's chunks, sorted."""
+        numbers: defaultdict[str, list[int]] = defaultdict(list)
+        for number in sorted(self.by_number):
+            numbers[self.by_number[number].relative_path].append(number)
+        return numbers
 
     @cached_property
     def _names(self) -> dict[str, list[LinkName]]:
