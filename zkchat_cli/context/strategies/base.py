@@ -7,6 +7,9 @@ from zkchat_cli.context.recall import RecallIndex, RecallPassage
 from zkchat_cli.context.turns import Turn, TurnHistory, select_newest
 from zkchat_cli.tokens.counter import TokenCounter
 
+Selection = tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]
+"""The newest turns, without gaps, which are sent in full, and the passages that are quoted from older turns."""
+
 
 class HistoryWindow(NamedTuple):
     """What a strategy chooses from: of all `turns` the `recent` ones after the summary. Fixed messages of turns it does not choose are sent
@@ -32,7 +35,7 @@ class HistoryWindow(NamedTuple):
         return self.recent.fixed_tokens + sum(turn.foldable_tokens for turn in chosen)
 
 
-def choose_newest(window: HistoryWindow) -> tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]:
+def choose_newest(window: HistoryWindow) -> Selection:
     """The newest turns that fit; what is dropped is rounded up to a multiple of `drop_batch`. The last turn stays if it fits."""
     kept = select_newest(window.recent, window.budget)
     dropped, first = window.recent.tokens - sum(turn.tokens for turn in kept), 0
@@ -44,10 +47,9 @@ def choose_newest(window: HistoryWindow) -> tuple[tuple[Turn, ...], tuple[Recall
 
 
 class Strategy(NamedTuple):
-    """`summarizes`: a summary replaces folded turns, and compaction runs when it is due. `choose`: the newest turns, without gaps, that are
-    sent in full, and the passages that are quoted from older turns."""
+    """`summarizes`: a summary replaces folded turns, and compaction runs when it is due."""
 
     name: str
     help: str
     summarizes: bool
-    choose: Callable[[HistoryWindow], tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]]
+    choose: Callable[[HistoryWindow], Selection]

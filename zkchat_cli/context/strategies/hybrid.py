@@ -5,9 +5,9 @@ does not need to the newest turns. Memory and fixed messages are subtracted befo
 the size at which the next one is due.
 """
 
-from zkchat_cli.context.recall import RecallPassage, recall_passages
-from zkchat_cli.context.strategies.base import HistoryWindow, Strategy
-from zkchat_cli.context.turns import Turn, select_newest
+from zkchat_cli.context.recall import recall_passages
+from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
+from zkchat_cli.context.turns import select_newest
 
 NEWEST_SHARE = 0.1
 """Without a summary recall serves better: with 20 % fewer evidence turns of LoCoMo's questions are sent (ev1 .950 instead of .961)."""
@@ -17,7 +17,7 @@ BUFFER_SHARE = 0.05
 MAX_RECALLED = 4000  # tokens, however large the window: passages are paid for with each message and never cached
 
 
-def choose(window: HistoryWindow) -> tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]:
+def choose(window: HistoryWindow) -> Selection:
     recent = window.recent
     turns = select_newest(recent, window.budget)
     if not window.question or len(turns) == len(window.turns):
