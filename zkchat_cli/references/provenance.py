@@ -188,8 +188,8 @@ def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     used, languages = used_notes(exchange), vault.languages()
     scores: dict[str, float] = defaultdict(float)
     for path in used[:MAX_NOTES]:
-        for related, (score, _) in vault.notes_related_by_links(path).items():
-            scores[related] += score
+        for related, relation in vault.notes_related_by_links(path).items():
+            scores[related] += relation.score
     found = {reference.relative_path for reference in exchange.answer.references}
     stems = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", languages))
 

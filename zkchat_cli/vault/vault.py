@@ -353,7 +353,7 @@ class Vault:
         by_words = (chunk for chunk in self.search(" ".join(keywords), MOST_COMPARED) if chunk.relative_path != note.relative_path)
         return list(islice(graph.related_notes(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
 
-    def notes_related_by_links(self, relative_path: str) -> graph.Relations:
+    def notes_related_by_links(self, relative_path: str) -> dict[str, graph.LinkRelation]:
         return self._ask(lambda index: graph.related_by_links(index, relative_path, MOST_COMPARED))
 
     def notes_about(self, question: str, limit: int = 10) -> list[graph.RelatedNote]:

@@ -258,18 +258,23 @@ def _apply_edits(text: str, edits: Iterable[Edit]) -> str:
 def relink(resolver: Resolver, link: WrittenLink, note: ParsedNote, old: str, move: Move) -> Edit | None:
     """The edit by which a link that pointed to `old` names its file after the move. An unambiguous spelling wins; None if nothing works."""
     source, place, target = note.relative_path, move.apply(note.relative_path), move.apply(old)
-    found = [(spelling, resolver(link._replace(text=spelling), place)) for spelling in _spellings(link, source, old, place, target)]
-    possible = [(meaning.status != "found", spelling) for spelling, meaning in found if meaning.target == target]
+    meanings = {spelling: resolver(link._replace(text=spelling), place) for spelling in _spellings(link, source, old, place, target)}
+    possible = [spelling for spelling, meaning in meanings.items() if meaning.target == target]
     if not possible:
         return None
-    _, spelling = min(possible, key=lambda each: each[0])  # the first of equals
+    unambiguous = (spelling for spelling in possible if meanings[spelling].status == "found")
+    return _edit_target(link, note.text, next(unambiguous, possible[0]))
+
+
+def _edit_target(link: WrittenLink, text: str, spelling: str) -> Edit:
+    """The edit that spells the target of a link so, encoded as its kind needs it."""
     begin, end = link.place
-    written = note.text[begin:end]
+    written = text[begin:end]
     if link.kind == "wikilink":
         written, bar, _ = written.partition("|")
         written = written.removesuffix("\\") if bar else written
     else:
-        allowed = "/!$&'*+,;=@~-_." + (" ()" if note.text[begin - 1 : begin] == "<" else "")
+        allowed = "/!$&'*+,;=@~-_." + (" ()" if text[begin - 1 : begin] == "<" else "")
         spelling = "".join(c if not c.isascii() or c.isalnum() or c in allowed else quote(c, safe="") for c in spelling)
     written = written.partition("#")[0]
     begin += len(written) - len(written.lstrip())

@@ -7,7 +7,7 @@ graph is never loaded as a whole: a search asks the index for one ring of notes 
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -34,7 +34,11 @@ _IN = """SELECT links.target, there.path FROM json_each(:frontier) AS frontier C
 _EDGES = {"out": _OUT, "in": _IN, "both": f"{_OUT} UNION {_IN}"}
 
 
-Relations = dict[str, tuple[float, tuple[str, ...]]]  # notes related to one, each with a score and the reasons as short phrases
+class LinkRelation(NamedTuple):
+    """How much a note is related to another, and the reasons as short phrases."""
+
+    score: float
+    why: tuple[str, ...]
 
 
 def shortest_path(index: IndexDatabase, source: str, target: str) -> tuple[list[str], list[LinkRow]] | None:
@@ -56,7 +60,7 @@ def shortest_path(index: IndexDatabase, source: str, target: str) -> tuple[list[
     return notes, links
 
 
-def related_by_links(index: IndexDatabase, path: str, limit: int) -> Relations:
+def related_by_links(index: IndexDatabase, path: str, limit: int) -> dict[str, LinkRelation]:
     """The notes linked with `path` in either direction, and those that share neighbours with it, most related first. A common neighbour
     counts less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest neighbour."""
     linked_from, links_here = ({there for _, there in _edges(index, [path], direction)} for direction in ("out", "in"))
@@ -68,14 +72,14 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> Relations:
     for between, note in edges:
         if note != path and between in weights:
             common.setdefault(note, []).append(between)
-    relations: Relations = {}
+    relations: dict[str, LinkRelation] = {}
     for note, between_them in common.items():
         shared = sorted(between_them, key=lambda between: (-weights[between], between))
         why = ["it links here"] * (note in links_here) + ["linked from here"] * (note in linked_from)
         score = len(why) + sum(weights[between] for between in shared)
         why += [f"both linked with {', '.join(shared[:MOST_REASONS])}"] if shared else []
-        relations[note] = score, tuple(why)
-    ranked = sorted(relations, key=lambda note: (-relations[note][0], note))
+        relations[note] = LinkRelation(score, tuple(why))
+    ranked = sorted(relations, key=lambda note: (-relations[note].score, note))
     return {note: relations[note] for note in ranked[:limit]}
 
 
@@ -103,7 +107,7 @@ def extract_keywords(note: "ParsedNote") -> list[str]:
 
 def related_notes(
     keywords: Sequence[str],
-    by_links: Relations,
+    by_links: Mapping[str, LinkRelation],
     by_words: Iterable[ContentChunk],
     first_chunk: Callable[[str], ContentChunk | None],
 ) -> Iterator[RelatedNote]:
@@ -115,7 +119,7 @@ def related_notes(
     for ranking in (by_links, chunks):
         scores.update({path: 1 / (RANK_CONSTANT + rank) for rank, path in enumerate(ranking, 1)})
     for path, _ in scores.most_common():
-        why = [*by_links[path][1]] if path in by_links else []
+        why = [*by_links[path].why] if path in by_links else []
         if best := chunks.get(path):
             present = set(words.terms(f"{best.title}\n{best.heading or ''}\n{best.text}"))
             if shared := [word for word in keywords if word in present]:

@@ -115,7 +115,8 @@ def _parse(text: str, today: date) -> SearchQuery:
                 elif name == "before":
                     days = Period(last=days.first - timedelta(days=1))
             period = (period or Period()).intersect(days)
-    order = tuple(words.terms(_OPERATOR.sub(lambda operator: f" {operator[4] or ''} ", text)))[: 4 * MOST_WORDS]
+    with_phrases = _OPERATOR.sub(lambda operator: f" {operator[4] or ''} ", text)  # the words in quotation marks are the fourth group
+    order = tuple(words.terms(with_phrases))[: 4 * MOST_WORDS]
     stripped = _OPERATOR.sub(" ", text)
     searched = () if period and is_all_stopwords(stripped) else tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS]
     operators: dict[str, Any] = {field: tuple(dict.fromkeys(filter(None, values)))[:_MOST_FILTERS] for field, values in found.items()}

@@ -242,7 +242,8 @@ class VectorStore:
             if self._signs is None or self._signs.dimensions != dimensions:
                 self._signs = SignTable.empty(dimensions)
             sql = "SELECT id, bits FROM signatures WHERE id > ? AND bits != x'' ORDER BY id"
-            if added := db.execute(sql, (int(self._signs.rows[-1:].max(initial=0)),)).fetchall():
+            last_row = int(self._signs.rows[-1]) if len(self._signs.rows) else 0
+            if added := db.execute(sql, (last_row,)).fetchall():
                 self._signs = self._signs.extend(added)
             return self._signs
 
