@@ -149,9 +149,9 @@ class NoteTools:
     def link_path(self, source: Note, target: Note) -> NotePath:
         """The shortest path of links between two notes, in either direction; null if no links connect them."""
         start, end = self.vault.locate(source)[0], self.vault.locate(target)[0]
-        found = self.vault.shortest_path(start, end)
-        links = found and [row._asdict() for row in found[1]]
-        return {"source": start, "target": end, "notes": found and found[0], "links": links}
+        notes, rows = self.vault.shortest_path(start, end) or (None, None)
+        links = [row._asdict() for row in rows] if rows is not None else None
+        return {"source": start, "target": end, "notes": notes, "links": links}
 
     def list_notes(
         self,

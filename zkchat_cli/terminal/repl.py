@@ -131,8 +131,9 @@ class Repl:
 
     def current(self) -> "ZkChatSession | None":
         """The session in use, or the one that was just opened."""
-        opened = self._background.opened
-        return self.session if self._has_session else opened and opened.session
+        if self._has_session:
+            return self.session
+        return self._background.opened.session if self._background.opened is not None else None
 
     def _wait_until_ready(self, line: str) -> bool:
         """Wait for what the line needs: the session, and for a message also the first index. False when Ctrl-C ended the waiting."""

@@ -10,7 +10,7 @@ import sys
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import platformdirs
 from typer import Argument, Context, Option
@@ -28,6 +28,16 @@ MAX_BYTES = 50_000_000  # largest file that is read: Claude Code keeps the histo
 _UNCHANGED = "Nothing was changed. --print shows what to add."
 _COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
 """Strings, comments, and commas after the last member: Zed's and VS Code's files may have them."""
+
+
+class McpClient(NamedTuple):
+    """A program: its name, its configuration file, the table of servers there, further fields of an entry, and the file for a skill."""
+
+    title: str
+    file: Path
+    table: str
+    entry_fields: dict[str, str]
+    skill_file: Path
 
 
 @command(COMMAND, "vault", "config_file", default=True, examples=["zkchat mcp", "zkchat mcp install claude-code"])
@@ -83,19 +93,20 @@ def install(
     """Add the server to the configuration of a program, with a backup."""
     if client not in CLIENTS:
         raise UsageError(f"there is no client {client}", f"The clients are {', '.join(CLIENTS)}.")
-    title, config_file, table, more, skill_file = _known_client(client)
+    target = _known_client(client)
     with ctx.open_vault() as vault:  # raises VaultError for a folder that the server could not open
         arguments = ["-P", "-m", "zkchat_cli", "mcp", "--vault", str(vault.root)]  # -P: no modules from the folder the client works in
     if ctx.shared["config_file"]:
         arguments += ["--config", str(ctx.shared["config_file"].resolve())]
-    entry: dict[str, object] = {**more, "command": sys.executable, "args": arguments}
-    files = {config_file: _text_with_server(config_file, table, entry, "" if print_only else _read_text(config_file))}
+    entry: dict[str, object] = {**target.entry_fields, "command": sys.executable, "args": arguments}
+    old = "" if print_only else _read_text(target.file)
+    files = {target.file: _text_with_server(target.file, target.table, entry, old)}
     if skill:
-        files[skill_file] = SKILL_FILE.read_text()
+        files[target.skill_file] = SKILL_FILE.read_text()
     for file, text in files.items():
         if print_only:
             ctx.screen.print(text.rstrip())
-            ctx.screen.remark(f"{title} reads it from {file}")
+            ctx.screen.remark(f"{target.title} reads it from {file}")
         elif (before := _read_text(file)) == text:
             ctx.screen.remark(f"{file} has it already: nothing was changed.")
         else:
@@ -104,11 +115,10 @@ def install(
             ctx.screen.print("\n".join(diff))
             ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
     if not print_only:
-        ctx.screen.remark(f"Restart {title} to use it.")
+        ctx.screen.remark(f"Restart {target.title} to use it.")
 
 
-def _known_client(name: str) -> tuple[str, Path, str, dict[str, str], Path]:
-    """The program's name, its configuration file, the table of servers there, further fields of an entry, and the file for a skill."""
+def _known_client(name: str) -> McpClient:
     env, home, skill = os.environ, Path.home(), Path("skills", NAME, "SKILL.md")
     shared_skill = home / ".agents" / skill
     zed = Path(env["APPDATA"]) / "Zed" if os.name == "nt" else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
@@ -116,13 +126,14 @@ def _known_client(name: str) -> tuple[str, Path, str, dict[str, str], Path]:
     claude_home = Path(env.get("CLAUDE_CONFIG_DIR") or home)
     claude_skill = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / skill
     codex_home = Path(env.get("CODEX_HOME") or home / ".codex")
-    return {
-        "claude-code": ("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skill),
-        "codex": ("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skill),
-        "cursor": ("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill),
-        "zed": ("Zed", zed / "settings.json", "context_servers", {}, shared_skill),
-        "vscode": ("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill),
-    }[name]
+    clients = {
+        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skill),
+        "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skill),
+        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill),
+        "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}, shared_skill),
+        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill),
+    }
+    return clients[name]
 
 
 def _read_text(file: Path) -> str:
