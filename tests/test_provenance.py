@@ -6,7 +6,7 @@ from typing import Any
 from factories import chunk, message, prompt_message
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, DroppedItem, Prompt, ToolRun, ZkChatMessage
-from zkchat_cli.references.provenance import matching_documents
+from zkchat_cli.references.provenance import matching_documents, trace_documents
 from zkchat_cli.views.prompts import prompt_status
 
 FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
@@ -57,6 +57,13 @@ def test_a_document_matches_by_path_name_title_or_link() -> None:
     assert matching_documents("nothing like it", TALK) == ()
     titled = called("t", "find_excerpts", chunk(1, relative_path="2024-01.md", title="A month"))
     assert matching_documents("a month", [titled]) == ("2024-01.md",)
+
+
+def test_excerpts_of_thousands_of_documents_in_one_imported_message_are_traced_in_linear_time() -> None:
+    found = called("t", "find_excerpts", *(excerpt(number, f"{number}.md") for number in range(8_000)))
+    began = time.perf_counter()
+    assert [*trace_documents([found])["7999.md"].found[0].excerpts] == [8_000]
+    assert time.perf_counter() - began < 2  # 9 s if each document looked through all excerpts
 
 
 # what is in the prompt

@@ -75,8 +75,10 @@ def trace_documents(messages: Sequence[ZkChatMessage]) -> dict[str, Provenance]:
                 document.remembered.append((turn, reference))
             elif message.role == "user" and reference not in found:
                 document.named.append((turn, message, reference))
-        for path in dict.fromkeys(chunk.relative_path for chunk in passages):
-            excerpts = {rank: chunk for rank, chunk in enumerate(passages, 1) if chunk.relative_path == path}
+        excerpts_of: defaultdict[str, dict[int, ContentChunk]] = defaultdict(dict)
+        for rank, chunk in enumerate(passages, 1):
+            excerpts_of[chunk.relative_path][rank] = chunk
+        for path, excerpts in excerpts_of.items():
             documents[path].found.append(FoundByTool(turn, message, excerpts, len(passages)))
         for citation in message.citations:
             if citation.relative_path in documents:
