@@ -53,8 +53,7 @@ def test_a_chat_only_adds_lines(zkchat: Program) -> None:
         chat.wait_until(lambda: chat.everything().count("you:") == 3, "the next prompt")
         chat.type("/context\r")
         chat.wait_until(lambda: chat.everything().count("you:") == 4, "the next prompt")
-        chat.type(CTRL_C)
-        chat.wait_for("Press Ctrl-C again")
+        chat.wait_until(lambda: "Press Ctrl-C again" in chat.everything(), "the hint", pressed=CTRL_C)
         chat.wait_for_end(lambda: chat.type(CTRL_C))
         assert DRAWN.findall(chat.raw) == []
         assert BOX.findall(chat.everything()) == []
