@@ -197,7 +197,7 @@ class Compactor:
         if self.request.keep is not None:
             return plan_fold(turns, covered, self.request.keep)
         cost, budget = self._fixed_cost, self.runtime.budget
-        fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.all_turns if turn.failure)
+        fixed = history.fixed_tokens + sum(turn.fixed_tokens for turn in history.failed)
         other = self.runtime.largest_summary + fixed
         room = turn_budget_after_compaction(cost, budget, other)
         recent = self.runtime.settings.context.recent_messages_to_keep

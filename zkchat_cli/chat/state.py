@@ -29,8 +29,9 @@ class ConversationState:
         )
         self.history: tuple[ZkChatMessage, ...] = ()  # the messages of the branch in use, oldest first
         self._messages: dict[str, ZkChatMessage] = {}
-        self._turns: tuple[int, TokenCounter | None, TurnHistory] = 0, None, TurnHistory()
-        """The turns of so many messages of the history, from the first, as the counter used last counts."""
+        self.exchanges: tuple[tuple[ZkChatMessage, ...], ...] = ()  # the same, each question with its answers
+        self._turns: tuple[TokenCounter | None, TurnHistory] = None, TurnHistory()
+        """The turns of the history, or the first ones of them, as the counter used last counts."""
         self._turns_lock = threading.RLock()
         self.undo_stack: list[str] = []  # heads that undo left, the last one last; cleared by the next question
         self._load()
@@ -70,6 +71,7 @@ class ConversationState:
         """Add a finished turn to the branch."""
         self._messages |= {message.id: message for message in turn}
         self.history = (*self.history, *turn)
+        self.exchanges = (*self.exchanges, tuple(turn))
 
     def checkout(self, head: str | None) -> None:
         """Continue from another message of the log (None: from the beginning), here and in the store. Raises StoreError."""
@@ -101,17 +103,18 @@ class ConversationState:
         with self._turns_lock:
             self.history = tuple(messages)
             self._messages = {message.id: message for message in self.history}
-            self._turns = 0, None, TurnHistory()
+            self.exchanges = tuple(map(tuple, split_into_exchanges(self.history)))
+            self._turns = None, TurnHistory()
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
         """The branch cut into turns, as `counter` counts them; cached, since rendering them is what a long conversation costs."""
         with self._turns_lock, _long_lived_allocation():
-            history, (count, counted_by, turns) = self.history, self._turns
+            counted_by, turns = self._turns
             if counted_by is not counter:
-                count, turns = 0, TurnHistory()
-            if count < len(history):
-                turns = make_turns(split_into_exchanges(history[count:]), counter, turns)
-                self._turns = len(history), counter, turns
+                turns = TurnHistory()
+            if new := self.exchanges[len(turns.turns) + len(turns.failed) :]:
+                turns = make_turns(new, counter, turns)
+            self._turns = counter, turns
             return turns
 
     def make_call_id_unique(self, given: str) -> str:

@@ -19,7 +19,7 @@ from zkchat_cli.context.budget import history_budget
 from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Model
-from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.injection import UNREADABLE_SHARE, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager, chunk_tokens, rank_chunks, reduce_to_fit
 from zkchat_cli.references.mentions import ImportRoots, find_mentions
@@ -180,8 +180,7 @@ class UserMessageBuilder:
     def _tool_problem(self, runtime: Runtime) -> str:
         """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or nothing shows it."""
         name, without = runtime.model.name, 0
-        exchanges = split_into_exchanges(self._state.history)
-        answered = (each for each in exchanges if each[0].retrieval == "tools" and each[-1].model == name)
+        answered = (each for each in self._state.exchanges if each[0].retrieval == "tools" and each[-1].model == name)
         for question, *answer in islice(answered, MOST_JUDGED):
             if calls := [call for message in answer for call in message.tool_calls]:
                 unreadable = all(call.malformed is not None for call in calls)

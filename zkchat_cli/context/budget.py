@@ -221,14 +221,14 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
 
 def mask_messages(history: TurnHistory, ids: Collection[str], counter: TokenCounter) -> TurnHistory:
     """The turns with the results and documents of these messages masked."""
-    turns, left = [*history.all_turns], {*ids}
+    turns, left = [*history.turns], {*ids}
     for position in range(len(turns) - 1, -1, -1):  # from the end, where they are
         if not left:
             break
         if own := left.intersection(turns[position].ids):
             turns[position] = _mask_turn(turns[position], frozenset(own), counter)
             left -= own
-    return TurnHistory(tuple(turns)) if ids else history
+    return history._replace(turns=tuple(turns)) if ids else history
 
 
 def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:

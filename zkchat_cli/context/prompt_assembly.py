@@ -173,7 +173,8 @@ class _Layout(NamedTuple):
 
 def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> _Layout:
     history, compaction = inputs.history, inputs.compaction if strategy.summarizes else None
-    covered = history.turns[: history.count_covered(compaction)]
+    recent = history.since(history.count_covered(compaction))
+    covered = history.fixed[: len(history.fixed) - len(recent.fixed)]
     summary: tuple[PromptMessage, ...] = ()
     if compaction is not None and compaction.summary:
         text = fence(SUMMARY_TAG, compaction.summary)
@@ -189,16 +190,15 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
         for d in inputs.tool_descriptors
     )
     omitted = find_omitted_tools(tools, inputs, budget)
-    last_covered = covered[-1].number if covered else -1
     return _Layout(
         tools=tuple(tool for tool in tools if tool.name not in omitted),
         omitted_tools=omitted,
         front=(system_prompt, *(_render_memory(item, "system", counter) for item in inputs.memory)),
         summary=summary,
-        fixed=tuple(m for turn in history.all_turns if turn.failure or turn.number <= last_covered for m in turn.fixed),
+        fixed=tuple(m for turn in TurnHistory(covered, history.failed).all_turns for m in turn.fixed),
         contextual_memory=tuple(contextual_memory),
         current=_render_current(inputs, counter),
-        recent=TurnHistory(history.turns[len(covered) :]),
+        recent=recent,
     )
 
 
