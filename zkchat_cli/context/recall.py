@@ -10,6 +10,7 @@ all passages .864 / .979 / .914. Chosen by score for size, they find .851 / .977
 """
 
 from array import array
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -154,6 +155,7 @@ class RecallIndex:
 
     def _clear(self) -> None:
         self._turn_ids: list[str] = []
+        self._turn_languages: list[str | None] = []
         self._language_counts = Counter[str]()
         self._starts = array("L")  # the first passage of each turn
         self.passages: list[RecallPassage] = []
@@ -168,10 +170,12 @@ class RecallIndex:
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Index exactly these turns. Up to the newest turn that is the same, all are indexed already."""
-        count = len(self._turn_ids)
-        if count > len(turns) or (count and self._turn_ids[-1] != turns[count - 1].id):  # another branch
-            self._clear()
-        for turn in turns[len(self._turn_ids) :]:
+        same = len(self._turn_ids)
+        if same > len(turns) or (same and self._turn_ids[-1] != turns[same - 1].id):  # another branch
+            pairs = zip(self._turn_ids, turns, strict=False)
+            same = next((i for i, (id_, turn) in enumerate(pairs) if id_ != turn.id), min(same, len(turns)))
+            self._truncate(same)
+        for turn in turns[same:]:
             self._add(turn)
         languages = main_languages(self._language_counts)
         if languages != self._languages:  # all words are stemmed by the rules of other languages
@@ -186,6 +190,7 @@ class RecallIndex:
         self._turn_ids.append(turn.id)
         spoken = turn.spoken
         language = detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken))
+        self._turn_languages.append(language)
         if language is not None:
             self._language_counts[language] += 1
         self._starts.append(len(self.passages))
@@ -202,6 +207,19 @@ class RecallIndex:
                 self._days.append(self._day_numbers.setdefault(passage.day, len(self._day_numbers)))
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
                 self.passages.append(passage)
+
+    def _truncate(self, turns: int) -> None:
+        """Keep only the first `turns` turns: another branch continues from there."""
+        if turns == len(self._turn_ids):
+            return
+        self._last_scores = None
+        start = self._starts[turns]
+        for holders, counts in self._postings.values():
+            end = bisect_left(holders, start)
+            del holders[end:], counts[end:]
+        self._language_counts.subtract(filter(None, self._turn_languages[turns:]))
+        del self._turn_ids[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
+        del self._lengths[start:], self._days[start:], self._ends_with_question[start:]
 
     def search(self, question: str, before: int) -> Sequence[int]:
         """The relevant passages of the first `before` turns by their numbers, the best first."""
@@ -257,7 +275,7 @@ class RecallIndex:
         question_words = {stem(word, self._languages) for word in QUESTION_WORDS}
         weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in question_words else 1.0 for word in words}}
         frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
-        rarest = sorted(frequency, key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w], w))
+        rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w], w))
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 
