@@ -1,4 +1,5 @@
-"""Generate the tables of the reference pages, and the man page, from the commands, the slash commands and the settings.
+"""Generate the tables of the reference pages, and the man page, from the commands, the slash
+commands and the settings.
 
 python docs/generate.py
 """
@@ -26,12 +27,21 @@ Option = tuple[str, str]
 
 def documents() -> dict[Path, str]:
     """Each generated file with its text of today."""
-    tables = {"commands": command_sections, "options": shared_table, "settings": settings_table, "slash": slash_tables}
+    tables = {
+        "commands": command_sections,
+        "options": shared_table,
+        "settings": settings_table,
+        "slash": slash_tables,
+    }
     found = {}
     for page in sorted((DOCS / "reference").glob("*.md")):
         text = page.read_text(encoding="utf-8")
         found[page] = BLOCK.sub(lambda match: match[1] + tables[match[2]]() + match[3], text)
-    return found | {MAN_PAGE: man_page(found[DOCS / "reference" / "commands.md"], found[DOCS / "reference" / "settings.md"])}
+    return found | {
+        MAN_PAGE: man_page(
+            found[DOCS / "reference" / "commands.md"], found[DOCS / "reference" / "settings.md"]
+        )
+    }
 
 
 # the commands, as values
@@ -48,8 +58,20 @@ def commands(command: Any = None, path: str = "zkchat") -> Iterator[tuple[str, A
 
 
 def usage(path: str, command: Any) -> str:
-    arguments = [p.metavar for p in command.params if p.param_type_name == "argument" and not p.hidden]
-    return " ".join([path, *arguments, *(["[COMMAND]" if command.invoke_without_command else "COMMAND"] if is_group(command) else [])])
+    arguments = [
+        p.metavar for p in command.params if p.param_type_name == "argument" and not p.hidden
+    ]
+    return " ".join(
+        [
+            path,
+            *arguments,
+            *(
+                ["[COMMAND]" if command.invoke_without_command else "COMMAND"]
+                if is_group(command)
+                else []
+            ),
+        ]
+    )
 
 
 def is_group(command: Any) -> bool:
@@ -65,12 +87,18 @@ def example_calls(command: Any) -> list[str]:
 
 
 def options(command: Any, *, shared: bool = False) -> Iterator[Option]:
-    """The options and arguments that belong to this command alone, or those it shares with others."""
+    """The options and arguments that belong to this command alone, or those it shares with
+    others.
+    """
     for parameter in command.params:
         if not parameter.hidden and (parameter.name in SHARED) == shared:
             named = parameter.param_type_name == "option"
             names = ", ".join(sorted(parameter.opts, key=len)) if named else ""
-            default = f" Default: {parameter.default}." if named and not parameter.is_flag and parameter.default else ""
+            default = (
+                f" Default: {parameter.default}."
+                if named and not parameter.is_flag and parameter.default
+                else ""
+            )
             yield " ".join(filter(None, (names, parameter.metavar))), parameter.help + default
 
 
@@ -78,7 +106,11 @@ def shared_options() -> list[Option]:
     """The options that many commands take, in the order of their declaration."""
     found = {option for _, command in commands() for option in options(command, shared=True)}
     root = dict(commands())["zkchat"]
-    return [*sorted(found, key=lambda option: option[0].lstrip("-")), *options(root), ("-h, --help", "Show the command's help and exit.")]
+    return [
+        *sorted(found, key=lambda option: option[0].lstrip("-")),
+        *options(root),
+        ("-h, --help", "Show the command's help and exit."),
+    ]
 
 
 # Markdown
@@ -118,7 +150,10 @@ def settings_table() -> str:
     values = loader.default_values().items()
     return table(
         "| setting | default | for |",
-        ((f"`{key}`", f"`{json.dumps(value)}`", loader.describe_setting(key)) for key, value in values),
+        (
+            (f"`{key}`", f"`{json.dumps(value)}`", loader.describe_setting(key))
+            for key, value in values
+        ),
     )
 
 
@@ -126,7 +161,13 @@ def slash_tables() -> str:
     known = {command.name: command for command in slash.commands()}
     parts = []
     for title, (_, names) in slash.GROUPS.items():
-        rows = ((f"`{known[name].usage}`", ". ".join(filter(None, (known[name].help, known[name].details)))) for name in names.split())
+        rows = (
+            (
+                f"`{known[name].usage}`",
+                ". ".join(filter(None, (known[name].help, known[name].details))),
+            )
+            for name in names.split()
+        )
         parts += [f"**{title}**", table("| command | |", rows)]
     return "\n\n".join(parts)
 
@@ -136,11 +177,25 @@ def slash_tables() -> str:
 
 def man_page(commands_page: str, settings_page: str) -> str:
     (_, root), *rest = commands()
-    lines = [f'.TH ZKCHAT 1 "" "zkchat {__version__}" "User Commands"', ".SH NAME", "zkchat \\- chat with your own notes in the terminal"]
+    lines = [
+        f'.TH ZKCHAT 1 "" "zkchat {__version__}" "User Commands"',
+        ".SH NAME",
+        "zkchat \\- chat with your own notes in the terminal",
+    ]
     lines += [".SH SYNOPSIS", r".B zkchat", r"[\fIOPTIONS\fR] [\fICOMMAND\fR] [\fIARGUMENTS\fR]"]
-    lines += [".SH DESCRIPTION", *man_text(paragraphs(root)), ".SH OPTIONS OF MANY COMMANDS", *man_list(shared_options()), ".SH COMMANDS"]
+    lines += [
+        ".SH DESCRIPTION",
+        *man_text(paragraphs(root)),
+        ".SH OPTIONS OF MANY COMMANDS",
+        *man_list(shared_options()),
+        ".SH COMMANDS",
+    ]
     for path, command in rest:
-        lines += [f".SS {roff(usage(path, command))}", *man_text(paragraphs(command)), *man_list(options(command))]
+        lines += [
+            f".SS {roff(usage(path, command))}",
+            *man_text(paragraphs(command)),
+            *man_list(options(command)),
+        ]
         if calls := example_calls(command):
             lines += [".PP", ".nf", *(f"    {roff(call)}" for call in calls), ".fi"]
     lines += [".SH EXIT STATUS", *man_list(markdown_table(commands_page, "exit code"))]
@@ -159,7 +214,10 @@ def man_list(found: Iterable[Option]) -> list[str]:
 def markdown_table(page: str, head: str) -> Iterator[Option]:
     """The rows of the page's table with this head, without Markdown."""
     for row in page.split(f"| {head} | |\n", 1)[1].split("\n\n", 1)[0].splitlines()[1:]:
-        left, right = (re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", cell).replace("`", "").strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1])
+        left, right = (
+            re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", cell).replace("`", "").strip()
+            for cell in re.split(r"(?<!\\)\|", row)[1:-1]
+        )
         yield left.replace(ESCAPED_BAR, "|"), right.replace(ESCAPED_BAR, "|")
 
 

@@ -1,4 +1,5 @@
-"""Record the README's picture from a real session: docs/images/demo.cast (asciinema) and docs/images/demo.svg, made of it by termtosvg.
+"""Record the README's picture from a real session: docs/images/demo.cast (asciinema) and
+docs/images/demo.svg, made of it by termtosvg.
 
 python docs/record.py
 """
@@ -15,7 +16,8 @@ from pathlib import Path
 import pexpect
 
 IMAGES = Path(__file__).with_name("images")
-ROWS, COLUMNS = 24, 80
+ROWS = 24
+COLUMNS = 80
 KEY_DELAY = 0.06
 """Seconds between two keys."""
 STEPS = (
@@ -53,10 +55,23 @@ class Recording:
 
 
 def record(home: str) -> list[tuple[float, str, str]]:
-    environment = {**os.environ, "ZKCHAT_HOME": home, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}  # nobody answers requests
+    # Nobody answers requests
+    environment = {
+        **os.environ,
+        "ZKCHAT_HOME": home,
+        "TERM": "xterm-256color",
+        "PROMPT_TOOLKIT_NO_CPR": "1",
+    }
     environment.pop("NO_COLOR", None)
     command = [sys.executable, "-m", "zkchat_cli", "chat", "--demo", "--no-store"]
-    program = pexpect.spawn(command[0], command[1:], dimensions=(ROWS, COLUMNS), env=environment, encoding="utf-8", timeout=60)
+    program = pexpect.spawn(
+        command[0],
+        command[1:],
+        dimensions=(ROWS, COLUMNS),
+        env=environment,
+        encoding="utf-8",
+        timeout=60,
+    )
     recording = Recording(program)
     recording.watch(5)
     for line, seconds in STEPS:
@@ -71,15 +86,35 @@ def main() -> None:
     if render is None:
         sys.exit("docs/record.py needs termtosvg, which draws the picture: pip install termtosvg")
     with tempfile.TemporaryDirectory() as home:
-        record(home)  # the first start makes the index; nobody needs to see that
+        # The first start makes the index; nobody needs to see that
+        record(home)
         events = record(home)
     IMAGES.mkdir(exist_ok=True)
     cast = IMAGES / "demo.cast"
     first = events[0][0]
-    lines = [json.dumps({"version": 2, "width": COLUMNS, "height": ROWS, "title": "zkchat chat --demo"})]
-    lines += [json.dumps([round(at - first, 3), kind, text], ensure_ascii=False) for at, kind, text in events]
+    lines = [
+        json.dumps({"version": 2, "width": COLUMNS, "height": ROWS, "title": "zkchat chat --demo"})
+    ]
+    lines += [
+        json.dumps([round(at - first, 3), kind, text], ensure_ascii=False)
+        for at, kind, text in events
+    ]
     cast.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    subprocess.run([render, "render", str(cast), str(cast.with_suffix(".svg")), "-t", "window_frame", "-m", "50", "-M", "3000"], check=True)
+    subprocess.run(
+        [
+            render,
+            "render",
+            str(cast),
+            str(cast.with_suffix(".svg")),
+            "-t",
+            "window_frame",
+            "-m",
+            "50",
+            "-M",
+            "3000",
+        ],
+        check=True,
+    )
 
 
 if __name__ == "__main__":

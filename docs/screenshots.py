@@ -1,4 +1,5 @@
-"""Draw the pictures of the window, docs/images/window-light.png and window-dark.png, from a real session with the demo notes.
+"""Draw the pictures of the window, docs/images/window-light.png and window-dark.png, from a real
+session with the demo notes.
 
 QT_QPA_PLATFORM=offscreen python docs/screenshots.py
 """
@@ -64,7 +65,9 @@ def main() -> None:
         palette = application.palette()
         for role, color in DARK.items():
             palette.setColor(role, QColor(color))
-        palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, QColor("#6b727c"))
+        palette.setColor(
+            QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, QColor("#6b727c")
+        )
         application.setPalette(palette)
         QTest.qWait(50)
         window.references.list.clearSelection()

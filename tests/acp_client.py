@@ -1,4 +1,6 @@
-"""An editor of the SDK, as a test uses it: it keeps what the agent says, and answers its questions in the same way each time."""
+"""An editor of the SDK, as a test uses it: it keeps what the agent says, and answers its questions
+in the same way each time.
+"""
 
 import asyncio
 import os
@@ -27,19 +29,32 @@ class Editor(Client):
         if update.session_update == "agent_message_chunk":
             self.heard.set()
 
-    async def request_permission(self, session_id: str, tool_call: Any, options: Any, **_: Any) -> Any:  # noqa: ARG002
+    async def request_permission(
+        self,
+        session_id: str,  # noqa: ARG002
+        tool_call: Any,
+        options: Any,  # noqa: ARG002
+        **_: Any,  # noqa: ARG002, RUF100
+    ) -> Any:
         self.questions.append(tool_call)
-        return schema.RequestPermissionResponse(outcome=schema.AllowedOutcome(option_id=self.answer, outcome="selected"))
+        return schema.RequestPermissionResponse(
+            outcome=schema.AllowedOutcome(option_id=self.answer, outcome="selected")
+        )
 
     def on_connect(self, conn: Any) -> None:
         pass
 
     def said(self, kind: str = "agent_message_chunk") -> str:
-        return "".join(update.content.text for update in self.updates if update.session_update == kind)
+        return "".join(
+            update.content.text for update in self.updates if update.session_update == kind
+        )
 
     async def ask(self, session_id: str, *parts: Any) -> str:
         """Send a prompt; gives the reason why the answer ended."""
-        blocks = [schema.TextContentBlock(type="text", text=part) if isinstance(part, str) else part for part in parts]
+        blocks = [
+            schema.TextContentBlock(type="text", text=part) if isinstance(part, str) else part
+            for part in parts
+        ]
         reason: str = (await self.agent.prompt(session_id=session_id, prompt=blocks)).stop_reason
         return reason
 
@@ -50,11 +65,25 @@ async def editor(zkchat: Program, *arguments: str, answer: str = "no") -> AsyncI
     client = Editor(answer)
     (theirs, to_agent), (from_agent, answers) = os.pipe(), os.pipe()
     streams = [theirs, answers, os.open(os.devnull, os.O_WRONLY)]
-    run = ProgramRun(fork_server_address(), ["acp", *arguments], zkchat.environment, zkchat.vault, streams, terminal=False)
-    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(from_agent, "rb"))
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(to_agent, "wb"))
-    agent = ClientSideConnection(client, asyncio.StreamWriter(transport, protocol, None, loop), reader)
+    run = ProgramRun(
+        fork_server_address(),
+        ["acp", *arguments],
+        zkchat.environment,
+        zkchat.vault,
+        streams,
+        terminal=False,
+    )
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(from_agent, "rb")
+    )
+    transport, protocol = await loop.connect_write_pipe(
+        asyncio.streams.FlowControlMixin, os.fdopen(to_agent, "wb")
+    )
+    agent = ClientSideConnection(
+        client, asyncio.StreamWriter(transport, protocol, None, loop), reader
+    )
     client.agent = agent
     try:
         await agent.initialize(protocol_version=1)

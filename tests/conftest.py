@@ -1,4 +1,6 @@
-"""Fixtures of all tests: a vault of a few real notes, a home folder for zkchat, and the command line as a user runs it."""
+"""Fixtures of all tests: a vault of a few real notes, a home folder for zkchat, and the command
+line as a user runs it.
+"""
 
 import ast
 import atexit
@@ -36,11 +38,18 @@ from zkchat_cli.vault.vault import Vault
 
 
 def drop_root_override() -> None:
-    """Make file permissions count for tests that run as root, and for the programs that they start."""
-    libc, override, search = ctypes.CDLL(None), 1, 2  # capabilities(7): CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    """Make file permissions count for tests that run as root, and for the programs that they
+    start.
+    """
+    # capabilities(7): CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    libc = ctypes.CDLL(None)
+    override = 1
+    search = 2
     for capability in (override, search):
-        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP: for programs started from here
-    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+        # PR_CAPBSET_DROP: for programs started from here
+        libc.prctl(24, capability, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    sets = (ctypes.c_uint32 * 6)()
     libc.capget(header, sets)
     for i in range(3):  # effective, permitted, inheritable
         sets[i] &= ~(1 << override | 1 << search)
@@ -49,23 +58,33 @@ def drop_root_override() -> None:
 
 READS_EVERYTHING = os.geteuid() == 0
 """Whether file permissions mean nothing here."""
-if READS_EVERYTHING and sys.platform == "linux" and all(folder.stat().st_uid == 0 for folder in (Path.cwd(), Path(__file__).parent)):
+if (
+    READS_EVERYTHING
+    and sys.platform == "linux"
+    and all(folder.stat().st_uid == 0 for folder in (Path.cwd(), Path(__file__).parent))
+):
     drop_root_override()
     READS_EVERYTHING = False
 needs_permissions = pytest.mark.skipif(READS_EVERYTHING, reason="root may read everything")
-signal.signal(signal.SIGINT, signal.default_int_handler)  # `pytest &` in a script ignores it, and what it starts would, too
-os.environ["TZ"] = "UTC"  # people see their own clock's time, and tests must know which that is
+# `pytest &` in a script ignores it, and what it starts would, too
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# People see their own clock's time, and tests must know which that is
+os.environ["TZ"] = "UTC"
 time.tzset()
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # started programs would compile the package each time, 0.7 s instead of 0.4
+# Started programs would compile the package each time, 0.7 s instead of 0.4
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 use_empty_certificates()
 settings.register_profile("people", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)  # the same examples each time; people find new ones
+# The same examples each time; people find new ones
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
 
 MEMORY = Path("/dev/shm")
-if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2**30:  # a container's may be tiny
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))  # for `tmp_path`: waiting for a disk proves nothing here
+# A container's may be tiny
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2**30:
+    # For `tmp_path`: waiting for a disk proves nothing here
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 NOTES = {
     "Filters.md": """---
@@ -123,43 +142,72 @@ class ProgramResult:
 
 @dataclass
 class Program:
-    """zkchat in a process of its own: `zkchat("ask", "what is a filter?")` runs it in the vault with a home folder of its own.
+    """zkchat in a process of its own: `zkchat("ask", "what is a filter?")` runs it in the vault
+    with a home folder of its own.
 
     Search by meaning is off unless `env` turns it on: loading a model takes longer than most tests.
 
-    Coverage is not measured there: it would take twice as long, and a process that is killed may leave a broken record of it. What such a
-    process runs is measured where tests run it in their own.
+    Coverage is not measured there: it would take twice as long, and a process that is killed may
+    leave a broken record of it. What such a process runs is measured where tests run it in their
+    own.
     """
 
     vault: Path
     home: Path
     env: dict[str, str] = field(default_factory=dict)
     fresh: bool = False
-    """Whether Python starts anew for each run, as at a user's (see fork_server.py); it does where `env` is about Python itself."""
+    """Whether Python starts anew for each run, as at a user's (see fork_server.py); it does where
+    `env` is about Python itself.
+    """
 
     @property
     def environment(self) -> dict[str, str]:
         own = ("ZKCHAT", "OLLAMA_", "LLAMA_", "OPENAI_", "ANTHROPIC_", "NO_COLOR")
         clean = {k: v for k, v in os.environ.items() if not k.startswith(own)}
-        return {**clean, "ZKCHAT_HOME": str(self.home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **self.env}
+        return {
+            **clean,
+            "ZKCHAT_HOME": str(self.home),
+            "ZKCHAT_SEMANTIC__PROVIDER": "none",
+            **self.env,
+        }
 
     def starts_anew(self, env: dict[str, str] | None = None) -> bool:
-        return self.fresh or any(name.startswith(ABOUT_PYTHON) for name in (*self.env, *(env or ())))
+        return self.fresh or any(
+            name.startswith(ABOUT_PYTHON) for name in (*self.env, *(env or ()))
+        )
 
-    def __call__(self, *arguments: object, stdin: str | bytes = "", cwd: Path | None = None, timeout: float = 60) -> ProgramResult:
-        words, keyboard, folder = [*map(str, arguments)], stdin.encode() if isinstance(stdin, str) else stdin, cwd or self.vault
+    def __call__(
+        self,
+        *arguments: object,
+        stdin: str | bytes = "",
+        cwd: Path | None = None,
+        timeout: float = 60,
+    ) -> ProgramResult:
+        words = [*map(str, arguments)]
+        keyboard = stdin.encode() if isinstance(stdin, str) else stdin
+        folder = cwd or self.vault
         if self.starts_anew():
             command = [sys.executable, "-m", "zkchat_cli", *words]
             done = subprocess.run(
-                command, input=keyboard, capture_output=True, env=self.environment, cwd=folder, timeout=timeout, check=False
+                command,
+                input=keyboard,
+                capture_output=True,
+                env=self.environment,
+                cwd=folder,
+                timeout=timeout,
+                check=False,
             )
         else:
-            done = run_piped(fork_server_address(), words, self.environment, folder, keyboard, timeout)
+            done = run_piped(
+                fork_server_address(), words, self.environment, folder, keyboard, timeout
+            )
         return ProgramResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 SHARED = "ZKCHAT_TESTS_FORK_SERVER"
-"""The variable that names the folder of a fork server for all processes of `pytest -n`: loading one takes 4 s."""
+"""The variable that names the folder of a fork server for all processes of `pytest -n`: loading one
+takes 4 s.
+"""
 
 
 def start_fork_server() -> str:
@@ -167,7 +215,11 @@ def start_fork_server() -> str:
     folder = tempfile.mkdtemp(prefix="zkchat-")
     with Path(folder, "printed").open("wb") as printed:
         server = subprocess.Popen(
-            [sys.executable, FORK_SERVER, f"{folder}/program"], cwd=folder, stdin=subprocess.PIPE, stdout=printed, stderr=subprocess.STDOUT
+            [sys.executable, FORK_SERVER, f"{folder}/program"],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
         )
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(server.wait)
@@ -177,9 +229,12 @@ def start_fork_server() -> str:
 
 @cache
 def fork_server_folder() -> Path:
-    """Where a loaded zkchat waits at `program`; `printed` has what was written while it was loaded."""
+    """Where a loaded zkchat waits at `program`; `printed` has what was written while it was
+    loaded.
+    """
     folder = Path(os.environ.get(SHARED) or start_fork_server())
-    patient_until = time.monotonic() + 200  # on a machine with much else to do
+    # On a machine with much else to do
+    patient_until = time.monotonic() + 200
     while not (folder / "program").exists():
         printed = (folder / "printed").read_text()
         assert "Traceback" not in printed and time.monotonic() < patient_until, printed
@@ -193,10 +248,15 @@ def fork_server_address() -> str:
 
 @cache
 def syntax_nodes() -> dict[str, tuple[ast.AST, ...]]:
-    """The nodes of each module's syntax, by its path in the package. To find them takes most of the time of a test that looks at them."""
+    """The nodes of each module's syntax, by its path in the package. To find them takes most of the
+    time of a test that looks at them.
+    """
     package = Path(exporters.__file__).parent.parent
     files = sorted(package.rglob("*.py"))
-    return {file.relative_to(package).as_posix(): tuple(ast.walk(ast.parse(file.read_bytes()))) for file in files}
+    return {
+        file.relative_to(package).as_posix(): tuple(ast.walk(ast.parse(file.read_bytes())))
+        for file in files
+    }
 
 
 def write_notes(folder: Path, notes: Mapping[str, str | bytes]) -> Path:
@@ -245,11 +305,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         os.environ[SHARED] = start_fork_server()
-    gc.set_threshold(50_000, 20, 50)  # as the program has it: looking for cycles among thousands of tests was a third of finding them
+    # As the program has it: looking for cycles among thousands of tests was a third of finding them
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_collection_finish() -> None:
-    for package in (exporters, strategies):  # pure, and loaded when they are needed: that may be in a test without the tracer
+    # Pure, and loaded when they are needed: that may be in a test without the tracer
+    for package in (exporters, strategies):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     gc.freeze()  # tests and modules stay
@@ -257,13 +319,19 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     gc.collect()
-    gc.freeze()  # pytest collects five times more, to find errors in cycles: after the first time there is nothing left
+    # Pytest collects five times more, to find errors in cycles: after the first time there is
+    # nothing left
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """`untraced` and random tests try thousands of cases of what other tests measure: coverage's tracer would be most of their time."""
-    if item.get_closest_marker("untraced") or getattr(getattr(item, "function", None), "is_hypothesis_test", False):
+    """`untraced` and random tests try thousands of cases of what other tests measure: coverage's
+    tracer would be most of their time.
+    """
+    if item.get_closest_marker("untraced") or getattr(
+        getattr(item, "function", None), "is_hypothesis_test", False
+    ):
         with _untraced():
             return (yield)
     return (yield)
@@ -288,7 +356,9 @@ def untraced() -> Iterator[None]:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[..., str]:
-    """`script({"text": "Hello"}, …)` writes replies to a file and names the model that plays them."""
+    """`script({"text": "Hello"}, …)` writes replies to a file and names the model that plays
+    them.
+    """
 
     def write_script(*replies: dict[str, Any]) -> str:
         file = tmp_path / "replies.jsonl"
@@ -320,9 +390,15 @@ def embedding_servers(httpserver: HTTPServer) -> Iterator[EmbeddingServers]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure that shows half of a surrogate pair is told, too: it could not be sent from the process that ran the test."""
+    """A failure that shows half of a surrogate pair is told, too: it could not be sent from the
+    process that ran the test.
+    """
     report = yield
-    if report.longrepr is not None and not isinstance(report.longrepr, tuple) and _sendable(str(report.longrepr)) != str(report.longrepr):
+    if (
+        report.longrepr is not None
+        and not isinstance(report.longrepr, tuple)
+        and _sendable(str(report.longrepr)) != str(report.longrepr)
+    ):
         report.longrepr = _sendable(str(report.longrepr))
     report.sections = [(name, _sendable(text)) for name, text in report.sections]
     return report

@@ -1,7 +1,9 @@
-"""Killed deletions: `python deletion_killer.py FOLDER` deletes a conversation over and over, each time killed with SIGKILL a moment later,
-opens the store as the next command does, and prints as JSON how many were killed and which files contained a word afterwards.
+"""Killed deletions: `python deletion_killer.py FOLDER` deletes a conversation over and over, each
+time killed with SIGKILL a moment later, opens the store as the next command does, and prints as
+JSON how many were killed and which files contained a word afterwards.
 
-A moment is a line of the store's Python, or a number of instructions of SQLite's machine: both go through all parts of a deletion.
+A moment is a line of the store's Python, or a number of instructions of SQLite's machine: both go
+through all parts of a deletion.
 """
 
 import json
@@ -64,7 +66,9 @@ def create_store(folder: Path) -> None:
     for id_, word in (("kept", "philatelist"), ("gone", SECRET)):
         store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
         for n in range(9):
-            text = f"what does the {word} do {n}? " + " ".join(f"{word}{n}x{each}" for each in range(99))
+            text = f"what does the {word} do {n}? " + " ".join(
+                f"{word}{n}x{each}" for each in range(99)
+            )
             store.add(id_, message("user", text, f"{id_}{n}"))
             store.search(None, word)
     store.add("gone", message("user", f"an old {SECRET}", "gone9"))
@@ -75,10 +79,16 @@ def create_store(folder: Path) -> None:
 
 
 def files_with_word(folder: Path) -> list[str]:
-    return [file.name for file in sorted(folder.rglob("*")) if file.is_file() and SECRET.encode() in file.read_bytes().lower()]
+    return [
+        file.name
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and SECRET.encode() in file.read_bytes().lower()
+    ]
 
 
-def delete_in_child(folder: Path, kill_after: Callable[[ChatSessionStore, int], None], moment: int) -> bool:
+def delete_in_child(
+    folder: Path, kill_after: Callable[[ChatSessionStore, int], None], moment: int
+) -> bool:
     """Whether the deletion was killed."""
     child = os.fork()
     if child == 0:
@@ -92,9 +102,15 @@ def delete_in_child(folder: Path, kill_after: Callable[[ChatSessionStore, int], 
 def main() -> None:
     folder = Path(sys.argv[1])
     create_store(folder / "sample")
-    result: dict[str, Any] = {"killed": 0, "words left behind": 0, "words after reopening": [], "lost": 0}
+    result: dict[str, Any] = {
+        "killed": 0,
+        "words left behind": 0,
+        "words after reopening": [],
+        "lost": 0,
+    }
     for kill_after, step in ((kill_after_lines, LINES), (kill_after_instructions, INSTRUCTIONS)):
-        moment, killed = 1, True
+        moment = 1
+        killed = True
         while killed:
             now = folder / "now"
             shutil.copytree(folder / "sample", now)
@@ -105,9 +121,12 @@ def main() -> None:
             found = store.search(None, "philatelist", limit=99)
             store.close()
             result["lost"] += "kept" not in ids or len(found) != 9
-            if "gone" not in ids:  # else it was killed before anything was deleted
+            # Else it was killed before anything was deleted
+            if "gone" not in ids:
                 result["words left behind"] += bool(left)
-                result["words after reopening"] += [f"{kill_after.__name__} {moment}: {name}" for name in files_with_word(now)]
+                result["words after reopening"] += [
+                    f"{kill_after.__name__} {moment}: {name}" for name in files_with_word(now)
+                ]
             shutil.rmtree(now)
             result["killed"] += killed
             moment += step

@@ -1,4 +1,6 @@
-"""Values and sessions for tests: a real vault, a real store, a scripted or offline model, a clock that ticks and ids that count."""
+"""Values and sessions for tests: a real vault, a real store, a scripted or offline model, a clock
+that ticks and ids that count.
+"""
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -82,8 +84,9 @@ class TickingClock:
 
 @dataclass
 class DeltaModel(Model):
-    """A model that streams the given deltas, one list per call and then the last one again, or what `answer` makes of a request; it keeps
-    its requests."""
+    """A model that streams the given deltas, one list per call and then the last one again, or what
+    `answer` makes of a request; it keeps its requests.
+    """
 
     calls: Sequence[Sequence[Delta]] = ()
     name: str = "deltas"
@@ -96,7 +99,11 @@ class DeltaModel(Model):
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         self.requests.append(request)
         try:
-            yield from self.answer(request) if self.answer else self.calls[min(len(self.requests), len(self.calls)) - 1]
+            yield from (
+                self.answer(request)
+                if self.answer
+                else self.calls[min(len(self.requests), len(self.calls)) - 1]
+            )
         finally:
             self.closed += 1
 
@@ -131,38 +138,66 @@ class AppFixture:
     new_id: Callable[[], str] = field(default_factory=CountingIds)
     clock: TickingClock = field(default_factory=TickingClock)
 
-    def session(self, model: Model | None = None, conversation: Conversation | None = None, **changes: Any) -> ZkChatSession:
+    def session(
+        self, model: Model | None = None, conversation: Conversation | None = None, **changes: Any
+    ) -> ZkChatSession:
         return ZkChatSession(self.services(**changes), self.runtime(model, **changes), conversation)
 
     def services(self, **changes: Any) -> SessionServices:
-        values = {"vault": self.vault, "store": self.store, "now": lambda: NOON, "clock": self.clock, "new_id": self.new_id}
-        return SessionServices(**values | {name: value for name, value in changes.items() if name in SERVICES})
+        values = {
+            "vault": self.vault,
+            "store": self.store,
+            "now": lambda: NOON,
+            "clock": self.clock,
+            "new_id": self.new_id,
+        }
+        return SessionServices(
+            **values | {name: value for name, value in changes.items() if name in SERVICES}
+        )
 
     def runtime(self, model: Model | None = None, **changes: Any) -> Runtime:
-        """`max_context` and `retrieval` are settings, `strategy` a name; the other changes are fields of the runtime.
+        """`max_context` and `retrieval` are settings, `strategy` a name; the other changes are
+        fields of the runtime.
 
         By default the model searches with tools, however small the window.
         """
         settings = changes.get("settings", self.settings)
         updates = {
-            "context": settings.context.model_copy(update={"max_tokens": changes.get("max_context", self.max_context)}),
-            "retrieval": settings.retrieval.model_copy(update={"mode": changes.get("retrieval", "tools")}),
+            "context": settings.context.model_copy(
+                update={"max_tokens": changes.get("max_context", self.max_context)}
+            ),
+            "retrieval": settings.retrieval.model_copy(
+                update={"mode": changes.get("retrieval", "tools")}
+            ),
         }
         model = model or OfflineModel()
         values = {
             "model": model,
-            "tools": tuple(tool for tool in tools.load_tools() if tool.scope == "notes"),  # room in small windows
+            # Room in small windows
+            "tools": tuple(tool for tool in tools.load_tools() if tool.scope == "notes"),
             "settings": settings.model_copy(update=updates),
             "counter": COUNTER,
             "open_model": cannot_open,
             "open_agent": cannot_open,
         }
-        values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context", "retrieval"}}
-        return Runtime(**values | {"strategy": strategies.strategy(changes.get("strategy", self.strategy))})
+        values |= {
+            name: value
+            for name, value in changes.items()
+            if name not in {*SERVICES, "settings", "max_context", "retrieval"}
+        }
+        return Runtime(
+            **values | {"strategy": strategies.strategy(changes.get("strategy", self.strategy))}
+        )
 
-    def reopen(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
+    def reopen(
+        self, session: ZkChatSession, model: Model | None = None, **changes: Any
+    ) -> ZkChatSession:
         """The same conversation, as another process would open it."""
-        return self.session(model or session.runtime.model, self.store.conversation(session.conversation.id), **changes)
+        return self.session(
+            model or session.runtime.model,
+            self.store.conversation(session.conversation.id),
+            **changes,
+        )
 
     def close(self) -> None:
         self.store.close()
@@ -177,21 +212,43 @@ def open_vault(folder: Path, index_folder: Path) -> Vault:
 
 
 def prompt_of(
-    history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
+    history: Sequence[ZkChatMessage] = (),
+    question: str = "",
+    window: int = 32768,
+    strategy: str = "hybrid",
+    **more: Any,
 ) -> Prompt:
     current = (message("user", question, "now", status="pending"),) if question else ()
-    inputs = PromptInputs(**{"instructions": "Cite.", "history": make_history(history, COUNTER), "current": current, **more})
-    return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
+    inputs = PromptInputs(
+        **{
+            "instructions": "Cite.",
+            "history": make_history(history, COUNTER),
+            "current": current,
+            **more,
+        }
+    )
+    return assemble_prompt(
+        inputs,
+        Budget.from_settings(ContextSettings(), window),
+        strategies.strategy(strategy),
+        COUNTER,
+    )
 
 
-def make_app(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> AppFixture:
+def make_app(
+    vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any
+) -> AppFixture:
     return AppFixture(
-        open_vault(vault_folder, index_folder), open_store(store_file or index_folder.with_name(f"{index_folder.name}-store.db")), **changes
+        open_vault(vault_folder, index_folder),
+        open_store(store_file or index_folder.with_name(f"{index_folder.name}-store.db")),
+        **changes,
     )
 
 
 def open_store(file: Path) -> ChatSessionStore:
-    """The store at `file`; a new one is a copy of an empty one, because creating its tables takes as long as the rest."""
+    """The store at `file`; a new one is a copy of an empty one, because creating its tables takes
+    as long as the rest.
+    """
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_empty_store())
@@ -240,7 +297,9 @@ def run_until(turn: Generator[Event, None, None], wanted: type) -> Any:
     return next(event for event in turn if isinstance(event, wanted))
 
 
-def chunk(number: int | None = 1, text: str = "Filters say which tasks you want to see.", **more: Any) -> ContentChunk:
+def chunk(
+    number: int | None = 1, text: str = "Filters say which tasks you want to see.", **more: Any
+) -> ContentChunk:
     values: dict[str, Any] = {
         "id": f"c{number}",
         "relative_path": "Filters.md",
@@ -250,11 +309,15 @@ def chunk(number: int | None = 1, text: str = "Filters say which tasks you want 
         "text": text,
     }
     values |= more
-    return ContentChunk.model_validate({"end_line": values["start_line"] + text.count("\n"), **values})
+    return ContentChunk.model_validate(
+        {"end_line": values["start_line"] + text.count("\n"), **values}
+    )
 
 
 def message(role: str, content: str, id_: str, **more: Any) -> ZkChatMessage:
-    return ZkChatMessage.model_validate({"id": id_, "role": role, "content": content, "timestamp": NOON, **more})
+    return ZkChatMessage.model_validate(
+        {"id": id_, "role": role, "content": content, "timestamp": NOON, **more}
+    )
 
 
 def exchanges(*pairs: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage, ...]:
@@ -264,7 +327,13 @@ def exchanges(*pairs: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage
         for role, content in (("user", question), ("assistant", answer)):
             parent = messages[-1].id if messages else None
             messages.append(
-                message(role, content, f"{prefix}{i}-{role[0]}", parent_id=parent, timestamp=f"2025-05-{i % 28 + 1:02d}T12:00:00Z")
+                message(
+                    role,
+                    content,
+                    f"{prefix}{i}-{role[0]}",
+                    parent_id=parent,
+                    timestamp=f"2025-05-{i % 28 + 1:02d}T12:00:00Z",
+                )
             )
     return tuple(messages)
 
@@ -287,12 +356,19 @@ def recall_texts(question: str, among: Sequence[Turn], room: int = 1000) -> list
     index = RecallIndex()
     index.update(among)
     fixed = [id_ for turn in among for id_ in turn.fixed_ids]
-    return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER, fixed)[0]]
+    return [
+        passage.text_with_speaker
+        for passage in recall_passages(index, question, len(among), room, COUNTER, fixed)[0]
+    ]
 
 
-def store_conversation(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes", **more: Any) -> None:
+def store_conversation(
+    store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes", **more: Any
+) -> None:
     """Begin a conversation with these messages."""
-    store.start(Conversation(**{"id": id_, "vault": vault, "created_at": NOON, "updated_at": NOON, **more}))
+    store.start(
+        Conversation(**{"id": id_, "vault": vault, "created_at": NOON, "updated_at": NOON, **more})
+    )
     for each in messages:
         store.add(id_, each)
 
@@ -306,8 +382,17 @@ def resume(app: AppFixture, history: Sequence[ZkChatMessage], **changes: Any) ->
 
 def make_compaction(summary: str | None, last_id: str, **more: Any) -> Compaction:
     tokens = COUNTER.count(summary or "")
-    values = {"id": "s1", "created_at": NOON, "last_id": last_id, "tokens_before": 9, "tokens_after": 8, "messages_folded": 2}
-    return Compaction.model_validate({**values, "summary": summary, "summary_tokens": tokens, "mode": "extractive", **more})
+    values = {
+        "id": "s1",
+        "created_at": NOON,
+        "last_id": last_id,
+        "tokens_before": 9,
+        "tokens_after": 8,
+        "messages_folded": 2,
+    }
+    return Compaction.model_validate(
+        {**values, "summary": summary, "summary_tokens": tokens, "mode": "extractive", **more}
+    )
 
 
 def compact_session(session: ZkChatSession, compaction: Compaction) -> ZkChatSession:
@@ -316,8 +401,16 @@ def compact_session(session: ZkChatSession, compaction: Compaction) -> ZkChatSes
     return session.open_conversation(session.conversation.id)
 
 
-def prompt_message(role: str, content: str, kind: str = "conversation", **more: Any) -> PromptMessage:
-    values = {"role": role, "content": content, "kind": kind, "tokens": 1, "source_ids": (content[:8],)}
+def prompt_message(
+    role: str, content: str, kind: str = "conversation", **more: Any
+) -> PromptMessage:
+    values = {
+        "role": role,
+        "content": content,
+        "kind": kind,
+        "tokens": 1,
+        "source_ids": (content[:8],),
+    }
     return PromptMessage.model_validate({**values, **more})
 
 

@@ -1,7 +1,8 @@
-"""An embedding model for tests, and servers that offer it: real HTTP on 127.0.0.1, and predictable vectors.
+"""An embedding model for tests, and servers that offer it: real HTTP on 127.0.0.1, and predictable
+vectors.
 
-A text's vector counts its words: words of one line of `SYNONYMS` count as the same, so that "car" is near "automobile", which search by
-words cannot know. A hash chooses the place of other words.
+A text's vector counts its words: words of one line of `SYNONYMS` count as the same, so that "car"
+is near "automobile", which search by words cannot know. A hash chooses the place of other words.
 """
 
 import json
@@ -15,7 +16,13 @@ from typing import Any
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-SYNONYMS = ("car automobile vehicle", "doctor physician surgeon", "ship boat vessel", "happy glad joyful", "money cash funds")
+SYNONYMS = (
+    "car automobile vehicle",
+    "doctor physician surgeon",
+    "ship boat vessel",
+    "happy glad joyful",
+    "money cash funds",
+)
 PLACES = 64
 SYNONYM_PLACES = {word: place for place, line in enumerate(SYNONYMS) for word in line.split()}
 
@@ -33,8 +40,9 @@ Twist = Callable[[str, list[list[float]]], Any]
 
 @dataclass
 class SynonymEmbedder:
-    """An embedder without a server, which keeps its calls. `fails` may return an error to raise; `twist` changes the vectors for a
-    purpose."""
+    """An embedder without a server, which keeps its calls. `fails` may return an error to raise;
+    `twist` changes the vectors for a purpose.
+    """
 
     id: str = "meaning/1"
     batch: int = 4
@@ -66,7 +74,9 @@ class SynonymEmbedder:
 
 @dataclass
 class EmbeddingServers:
-    """Ollama and OpenAI at one address. `replies` come before the real ones, each once; `twist` changes the vectors."""
+    """Ollama and OpenAI at one address. `replies` come before the real ones, each once; `twist`
+    changes the vectors.
+    """
 
     http: HTTPServer
     replies: list[Response] = field(default_factory=list)
@@ -84,7 +94,11 @@ class EmbeddingServers:
     @property
     def env(self) -> dict[str, str]:
         """The environment variables with their addresses."""
-        return {"OLLAMA_HOST": f"127.0.0.1:{self.http.port}", "OPENAI_BASE_URL": self.http.url_for("/v1"), "OPENAI_API_KEY": "sk-secret"}
+        return {
+            "OLLAMA_HOST": f"127.0.0.1:{self.http.port}",
+            "OPENAI_BASE_URL": self.http.url_for("/v1"),
+            "OPENAI_API_KEY": "sk-secret",
+        }
 
     @property
     def texts(self) -> list[str]:
@@ -94,7 +108,9 @@ class EmbeddingServers:
     def says(self, status: int, body: object = None, **headers: str) -> None:
         """Queue the reply to the next request."""
         text = body if isinstance(body, str) else json.dumps(body)
-        self.replies.append(Response(text, status, {k.replace("_", "-"): v for k, v in headers.items()}))
+        self.replies.append(
+            Response(text, status, {k.replace("_", "-"): v for k, v in headers.items()})
+        )
 
     def _answer(self, request: Request) -> Response:
         self.before()
@@ -103,9 +119,19 @@ class EmbeddingServers:
             self.requests.append((request.path, body, dict(request.headers)))
             if self.replies:
                 return self.replies.pop(0)
-        rows = self.twist([word_vector(text.removeprefix("search_query: ").removeprefix("search_document: ")) for text in body["input"]])
+        rows = self.twist(
+            [
+                word_vector(text.removeprefix("search_query: ").removeprefix("search_document: "))
+                for text in body["input"]
+            ]
+        )
         if request.path == "/api/embed":
             return Response(json.dumps({"model": body["model"], "embeddings": rows}), 200)
         # in another order than asked, which the protocol allows
-        data = [{"object": "embedding", "index": i, "embedding": row} for i, row in reversed(list(enumerate(rows)))]
-        return Response(json.dumps({"object": "list", "data": data, "usage": {"total_tokens": 1}}), 200)
+        data = [
+            {"object": "embedding", "index": i, "embedding": row}
+            for i, row in reversed(list(enumerate(rows)))
+        ]
+        return Response(
+            json.dumps({"object": "list", "data": data, "usage": {"total_tokens": 1}}), 200
+        )

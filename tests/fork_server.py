@@ -1,10 +1,13 @@
-"""A fork server: zkchat is imported once and forked for each run, so that tests do not wait for imports.
+"""A fork server: zkchat is imported once and forked for each run, so that tests do not wait for
+imports.
 
-`python fork_server.py SOCKET` imports the program and waits; each `ProgramRun` gets a process of its own, with arguments, environment,
-folder and three streams, which may be a pseudo-terminal's. `python fork_server.py SOCKET ARGUMENT…` is such a run as a command.
+`python fork_server.py SOCKET` imports the program and waits; each `ProgramRun` gets a process of
+its own, with arguments, environment, folder and three streams, which may be a pseudo-terminal's.
+`python fork_server.py SOCKET ARGUMENT…` is such a run as a command.
 
-A run is a real process with its own streams, signals and exit code. Only what happens before the first line of `main.run` and after its
-last is missing. Tests that depend on that (encodings of the streams, import paths, what is imported) start Python: see conftest.Program.
+A run is a real process with its own streams, signals and exit code. Only what happens before the
+first line of `main.run` and after its last is missing. Tests that depend on that (encodings of the
+streams, import paths, what is imported) start Python: see conftest.Program.
 """
 
 import atexit
@@ -26,7 +29,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-_LENGTH, _NUMBER = 8, 4
+_LENGTH = 8
+_NUMBER = 4
 
 
 def load_program(without: tuple[str, ...] = ()) -> None:
@@ -37,26 +41,37 @@ def load_program(without: tuple[str, ...] = ()) -> None:
     use_empty_certificates()
     open_encoder("o200k_base")
     load_vocabulary("o200k_base")
-    for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands defer some imports
+    # Commands defer some imports
+    for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):
         if not module.name.endswith("__main__") and not module.name.startswith(without):
             importlib.import_module(module.name)
     gc.collect()
-    gc.freeze()  # otherwise the collector of each run would copy the memory
+    # Otherwise the collector of each run would copy the memory
+    gc.freeze()
 
 
 def use_huge_pages() -> None:
-    """Put this process's memory into pages of 2 MB, where Linux can: copying its page table was half of a short run, 8 of 17 ms."""
-    libc, collapse = ctypes.CDLL(None), 25  # MADV_COLLAPSE
-    regions = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()] if sys.platform == "linux" else []
+    """Put this process's memory into pages of 2 MB, where Linux can: copying its page table was
+    half of a short run, 8 of 17 ms.
+    """
+    libc = ctypes.CDLL(None)
+    collapse = 25  # MADV_COLLAPSE
+    regions = (
+        [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+        if sys.platform == "linux"
+        else []
+    )
     for place, rights, *_, file in regions:
-        if rights == "rw-p" and file in ("0", "[heap]"):  # "0" is an inode: a region without a file
+        # "0" is an inode: a region without a file
+        if rights == "rw-p" and file in ("0", "[heap]"):
             start, end = (int(address, 16) for address in place.split("-"))
             libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), collapse)
 
 
 def serve(address: str) -> None:
     """Runs until it is killed, or the test process ends, which closes its standard input."""
-    load_program(without=("zkchat_cli.gui",))  # no test starts the window so, and Qt is a quarter of the memory
+    # No test starts the window so, and Qt is a quarter of the memory
+    load_program(without=("zkchat_cli.gui",))
     use_huge_pages()
     woken, wake = socket.socketpair()
     wake.setblocking(False)
@@ -106,14 +121,17 @@ def _tell_who_ended(running: dict[int, socket.socket]) -> None:
         if program == 0:
             return
         with running.pop(program) as connection, suppress(OSError):
-            connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(_NUMBER, "big", signed=True))
+            connection.sendall(
+                os.waitstatus_to_exitcode(status).to_bytes(_NUMBER, "big", signed=True)
+            )
 
 
 def _become(wanted: dict, streams: list[int]) -> None:
     """Become the program, with the caller's arguments, environment, folder and streams."""
     if wanted["terminal"]:
         os.setsid()
-        fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)  # its terminal's signals reach it, as those of a shell's do
+        # Its terminal's signals reach it, as those of a shell's do
+        fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -124,7 +142,9 @@ def _become(wanted: dict, streams: list[int]) -> None:
     sys.stdin = os.fdopen(0, "r", encoding="utf-8", errors="replace")
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="backslashreplace")
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    sys.__stdin__ = sys.stdin
+    sys.__stdout__ = sys.stdout
+    sys.__stderr__ = sys.stderr
     from zkchat_cli.cli.app import run
 
     try:
@@ -136,7 +156,9 @@ def _become(wanted: dict, streams: list[int]) -> None:
 
 
 def _leave(code: int) -> None:
-    """End as Python does, but without tearing down all modules, which takes nine times as long as a run."""
+    """End as Python does, but without tearing down all modules, which takes nine times as long as a
+    run.
+    """
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()
@@ -145,7 +167,9 @@ def _leave(code: int) -> None:
 
 
 def use_empty_certificates() -> None:
-    """Tests use no TLS, but each HTTP client would read all certificate authorities, which takes 20 ms."""
+    """Tests use no TLS, but each HTTP client would read all certificate authorities, which takes 20
+    ms.
+    """
     import certifi
 
     nobody = str(Path(__file__).with_name("samples") / "nobody.pem")
@@ -156,8 +180,22 @@ def use_empty_certificates() -> None:
 class ProgramRun:
     """A run that takes over these three streams. `pid` is valid until `end` is called."""
 
-    def __init__(self, address: str, arguments: list[str], environment: dict, folder: Path, streams: list[int], *, terminal: bool) -> None:
-        wanted = {"arguments": arguments, "environment": environment, "folder": str(folder), "terminal": terminal}
+    def __init__(
+        self,
+        address: str,
+        arguments: list[str],
+        environment: dict,
+        folder: Path,
+        streams: list[int],
+        *,
+        terminal: bool,
+    ) -> None:
+        wanted = {
+            "arguments": arguments,
+            "environment": environment,
+            "folder": str(folder),
+            "terminal": terminal,
+        }
         message = json.dumps(wanted).encode()
         self._connection = socket.socket(socket.AF_UNIX)
         self._connection.connect(address)
@@ -177,7 +215,9 @@ class ProgramRun:
             self._connection.setblocking(True)
 
     def end(self, timeout: float | None = None) -> int:
-        """Wait for the end and return the exit code; negative for a signal, as with Popen. Raises TimeoutError after so many seconds."""
+        """Wait for the end and return the exit code; negative for a signal, as with Popen. Raises
+        TimeoutError after so many seconds.
+        """
         with self._connection:
             self._connection.settimeout(timeout)
             return self._read_number()
@@ -190,11 +230,18 @@ class ProgramRun:
 
 
 def run_piped(
-    address: str, arguments: list[str], environment: dict, folder: Path, stdin: bytes, timeout: float
+    address: str,
+    arguments: list[str],
+    environment: dict,
+    folder: Path,
+    stdin: bytes,
+    timeout: float,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the program with pipes to its end, as `subprocess.run` does."""
     (given, keyboard), (out, output), (err, errors) = os.pipe(), os.pipe(), os.pipe()
-    run = ProgramRun(address, arguments, environment, folder, [given, output, errors], terminal=False)
+    run = ProgramRun(
+        address, arguments, environment, folder, [given, output, errors], terminal=False
+    )
     with ThreadPoolExecutor() as pool:
         shown = [pool.submit(_read_all, pipe) for pipe in (out, err)]
         pool.submit(_write_all, keyboard, stdin)
@@ -217,7 +264,12 @@ def _write_all(pipe: int, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[2:]:  # a run with this process's own streams, for a client that starts its server itself
+    # A run with this process's own streams, for a client that starts its server itself
+    if sys.argv[2:]:
         streams = [os.dup(number) for number in range(3)]
-        sys.exit(ProgramRun(sys.argv[1], sys.argv[2:], dict(os.environ), Path.cwd(), streams, terminal=False).end())
+        sys.exit(
+            ProgramRun(
+                sys.argv[1], sys.argv[2:], dict(os.environ), Path.cwd(), streams, terminal=False
+            ).end()
+        )
     serve(sys.argv[1])

@@ -1,4 +1,6 @@
-"""Random histories, and the properties of every prompt made from them; for the tests and, with many more examples, for the benchmark."""
+"""Random histories, and the properties of every prompt made from them; for the tests and, with many
+more examples, for the benchmark.
+"""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +17,16 @@ from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import Calibration, ContextUsage, DocumentReference, Prompt, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models import (
+    Calibration,
+    ContextUsage,
+    DocumentReference,
+    Prompt,
+    PromptMessage,
+    ThinkingBlocks,
+    ToolCall,
+    ZkChatMessage,
+)
 from zkchat_cli.tokens.counter import TokenCounter
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
@@ -25,7 +36,11 @@ DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 STRATEGIES = ["discard", "summarize", "hybrid"]
 QUESTIONS = ["", "anvil?", "Which notes link to the anvil?", "x" * 800]
 
-words = st.text(st.sampled_from("ab cd. \n<>/漢😀"), max_size=40) | st.just("anvil " * 30) | st.just("x" * 500)
+words = (
+    st.text(st.sampled_from("ab cd. \n<>/漢😀"), max_size=40)
+    | st.just("anvil " * 30)
+    | st.just("x" * 500)
+)
 call_ids = st.sampled_from(["call-1-1", "call-1-2", "offline-3-1"])
 
 
@@ -36,11 +51,20 @@ def counting(factor: float) -> TokenCounter:
 
 
 def tool_calls(ids: Sequence[str]) -> tuple[ToolCall, ...]:
-    return tuple(ToolCall(id=id_, name="find_excerpts", arguments={"query": "anvil " * i}) for i, id_ in enumerate(ids))
+    return tuple(
+        ToolCall(id=id_, name="find_excerpts", arguments={"query": "anvil " * i})
+        for i, id_ in enumerate(ids)
+    )
 
 
 def with_documents(text: str) -> dict[str, Any]:
-    named = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct", delivery="injected", numbers=(1,))
+    named = DocumentReference(
+        wikilink="[[A]]",
+        relative_path="A.md",
+        reference_type="direct",
+        delivery="injected",
+        numbers=(1,),
+    )
     return {"references": (named,), "chunks": (chunk(1, text, relative_path="A.md"),)}
 
 
@@ -49,8 +73,14 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     """Any mixture of messages that an import may contain."""
     messages: list[ZkChatMessage] = []
     for i in range(draw(st.integers(0, 25))):
-        role = draw(st.sampled_from(["user", "user", "assistant", "assistant", "assistant", "tool", "tool", "system"]))
-        more: dict[str, Any] = {"status": draw(st.sampled_from(["complete"] * 6 + ["failed", "unfinished", "pending"]))}
+        role = draw(
+            st.sampled_from(
+                ["user", "user", "assistant", "assistant", "assistant", "tool", "tool", "system"]
+            )
+        )
+        more: dict[str, Any] = {
+            "status": draw(st.sampled_from(["complete"] * 6 + ["failed", "unfinished", "pending"]))
+        }
         if role == "assistant":
             more["tool_calls"] = tool_calls(draw(st.lists(call_ids, max_size=3)))
         if role == "tool":
@@ -73,8 +103,12 @@ def turns_in_progress(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     asked = message("user", question, "now", status="pending", **more)
     if draw(st.booleans()):
         return (asked,)
-    thinking = ThinkingBlocks(provider="anthropic", blocks=({"type": "thinking", "thinking": draw(words)},))
-    calling = message("assistant", "", "call", tool_calls=tool_calls(["call-1-1"]), thinking=thinking)
+    thinking = ThinkingBlocks(
+        provider="anthropic", blocks=({"type": "thinking", "thinking": draw(words)},)
+    )
+    calling = message(
+        "assistant", "", "call", tool_calls=tool_calls(["call-1-1"]), thinking=thinking
+    )
     return (asked, calling, message("tool", draw(words), "result", tool_call_id="call-1-1"))
 
 
@@ -94,28 +128,41 @@ def pairs_are_whole(messages: Sequence[PromptMessage]) -> bool:
 
 
 def is_recall(message: PromptMessage) -> bool:
-    """Whether it quotes turns that are not sent themselves, even if it is only one message of one turn."""
+    """Whether it quotes turns that are not sent themselves, even if it is only one message of one
+    turn.
+    """
     return message.content.startswith(("<recalled-conversation", "<kept-message"))
 
 
 def sums_are_exact(prompt: Prompt) -> None:
     usage: ContextUsage = prompt.usage
-    assert usage.total_tokens == sum(m.tokens for m in prompt.messages) + sum(t.tokens for t in prompt.tools)
+    assert usage.total_tokens == sum(m.tokens for m in prompt.messages) + sum(
+        t.tokens for t in prompt.tools
+    )
     assert usage.total_tokens == usage.system_tokens + usage.tool_tokens + usage.message_tokens
     assert usage.message_tokens == sum(usage.message_breakdown.values())
     assert usage.total_tokens == sum(usage.components.values())
     assert usage.available_tokens == usage.max_context - usage.total_tokens
     assert min(usage.components.values()) >= 0
     status = usage.budget_status
-    assert [status[name].used for name in ("system", "tools", "messages")] == [usage.system_tokens, usage.tool_tokens, usage.message_tokens]
+    assert [status[name].used for name in ("system", "tools", "messages")] == [
+        usage.system_tokens,
+        usage.tool_tokens,
+        usage.message_tokens,
+    ]
 
 
-def each_part_is_what_its_text_counts(prompt: Prompt, counter: TokenCounter, believed: set[str]) -> None:
+def each_part_is_what_its_text_counts(
+    prompt: Prompt, counter: TokenCounter, believed: set[str]
+) -> None:
     """The stored counts of the messages in `believed` are taken as they are."""
     for m in prompt.messages:
         content = m.tokens - m.call_tokens - m.thinking_tokens - 4
         assert believed.intersection(m.source_ids[:1]) or content == counter.count(m.content)
-        assert (m.call_tokens > 0, m.thinking_tokens > 0) == (bool(m.tool_calls), m.thinking is not None)
+        assert (m.call_tokens > 0, m.thinking_tokens > 0) == (
+            bool(m.tool_calls),
+            m.thinking is not None,
+        )
 
 
 def what_is_not_sent_is_explained(prompt: Prompt, messages: Sequence[ZkChatMessage]) -> None:
@@ -160,27 +207,42 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
         memory=(MemoryItem("ZKCHAT.md", "Be brief.", 3, "why"),),
         compaction=make_compaction(summary, f"m{last}"),
         tool_descriptors=DESCRIPTORS,
-        contextual_memory=(MemoryItem("colour", "Hers is green.", 4, "it bears on the message"),) if smart else (),
+        contextual_memory=(MemoryItem("colour", "Hers is green.", 4, "it bears on the message"),)
+        if smart
+        else (),
         filter_tools=True,
     )
     prompt = assemble_prompt(material, budget, strategies.strategy(strategy), counter)
 
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
-    if prompt.usage.compaction.at is not None and not prompt.usage.compaction.due:  # recall does not undo a compaction
+    # Recall does not undo a compaction
+    if prompt.usage.compaction.at is not None and not prompt.usage.compaction.due:
         assert prompt.usage.total_tokens <= prompt.usage.compaction.at
     sums_are_exact(prompt)
-    each_part_is_what_its_text_counts(prompt, counter, {m.id for m in history if m.token_count is not None})
+    each_part_is_what_its_text_counts(
+        prompt, counter, {m.id for m in history if m.token_count is not None}
+    )
     what_is_not_sent_is_explained(prompt, (*history, *current))
 
     assert [m.kind for m in prompt.messages[:2]] == ["system", "memory"]
     assert pairs_are_whole(prompt.messages)
-    behind = [m for m in prompt.messages if m.source_ids and m.source_ids[0] in {"now", "call", "result"} and m.kind != "documents"]
+    behind = [
+        m
+        for m in prompt.messages
+        if m.source_ids and m.source_ids[0] in {"now", "call", "result"} and m.kind != "documents"
+    ]
     assert [m.source_ids[0] for m in behind] == [m.id for m in current]
     assert list(prompt.messages[len(prompt.messages) - len(behind) :]) == behind
 
     cut = [turn for turn in split_into_turns(history, counter) if not turn.failure and turn.prompt]
     whole = {m.source_ids[0] for m in prompt.messages if m.source_ids and not is_recall(m)}
-    kept = [turn for turn in cut if all(m.source_ids[0] in whole for m in turn.prompt if m.kind != "documents" and m.source_ids)]
+    kept = [
+        turn
+        for turn in cut
+        if all(
+            m.source_ids[0] in whole for m in turn.prompt if m.kind != "documents" and m.source_ids
+        )
+    ]
     assert kept == cut[len(cut) - len(kept) :]
 
     assert assemble_prompt(material, budget, strategies.strategy(strategy), counter) == prompt

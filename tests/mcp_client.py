@@ -1,4 +1,6 @@
-"""A client of the official SDK, as a test uses it: `client.call("search_notes", query="filter")`."""
+"""A client of the official SDK, as a test uses it: `client.call("search_notes",
+query="filter")`.
+"""
 
 import json
 from collections.abc import Iterator
@@ -32,7 +34,9 @@ class NoteClient:
         return self.portal.call(call)
 
     def call(self, tool: str, **arguments: Any) -> Any:
-        """The structured content of a tool's result. Raises Refused with the sentence of an error."""
+        """The structured content of a tool's result. Raises Refused with the sentence of an
+        error.
+        """
         result = self.run("call_tool", tool, arguments)
         [text] = result.content
         if result.is_error:
@@ -42,8 +46,12 @@ class NoteClient:
 
 
 @contextmanager
-def connected_by_pipe(command: list[str], env: dict[str, str], log: Any, **options: Any) -> Iterator[NoteClient]:
-    """A client of the server that a command starts; the server's standard error goes to the file `log`."""
+def connected_by_pipe(
+    command: list[str], env: dict[str, str], log: Any, **options: Any
+) -> Iterator[NoteClient]:
+    """A client of the server that a command starts; the server's standard error goes to the file
+    `log`.
+    """
     parameters = StdioServerParameters(command=command[0], args=command[1:], env=env)
     with start_blocking_portal() as portal:
         client = Client(stdio_client(parameters, errlog=log), **options)

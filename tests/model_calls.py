@@ -1,4 +1,6 @@
-"""Calls of a model on a server of the test. Each ends with exactly one final delta, and never shows the key."""
+"""Calls of a model on a server of the test. Each ends with exactly one final delta, and never shows
+the key.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -40,9 +42,20 @@ QUESTION = PromptMessage(role="user", content="What is a filter?", tokens=9, kin
 FIND = {
     "name": "find_excerpts",
     "description": "finds",
-    "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+    "parameters": {
+        "type": "object",
+        "properties": {"query": {"type": "string"}},
+        "required": ["query"],
+    },
 }
-REQUEST = Request((QUESTION,), (PromptTool(name="find_excerpts", descriptor={"type": "function", "function": FIND}, tokens=9),))
+REQUEST = Request(
+    (QUESTION,),
+    (
+        PromptTool(
+            name="find_excerpts", descriptor={"type": "function", "function": FIND}, tokens=9
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -78,10 +91,21 @@ class Answer:
         return self.deltas[-1].error
 
 
-def open_model(provider: str, address: str, name: str = "m", *, key: str = KEY, first_delay: float = 0.01, **settings: Any) -> Model:
-    """The provider's model at an address, with short timeouts; for "responses" OpenAI's, called by that API."""
+def open_model(
+    provider: str,
+    address: str,
+    name: str = "m",
+    *,
+    key: str = KEY,
+    first_delay: float = 0.01,
+    **settings: Any,
+) -> Model:
+    """The provider's model at an address, with short timeouts; for "responses" OpenAI's, called by
+    that API.
+    """
     if provider == "responses":
-        provider, settings = "openai", {"api": "responses", **settings}
+        provider = "openai"
+        settings = {"api": "responses", **settings}
     declared = providers.provider(provider)
     env = {
         "OPENAI_BASE_URL": address,
@@ -93,7 +117,7 @@ def open_model(provider: str, address: str, name: str = "m", *, key: str = KEY, 
     patient = {"timeout": 5.0, "stall_timeout": 5.0, **settings}
     model: Any = declared.open(ModelConfig(name, declared.settings(**patient), env))
     model.first_delay = first_delay
-    from zkchat_cli.llm import mojentic_adapter  # noqa: F401  on a busy machine it takes longer than these tests wait for an answer
+    from zkchat_cli.llm import mojentic_adapter  # noqa: F401
 
     return model  # type: ignore[no-any-return]
 
@@ -101,7 +125,9 @@ def open_model(provider: str, address: str, name: str = "m", *, key: str = KEY, 
 def call_model(model: Model, request: Request = REQUEST) -> Answer:
     """One call, to its end: exactly one final delta, and the key nowhere."""
     deltas = tuple(model.stream(request))
-    assert [isinstance(delta, StreamFinished | StreamFailed) for delta in deltas] == [False] * (len(deltas) - 1) + [True]
+    assert [isinstance(delta, StreamFinished | StreamFailed) for delta in deltas] == [False] * (
+        len(deltas) - 1
+    ) + [True]
     assert KEY not in repr([*deltas, model])
     if isinstance(deltas[-1], StreamFailed):
         error = deltas[-1].error
@@ -132,7 +158,9 @@ class Protocol:
     def address(self, server: ModelServer) -> str:
         return server.address + self.path
 
-    def ask(self, server: ModelServer, *replies: Reply, request: Request = REQUEST, **settings: Any) -> Answer:
+    def ask(
+        self, server: ModelServer, *replies: Reply, request: Request = REQUEST, **settings: Any
+    ) -> Answer:
         """One call to a server that gives these replies."""
         server.says(*replies)
         return call_model(_kept_model(self.name, self.address(server), **settings), request)
@@ -147,7 +175,9 @@ OPENAI = Protocol(
     "/v1/models",
     lambda names: {"data": [{"id": name} for name in names]},
 )
-RESPONSES = replace(OPENAI, name="responses", text=responses_text, begin=responses_begun, calls=responses_calls)
+RESPONSES = replace(
+    OPENAI, name="responses", text=responses_text, begin=responses_begun, calls=responses_calls
+)
 OLLAMA = Protocol(
     "ollama",
     ollama_text,

@@ -1,4 +1,5 @@
-"""Model servers for tests: real HTTP on 127.0.0.1 in the format of Ollama, OpenAI or Anthropic, with every kind of fault.
+"""Model servers for tests: real HTTP on 127.0.0.1 in the format of Ollama, OpenAI or Anthropic,
+with every kind of fault.
 
 A server plays its replies in order, repeats the last one, and records the requests.
 """
@@ -22,7 +23,9 @@ RESET = "reset"
 
 @dataclass(frozen=True)
 class Reply:
-    """A status, headers, and a body in pieces: bytes are sent, numbers are seconds of silence, RESET tears the connection down."""
+    """A status, headers, and a body in pieces: bytes are sent, numbers are seconds of silence,
+    RESET tears the connection down.
+    """
 
     body: Sequence[bytes | float | str] = ()
     status: int = 200
@@ -36,7 +39,9 @@ NOT_FOUND = Reply([b'{"error": "not found"}'], 404)
 
 @dataclass
 class ModelServer:
-    """What the tests say to a running server, and what it was asked: `(path, body, headers)` of each call for an answer."""
+    """What the tests say to a running server, and what it was asked: `(path, body, headers)` of
+    each call for an answer.
+    """
 
     address: str
     replies: list[Reply] = field(default_factory=list)
@@ -48,7 +53,9 @@ class ModelServer:
     raw: list[str] = field(default_factory=list)
     """The bodies as they came."""
     compute: Callable[[str, dict[str, Any]], Any] | None = None
-    """What answers a POST by its path and body, if anything does: JSON, or a Reply; for None the replies are played."""
+    """What answers a POST by its path and body, if anything does: JSON, or a Reply; for None the
+    replies are played.
+    """
     left: int = 0
     """Connections that the other side closed before the answer was whole."""
 
@@ -91,14 +98,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self.model_server.gets.get(path, NOT_FOUND))
 
     def _answer(self, found: Any) -> None:
-        self._play(found if isinstance(found, Reply) else Reply([json.dumps(found).encode()], headers={"content-type": "application/json"}))
+        self._play(
+            found
+            if isinstance(found, Reply)
+            else Reply([json.dumps(found).encode()], headers={"content-type": "application/json"})
+        )
 
     def _play(self, reply: Reply) -> None:
         self.close_connection = True
         try:
             self._be_silent(reply.before)
             self.send_response(reply.status)
-            for name, value in ({"content-type": "text/event-stream", "connection": "close"} | reply.headers).items():
+            for name, value in (
+                {"content-type": "text/event-stream", "connection": "close"} | reply.headers
+            ).items():
                 self.send_header(name, value)
             self.end_headers()
             for piece in reply.body:
@@ -106,7 +119,9 @@ class _Handler(BaseHTTPRequestHandler):
                     self.wfile.write(piece)
                     self.wfile.flush()
                 elif piece == RESET:
-                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    self.connection.setsockopt(
+                        socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                    )
                     self.connection.close()
                     return
                 else:
@@ -176,14 +191,26 @@ def unresponsive_port() -> Iterator[str]:
 
 
 def sse(*frames: Any) -> bytes:
-    return b"".join(b"data: " + (f if isinstance(f, bytes) else json.dumps(f, ensure_ascii=False).encode()) + b"\n\n" for f in frames)
+    return b"".join(
+        b"data: "
+        + (f if isinstance(f, bytes) else json.dumps(f, ensure_ascii=False).encode())
+        + b"\n\n"
+        for f in frames
+    )
 
 
 def openai_delta(finish: str | None = None, **delta: Any) -> dict[str, Any]:
-    return {"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+    return {
+        "id": "x",
+        "object": "chat.completion.chunk",
+        "model": "m",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
 
 
-def openai_text(*pieces: str, finish: str = "stop", usage: dict[str, Any] | None = None) -> list[bytes | float | str]:
+def openai_text(
+    *pieces: str, finish: str = "stop", usage: dict[str, Any] | None = None
+) -> list[bytes | float | str]:
     """A whole answer, one event a piece."""
     body: list[bytes | float | str] = [sse(openai_delta(role="assistant", content=""))]
     body += [sse(openai_delta(content=piece)) for piece in pieces]
@@ -198,15 +225,26 @@ def openai_calls(*calls: tuple[str, str, str]) -> list[bytes | float | str]:
     frames = []
     for i, (id_, name, arguments) in enumerate(calls):
         half = len(arguments) // 2
-        head = {"index": i, "id": id_, "type": "function", "function": {"name": name, "arguments": arguments[:half]}}
+        head = {
+            "index": i,
+            "id": id_,
+            "type": "function",
+            "function": {"name": name, "arguments": arguments[:half]},
+        }
         frames.append(openai_delta(tool_calls=[head]))
-        frames.append(openai_delta(tool_calls=[{"index": i, "function": {"arguments": arguments[half:]}}]))
+        frames.append(
+            openai_delta(tool_calls=[{"index": i, "function": {"arguments": arguments[half:]}}])
+        )
     return [sse(*frames, openai_delta("tool_calls")), sse(b"[DONE]")]
 
 
-def openai_error(status: int, message: str, headers: dict[str, str] | None = None, **more: Any) -> Reply:
+def openai_error(
+    status: int, message: str, headers: dict[str, str] | None = None, **more: Any
+) -> Reply:
     return Reply(
-        [json.dumps({"error": {"message": message, **more}}).encode()], status, {"content-type": "application/json", **(headers or {})}
+        [json.dumps({"error": {"message": message, **more}}).encode()],
+        status,
+        {"content-type": "application/json", **(headers or {})},
     )
 
 
@@ -216,33 +254,74 @@ def openai_error(status: int, message: str, headers: dict[str, str] | None = Non
 def responses_events(*events: dict[str, Any]) -> bytes:
     """Events with their names, numbered as OpenAI numbers them."""
     numbered = ({"sequence_number": i, **event} for i, event in enumerate(events))
-    return b"".join(b"event: " + e["type"].encode() + b"\ndata: " + json.dumps(e, ensure_ascii=False).encode() + b"\n\n" for e in numbered)
+    return b"".join(
+        b"event: "
+        + e["type"].encode()
+        + b"\ndata: "
+        + json.dumps(e, ensure_ascii=False).encode()
+        + b"\n\n"
+        for e in numbered
+    )
 
 
-def responses_response(status: str, output: Sequence[dict[str, Any]] = (), **more: Any) -> dict[str, Any]:
+def responses_response(
+    status: str, output: Sequence[dict[str, Any]] = (), **more: Any
+) -> dict[str, Any]:
     """The whole response, as it is in the first and the last event."""
-    shape = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": status, "output": list(output)}
-    return {**shape, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None, **more}
+    shape = {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "status": status,
+        "output": list(output),
+    }
+    return {
+        **shape,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "error": None,
+        "incomplete_details": None,
+        **more,
+    }
 
 
 def responses_start() -> dict[str, Any]:
     return {"type": "response.created", "response": responses_response("in_progress")}
 
 
-def responses_end(*output: dict[str, Any], status: str = "completed", **more: Any) -> dict[str, Any]:
+def responses_end(
+    *output: dict[str, Any], status: str = "completed", **more: Any
+) -> dict[str, Any]:
     return {"type": f"response.{status}", "response": responses_response(status, output, **more)}
 
 
 def responses_message(text: str, **more: Any) -> dict[str, Any]:
-    content = [{"type": "output_text", "text": text, "annotations": [], "logprobs": []}] if text else []
-    return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content, **more}
+    content = (
+        [{"type": "output_text", "text": text, "annotations": [], "logprobs": []}] if text else []
+    )
+    return {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "status": "completed",
+        "content": content,
+        **more,
+    }
 
 
-def responses_item(index: int, item: dict[str, Any], *deltas: dict[str, Any], **empty: Any) -> list[dict[str, Any]]:
+def responses_item(
+    index: int, item: dict[str, Any], *deltas: dict[str, Any], **empty: Any
+) -> list[dict[str, Any]]:
     """An item of the output, begun as `empty` says, written and ended."""
     place = {"item_id": item["id"], "output_index": index}
     return [
-        {"type": "response.output_item.added", "output_index": index, "item": {**item, "status": "in_progress", **empty}},
+        {
+            "type": "response.output_item.added",
+            "output_index": index,
+            "item": {**item, "status": "in_progress", **empty},
+        },
         *({**place, **delta} for delta in deltas),
         {"type": "response.output_item.done", "output_index": index, "item": item},
     ]
@@ -254,15 +333,27 @@ def responses_text_delta(text: str) -> dict[str, Any]:
 
 def responses_begun(text: str) -> bytes:
     """Some text, with more to come."""
-    return responses_events(responses_start(), *responses_item(0, responses_message(text), responses_text_delta(text), content=[])[:2])
+    return responses_events(
+        responses_start(),
+        *responses_item(0, responses_message(text), responses_text_delta(text), content=[])[:2],
+    )
 
 
-def responses_text(*pieces: str, finish: str = "stop", usage: dict[str, Any] | None = None) -> list[bytes | float | str]:
+def responses_text(
+    *pieces: str, finish: str = "stop", usage: dict[str, Any] | None = None
+) -> list[bytes | float | str]:
     """A whole answer, one event a piece."""
     message = responses_message("".join(pieces))
     item = responses_item(0, message, *map(responses_text_delta, pieces), content=[])
-    cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}} if finish == "length" else {}
-    return [responses_events(event) for event in (responses_start(), *item, responses_end(message, usage=usage, **cut))]
+    cut = (
+        {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+        if finish == "length"
+        else {}
+    )
+    return [
+        responses_events(event)
+        for event in (responses_start(), *item, responses_end(message, usage=usage, **cut))
+    ]
 
 
 def responses_reasoning(index: int, summary: str, encrypted: str) -> list[dict[str, Any]]:
@@ -279,8 +370,18 @@ def responses_reasoning(index: int, summary: str, encrypted: str) -> list[dict[s
 def responses_call(index: int, id_: str, name: str, arguments: str) -> list[dict[str, Any]]:
     """A call of a tool, its arguments' JSON in two pieces."""
     half = len(arguments) // 2
-    item = {"type": "function_call", "id": f"fc_{index}", "call_id": id_, "name": name, "arguments": arguments, "status": "completed"}
-    deltas = ({"type": "response.function_call_arguments.delta", "delta": piece} for piece in (arguments[:half], arguments[half:]))
+    item = {
+        "type": "function_call",
+        "id": f"fc_{index}",
+        "call_id": id_,
+        "name": name,
+        "arguments": arguments,
+        "status": "completed",
+    }
+    deltas = (
+        {"type": "response.function_call_arguments.delta", "delta": piece}
+        for piece in (arguments[:half], arguments[half:])
+    )
     return responses_item(index, item, *deltas, arguments="")
 
 
@@ -293,16 +394,32 @@ def responses_calls(*calls: tuple[str, str, str]) -> list[bytes | float | str]:
 
 
 def ndjson(*frames: Any) -> bytes:
-    return b"".join((f if isinstance(f, bytes) else json.dumps(f, ensure_ascii=False).encode()) + b"\n" for f in frames)
+    return b"".join(
+        (f if isinstance(f, bytes) else json.dumps(f, ensure_ascii=False).encode()) + b"\n"
+        for f in frames
+    )
 
 
 def ollama_frame(content: str = "", done: bool = False, **more: Any) -> dict[str, Any]:
     message = {"role": "assistant", "content": content, **more.pop("message", {})}
-    return {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": done, **more}
+    return {
+        "model": "m",
+        "created_at": "2026-01-01T00:00:00Z",
+        "message": message,
+        "done": done,
+        **more,
+    }
 
 
 def ollama_end(reason: str = "stop") -> dict[str, Any]:
-    return ollama_frame(done=True, done_reason=reason, prompt_eval_count=20, eval_count=3, total_duration=1, eval_duration=1)
+    return ollama_frame(
+        done=True,
+        done_reason=reason,
+        prompt_eval_count=20,
+        eval_count=3,
+        total_duration=1,
+        eval_duration=1,
+    )
 
 
 def ollama_text(*pieces: str, finish: str = "stop") -> list[bytes | float | str]:
@@ -314,15 +431,23 @@ def ollama_calls(*calls: tuple[str, dict[str, Any]]) -> list[bytes | float | str
     return [ndjson(ollama_frame(message={"tool_calls": wanted}), ollama_end())]
 
 
-def ollama_error(status: int, message: str, headers: dict[str, str] | None = None, **more: Any) -> Reply:
-    return Reply([json.dumps({"error": message, **more}).encode()], status, {"content-type": "application/json", **(headers or {})})
+def ollama_error(
+    status: int, message: str, headers: dict[str, str] | None = None, **more: Any
+) -> Reply:
+    return Reply(
+        [json.dumps({"error": message, **more}).encode()],
+        status,
+        {"content-type": "application/json", **(headers or {})},
+    )
 
 
 # Anthropic
 
 
 def anthropic_events(*events: Any) -> bytes:
-    """Events with their names, as JSON; bytes are sent as the data of an event that claims to be text."""
+    """Events with their names, as JSON; bytes are sent as the data of an event that claims to be
+    text.
+    """
     sent = b""
     for event in events:
         name = "content_block_delta" if isinstance(event, bytes) else event["type"]
@@ -349,10 +474,15 @@ def anthropic_start(**usage: int) -> dict[str, Any]:
 
 def anthropic_begun(text: str) -> bytes:
     """Some text, with more to come."""
-    return anthropic_events(anthropic_start(), *anthropic_block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": text})[:2])
+    return anthropic_events(
+        anthropic_start(),
+        *anthropic_block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": text})[:2],
+    )
 
 
-def anthropic_block(index: int, block: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
+def anthropic_block(
+    index: int, block: dict[str, Any], *deltas: dict[str, Any]
+) -> list[dict[str, Any]]:
     """A block of content, begun, written and ended."""
     return [
         {"type": "content_block_start", "index": index, "content_block": block},
@@ -362,32 +492,56 @@ def anthropic_block(index: int, block: dict[str, Any], *deltas: dict[str, Any]) 
 
 
 def anthropic_end(reason: str = "end_turn", output: int = 3, **delta: Any) -> list[dict[str, Any]]:
-    ended = {"type": "message_delta", "delta": {"stop_reason": reason, **delta}, "usage": {"output_tokens": output}}
+    ended = {
+        "type": "message_delta",
+        "delta": {"stop_reason": reason, **delta},
+        "usage": {"output_tokens": output},
+    }
     return [ended, {"type": "message_stop"}]
 
 
-def anthropic_text(*pieces: str, finish: str = "end_turn", **usage: int) -> list[bytes | float | str]:
+def anthropic_text(
+    *pieces: str, finish: str = "end_turn", **usage: int
+) -> list[bytes | float | str]:
     """A whole answer, one event a piece, with a ping as Anthropic sends them."""
-    start, *deltas, stop = anthropic_block(0, {"type": "text", "text": ""}, *({"type": "text_delta", "text": p} for p in pieces))
-    events = [anthropic_start(**usage), {"type": "ping"}, start, *deltas, stop, *anthropic_end(finish)]
+    start, *deltas, stop = anthropic_block(
+        0, {"type": "text", "text": ""}, *({"type": "text_delta", "text": p} for p in pieces)
+    )
+    events = [
+        anthropic_start(**usage),
+        {"type": "ping"},
+        start,
+        *deltas,
+        stop,
+        *anthropic_end(finish),
+    ]
     return [anthropic_events(event) for event in events]
 
 
 def anthropic_call(index: int, id_: str, name: str, arguments: str) -> list[dict[str, Any]]:
-    """A call of a tool, its arguments' JSON in two pieces after an empty one, as Anthropic sends them."""
+    """A call of a tool, its arguments' JSON in two pieces after an empty one, as Anthropic sends
+    them.
+    """
     half = len(arguments) // 2
     pieces = ("", arguments[:half], arguments[half:])
     block = {"type": "tool_use", "id": id_, "name": name, "input": {}}
-    return anthropic_block(index, block, *({"type": "input_json_delta", "partial_json": piece} for piece in pieces))
+    return anthropic_block(
+        index, block, *({"type": "input_json_delta", "partial_json": piece} for piece in pieces)
+    )
 
 
-def anthropic_calls(*calls: tuple[str, str, str], finish: str = "tool_use") -> list[bytes | float | str]:
+def anthropic_calls(
+    *calls: tuple[str, str, str], finish: str = "tool_use"
+) -> list[bytes | float | str]:
     events = [event for i, call in enumerate(calls) for event in anthropic_call(i, *call)]
     return [anthropic_events(anthropic_start(), *events, *anthropic_end(finish))]
 
 
 def anthropic_thinking(index: int, text: str, signature: str) -> list[dict[str, Any]]:
-    deltas = ({"type": "thinking_delta", "thinking": text}, {"type": "signature_delta", "signature": signature})
+    deltas = (
+        {"type": "thinking_delta", "thinking": text},
+        {"type": "signature_delta", "signature": signature},
+    )
     return anthropic_block(index, {"type": "thinking", "thinking": "", "signature": ""}, *deltas)
 
 
@@ -396,7 +550,11 @@ def anthropic_error_event(kind: str, message: str) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "message": message}}
 
 
-def anthropic_error(status: int, message: str, headers: dict[str, str] | None = None, kind: str = "api_error") -> Reply:
+def anthropic_error(
+    status: int, message: str, headers: dict[str, str] | None = None, kind: str = "api_error"
+) -> Reply:
     return Reply(
-        [json.dumps(anthropic_error_event(kind, message)).encode()], status, {"content-type": "application/json", **(headers or {})}
+        [json.dumps(anthropic_error_event(kind, message)).encode()],
+        status,
+        {"content-type": "application/json", **(headers or {})},
     )

@@ -27,7 +27,8 @@ class NotesFolder:
         file.parent.mkdir(parents=True, exist_ok=True)
         before = file.stat().st_mtime_ns if file.exists() else 0
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        if before:  # the clock of a file system may be too coarse for two writes of a test
+        # The clock of a file system may be too coarse for two writes of a test
+        if before:
             os.utime(file, ns=(before + 10_000_000, before + 10_000_000))
 
     def another(self) -> Vault:
@@ -46,7 +47,8 @@ class NotesFolder:
             fresh = Vault.open(self.root, Path(elsewhere))
             fresh.refresh()
             fresh.close()
-            grown, made = index_contents(self.vault.index_file), index_contents(fresh.index_file)
+            grown = index_contents(self.vault.index_file)
+            made = index_contents(fresh.index_file)
         for table in made:
             assert grown[table] == made[table], table
 
@@ -63,8 +65,14 @@ _ROWS = {
 _TABLES = {
     "notes": "SELECT path, mtime_ns, size, hash, title, aliases, tags, anchors FROM notes",
     "names": "SELECT key, path, kind, spelled FROM names",
-    "chunks": "SELECT path, heading, headings, start_line, end_line, text FROM chunks JOIN notes ON notes.id = note_id",
-    "links": "SELECT path, line, kind, raw, text, alias, embed, key, target, status FROM links JOIN notes ON notes.id = note_id",
+    "chunks": (
+        "SELECT path, heading, headings, start_line, end_line, text FROM chunks JOIN notes ON "
+        "notes.id = note_id"
+    ),
+    "links": (
+        "SELECT path, line, kind, raw, text, alias, embed, key, target, status FROM links JOIN "
+        "notes ON notes.id = note_id"
+    ),
     "tags": "SELECT tag, path FROM tags JOIN notes ON notes.id = note_id",
     "problems": "SELECT path, text, from_scan FROM problems",
     "vocabulary": "SELECT * FROM vocabulary",
@@ -73,16 +81,24 @@ _TABLES = {
 
 
 def index_contents(index_file: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything in an index except row numbers: its tables, and for FTS5 the places of each word, the length of each row, and the sums."""
+    """Everything in an index except row numbers: its tables, and for FTS5 the places of each word,
+    the length of each row, and the sums.
+    """
     db = sqlite3.connect(index_file)
     held = {table: db.execute(sql).fetchall() for table, sql in _TABLES.items()}
     for table, sql in _ROWS.items():
         db.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
         rows = dict(db.execute(sql).fetchall())
-        db.execute(f"CREATE VIRTUAL TABLE temp.places_of_{table} USING fts5vocab (main, {table}, instance)")
+        db.execute(
+            f"CREATE VIRTUAL TABLE temp.places_of_{table} USING fts5vocab (main, {table}, instance)"
+        )
         places = db.execute(f"SELECT doc, term, col, offset FROM temp.places_of_{table}")
         held[table] = [(rows[row], *place) for row, *place in places]
-        held[f"{table}, lengths"] = [(rows[row], length) for row, length in db.execute(f"SELECT id, sz FROM {table}_docsize")]
-        held[f"{table}, sums"] = db.execute(f"SELECT block FROM {table}_data WHERE id = 1").fetchall()
+        held[f"{table}, lengths"] = [
+            (rows[row], length) for row, length in db.execute(f"SELECT id, sz FROM {table}_docsize")
+        ]
+        held[f"{table}, sums"] = db.execute(
+            f"SELECT block FROM {table}_data WHERE id = 1"
+        ).fetchall()
     db.close()
     return {table: sorted(rows, key=repr) for table, rows in held.items()}

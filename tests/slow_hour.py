@@ -1,7 +1,7 @@
 """A large vault and one hour of a slow laptop: what is embedded in it, and what the next run does.
 
-The laptop's time is simulated, all else is real: notes, index, the file of vectors. `python tests/slow_hour.py` does it with 100,000 notes
-in a few minutes; a test does it with fewer.
+The laptop's time is simulated, all else is real: notes, index, the file of vectors. `python
+tests/slow_hour.py` does it with 100,000 notes in a few minutes; a test does it with fewer.
 """
 
 import argparse
@@ -45,19 +45,31 @@ class SlowEmbedder(SynonymEmbedder):
             self.seconds += self.seconds_per_text * len(texts)
             for text in texts:
                 self.times[text] = self.times.get(text, 0) + 1
-        return np.array([sum((_word_vector(word) for word in re.findall(r"\w+", text.lower())), np.zeros(PLACES)) for text in texts])
+        return np.array(
+            [
+                sum(
+                    (_word_vector(word) for word in re.findall(r"\w+", text.lower())),
+                    np.zeros(PLACES),
+                )
+                for text in texts
+            ]
+        )
 
 
 @cache
 def _word_vector(word: str) -> Any:
-    """Numbers of either sign, so that signatures differ, the same for words of one line of `SYNONYMS` and larger for these."""
+    """Numbers of either sign, so that signatures differ, the same for words of one line of
+    `SYNONYMS` and larger for these.
+    """
     place = SYNONYM_PLACES.get(word)
     seed = crc32(word.encode()) if place is None else place
     return np.random.default_rng(seed).normal(0.0, 1.0 if place is None else 10.0, PLACES)
 
 
 class Hour(NamedTuple):
-    """The state `after` it and after the `next_run`; `found` meanwhile: one note by words and one by meaning."""
+    """The state `after` it and after the `next_run`; `found` meanwhile: one note by words and one
+    by meaning.
+    """
 
     after: SemanticStatus
     embedded: frozenset[str]
@@ -70,16 +82,23 @@ class Hour(NamedTuple):
 def write_vault(folder: Path, notes: int) -> None:
     """So many notes of a line each, in folders of a hundred; the later ones are newer."""
     for number in range(notes):
-        file = folder / (f"{number // 100}/Note {number}.md" if number >= 100 else f"Note {number}.md")
+        file = folder / (
+            f"{number // 100}/Note {number}.md" if number >= 100 else f"Note {number}.md"
+        )
         if number % 100 == 0:
             file.parent.mkdir(parents=True, exist_ok=True)
         link = " See [[Note 7]]." if number % 50 == 49 else ""
-        file.write_text("A vehicle that needs oil.\n" if number == 7 else f"This is number {number}.{link}\n", encoding="utf-8")
+        file.write_text(
+            "A vehicle that needs oil.\n" if number == 7 else f"This is number {number}.{link}\n",
+            encoding="utf-8",
+        )
         os.utime(file, (number, number))
 
 
 def embed_for_an_hour(folder: Path, notes: int) -> Hour:
-    """Index a vault of so many notes, embed for an hour, stop, and embed the rest in a second run."""
+    """Index a vault of so many notes, embed for an hour, stop, and embed the rest in a second
+    run.
+    """
     write_vault(folder / "notes", notes)
     embedder = SlowEmbedder(batch=64, seconds_per_text=HOUR / (SHARE * notes))
     vault = Vault.open(folder / "notes", folder / "cache", embedder=embedder)
@@ -99,20 +118,30 @@ def embed_for_an_hour(folder: Path, notes: int) -> Hour:
 def embed_until(vault: Vault, embedder: SlowEmbedder, stopped: Callable[[], bool]) -> None:
     """As another process would."""
     vectors = vault.index_file.with_suffix(".vectors.db")
-    with closing(SemanticSearch(embedder, vectors, vault._index, lambda: embedder.seconds)) as semantic:
+    with closing(
+        SemanticSearch(embedder, vectors, vault._index, lambda: embedder.seconds)
+    ) as semantic:
         semantic.compute_missing(stopped=stopped)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--notes", type=int, default=100_000)
     notes = parser.parse_args().notes
     with tempfile.TemporaryDirectory() as folder:
         begin = time.process_time()
         hour = embed_for_an_hour(Path(folder), notes)
         seconds = time.process_time() - begin
-    print(f"{notes:,} notes: {len(hour.embedded):,} embedded in an hour, {hour.next_run.embedded:,} after the next run")
-    print(f"the text embedded most often: {hour.most_often} time; found meanwhile: {hour.found}; CPU s without a model: {seconds:.0f}")
+    print(
+        f"{notes:,} notes: {len(hour.embedded):,} embedded in an hour, "
+        f"{hour.next_run.embedded:,} after the next run"
+    )
+    print(
+        f"the text embedded most often: {hour.most_often} time; found meanwhile: "
+        f"{hour.found}; CPU s without a model: {seconds:.0f}"
+    )
     sys.exit(hour.most_often > 1 or not hour.next_run.complete)
 
 

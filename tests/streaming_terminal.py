@@ -1,4 +1,6 @@
-"""An answer that streams onto a terminal in this process: quick enough to try hundreds, and as exact as a real one."""
+"""An answer that streams onto a terminal in this process: quick enough to try hundreds, and as
+exact as a real one.
+"""
 
 import io
 import re
@@ -18,19 +20,23 @@ SEQUENCES = re.compile(r"\x1b(?:\[[\d;]*[mKJGAB]|\]8;(?:id=\d+)?;[!-~]*\x1b\\)")
 
 
 class Terminal(Scrolling):
-    """A screen that is resized as terminals do it: what has no room at the top scrolls away, and with `reflows` no row loses its end."""
+    """A screen that is resized as terminals do it: what has no room at the top scrolls away, and
+    with `reflows` no row loses its end.
+    """
 
     def __init__(self, columns: int, lines: int, *, reflows: bool = False) -> None:
         super().__init__(columns, lines, history=100_000, ratio=0.5)
         self._reflows = reflows
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        lines, columns = lines or self.lines, columns or self.columns
+        lines = lines or self.lines
+        columns = columns or self.columns
         if self._reflows and columns < self.columns:
             self._reflow(columns)
         while self.cursor.y >= lines:
             self._scroll_away()
-        self.lines = lines  # what is below the cursor and has no room any more is gone
+        # What is below the cursor and has no room any more is gone
+        self.lines = lines
         for y in [y for y in self.buffer if y >= lines]:
             del self.buffer[y]
         super().resize(lines, columns)
@@ -44,7 +50,9 @@ class Terminal(Scrolling):
         return made
 
     def _text(self, line: Any) -> str:
-        return "".join(line[x].data if x in line else " " for x in range(max([*line, 0]) + 1)).rstrip()
+        return "".join(
+            line[x].data if x in line else " " for x in range(max([*line, 0]) + 1)
+        ).rstrip()
 
     def _scroll_away(self) -> None:
         self.history.top.append(self.buffer[0].copy())
@@ -62,7 +70,9 @@ class Terminal(Scrolling):
             for begin in range(0, max(length, 1), columns):
                 if y == self.cursor.y and begin <= self.cursor.x:
                     cursor = (len(made), min(self.cursor.x - begin, columns - 1))
-                made.append({x - begin: cell for x, cell in row.items() if begin <= x < begin + columns})
+                made.append(
+                    {x - begin: cell for x, cell in row.items() if begin <= x < begin + columns}
+                )
         self.cursor.y, self.cursor.x = cursor
         last = max([y for y, row in enumerate(made) if row] + [self.cursor.y])
         for y in range(last + 1):
@@ -73,10 +83,19 @@ class Terminal(Scrolling):
 
 
 class Streaming:
-    """A Live on a terminal; by its clock each delta comes `pace` seconds after the one before, and is drawn."""
+    """A Live on a terminal; by its clock each delta comes `pace` seconds after the one before, and
+    is drawn.
+    """
 
     def __init__(
-        self, columns: int = 80, lines: int = 24, *, pace: float = 0.5, reflows: bool = False, opens: LinkTargets = NO_LINKS, **screen: Any
+        self,
+        columns: int = 80,
+        lines: int = 24,
+        *,
+        pace: float = 0.5,
+        reflows: bool = False,
+        opens: LinkTargets = NO_LINKS,
+        **screen: Any,
     ) -> None:
         self.terminal = Terminal(columns, lines, reflows=reflows)
         self.raw = ""
@@ -86,7 +105,13 @@ class Streaming:
         out = self
         given = {"color": True, "err_is_terminal": False, **screen}
         self.live = StreamingView(
-            Screen(out, io.StringIO(), columns=lambda: self.terminal.columns, lines=lambda: self.terminal.lines, **given),  # type: ignore[arg-type]
+            Screen(
+                out,
+                io.StringIO(),
+                columns=lambda: self.terminal.columns,
+                lines=lambda: self.terminal.lines,
+                **given,
+            ),  # type: ignore[arg-type]
             opens,
             clock=lambda: self.now,
             ticking=False,
@@ -110,9 +135,9 @@ class Streaming:
     def close(self) -> list[str]:
         """The rows in the end, scrolled away or not."""
         self.live.close()
-        assert not set(SEQUENCES.sub("", self.raw)) & set(map(chr, (*range(10), *range(11, 32), *range(127, 160)))) - {"\r"}, (
-            "a bare control"
-        )
+        assert not set(SEQUENCES.sub("", self.raw)) & set(
+            map(chr, (*range(10), *range(11, 32), *range(127, 160)))
+        ) - {"\r"}, "a bare control"
         return self.terminal.rows()
 
 

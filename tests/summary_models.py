@@ -36,7 +36,9 @@ def failing_reply(kind: ProviderErrorKind, *before: Delta) -> list[Delta]:
 
 @dataclass
 class SummaryModel(Model):
-    """A model that answers "Noted." and streams the given summaries, one per call and then the last one again."""
+    """A model that answers "Noted." and streams the given summaries, one per call and then the last
+    one again.
+    """
 
     ways: Sequence[Sequence[Delta]] = ()
     name: str = "summariser"
@@ -69,25 +71,43 @@ class SummaryModel(Model):
 def numbered_exchanges(count: int = 12, words: int = 1) -> list[tuple[str, str]]:
     """Questions and answers, each pair with a fact of its own."""
     return [
-        (f"On day {i} I moved thing{i} to shelf {i * 7}. " * words, f"Noted: thing{i} is on shelf {i * 7} now, since day {i}. " * words)
+        (
+            f"On day {i} I moved thing{i} to shelf {i * 7}. " * words,
+            f"Noted: thing{i} is on shelf {i * 7} now, since day {i}. " * words,
+        )
         for i in range(1, count + 1)
     ]
 
 
-def search_turns(count: int = 12, words: int = 60, *, after: Sequence[ZkChatMessage] = ()) -> list[ZkChatMessage]:
+def search_turns(
+    count: int = 12, words: int = 60, *, after: Sequence[ZkChatMessage] = ()
+) -> list[ZkChatMessage]:
     """Turns with a long tool result each, appended to the conversation `after`."""
     messages: list[ZkChatMessage] = [*after]
     for i in range(1, count + 1):
         call = ToolCall(id=f"call-{i}", name="find_excerpts", arguments={"query": f"thing{i}"})
-        result = f"Found: thing{i}. " + f"All that is known of thing number {i}. " * words + f"The end of {i}."
+        result = (
+            f"Found: thing{i}. "
+            + f"All that is known of thing number {i}. " * words
+            + f"The end of {i}."
+        )
         more = (
             message("user", f"Where is thing{i}?", f"u{i}"),
             message("assistant", "", f"c{i}", tool_calls=(call,)),
-            message("tool", result, f"r{i}", tool_call_id=call.id, tool_name=call.name, chunks=(chunk(i),)),
+            message(
+                "tool",
+                result,
+                f"r{i}",
+                tool_call_id=call.id,
+                tool_name=call.name,
+                chunks=(chunk(i),),
+            ),
             message("assistant", f"On shelf {i * 7} [{i}].", f"a{i}"),
         )
         for each in more:
-            messages.append(each.model_copy(update={"parent_id": messages[-1].id if messages else None}))
+            messages.append(
+                each.model_copy(update={"parent_id": messages[-1].id if messages else None})
+            )
     return messages
 
 
@@ -103,11 +123,16 @@ def find_compaction(events: Iterable[Event]) -> Compaction:
 
 
 def check_prompt(prompt: Prompt) -> None:
-    """Check a prompt: it is within the limit, each call has its result and each result its call, and the sums are exact."""
+    """Check a prompt: it is within the limit, each call has its result and each result its call,
+    and the sums are exact.
+    """
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
     sums_are_exact(prompt)
     for m in prompt.messages:
         if not m.thinking:
-            calls = sum(COUNTER.count(c.name) + COUNTER.count(str(c.arguments).replace("'", '"')) for c in m.tool_calls)
+            calls = sum(
+                COUNTER.count(c.name) + COUNTER.count(str(c.arguments).replace("'", '"'))
+                for c in m.tool_calls
+            )
             assert m.tokens == COUNTER.count(m.content) + calls + 4
     assert pairs_are_whole(prompt.messages)

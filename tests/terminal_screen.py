@@ -1,4 +1,6 @@
-"""`zkchat chat` in a real pseudo-terminal, and what a person would see on it; pyte is the terminal."""
+"""`zkchat chat` in a real pseudo-terminal, and what a person would see on it; pyte is the
+terminal.
+"""
 
 import fcntl
 import os
@@ -21,16 +23,26 @@ from fork_server import ProgramRun
 from pyte.screens import Char
 
 PATIENCE = 30.0
-"""Seconds; generous, because tests run on slow and busy machines. Nothing waits longer than what it waits for."""
+"""Seconds; generous, because tests run on slow and busy machines. Nothing waits longer than what it
+waits for.
+"""
 
 Script = Callable[..., str]
 """What the fixture `script` is."""
 
-ENTER, ESCAPE, TAB, UP = "\r", "\x1b", "\t", "\x1b[A"
-CTRL_C, CTRL_D, CTRL_J = "\x03", "\x04", "\n"
+ENTER = "\r"
+ESCAPE = "\x1b"
+TAB = "\t"
+UP = "\x1b[A"
+CTRL_C = "\x03"
+CTRL_D = "\x04"
+CTRL_J = "\n"
 
 
-HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x1b[2J \x9b5A [bold]loud[/bold] <|endoftext|> \u202egnirts"
+HOSTILE = (
+    "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x1b[2J \x9b5A [bold]loud[/bold] <|endoftext|> "
+    "\u202egnirts"
+)
 HARMLESS = "␛[31mred␛[0m ␛]0;owned␇ ␛[2J �5A [bold]loud[/bold] <|endoftext|> �gnirts"
 
 
@@ -50,15 +62,26 @@ ENDLESS = slow_reply("First words came, ", *(f"then word {n}, " for n in range(4
 
 
 class Scrolling(pyte.HistoryScreen):
-    """A terminal that keeps what has scrolled away. Nobody pages back, and looking after that at each letter was most of its time."""
+    """A terminal that keeps what has scrolled away. Nobody pages back, and looking after that at
+    each letter was most of its time.
+    """
 
     __getattribute__ = pyte.Screen.__getattribute__
 
 
 class _Started:
-    """A program in a pseudo-terminal of its own: forked from the fork server, or started by a `command`."""
+    """A program in a pseudo-terminal of its own: forked from the fork server, or started by a
+    `command`.
+    """
 
-    def __init__(self, program: Program, arguments: list[str], env: dict[str, str], size: tuple[int, int], command: list[str]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        arguments: list[str],
+        env: dict[str, str],
+        size: tuple[int, int],
+        command: list[str],
+    ) -> None:
         self._terminal, inside = pty.openpty()
         self.resize(*size)
         self.closed = False
@@ -74,10 +97,16 @@ class _Started:
                 preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
             )
             os.close(inside)
-            self.pid, self._has_ended, self._wait = started.pid, lambda: started.poll() is not None, started.wait
+            self.pid = started.pid
+            self._has_ended = lambda: started.poll() is not None
+            self._wait = started.wait
         else:
-            run = ProgramRun(fork_server_address(), arguments, env, program.vault, [inside] * 3, terminal=True)
-            self.pid, self._has_ended, self._wait = run.pid, run.ended, run.end
+            run = ProgramRun(
+                fork_server_address(), arguments, env, program.vault, [inside] * 3, terminal=True
+            )
+            self.pid = run.pid
+            self._has_ended = run.ended
+            self._wait = run.end
 
     def send(self, keys: str | bytes) -> None:
         data = keys.encode() if isinstance(keys, str) else keys
@@ -88,7 +117,8 @@ class _Started:
         """What the program wrote meanwhile; None if it has ended."""
         if not select.select([self._terminal], [], [], 0.05)[0]:
             return b""
-        with suppress(OSError):  # what Linux says of a terminal that nobody is in any more
+        # What Linux says of a terminal that nobody is in any more
+        with suppress(OSError):
             return os.read(self._terminal, 65536) or None
         return None
 
@@ -114,22 +144,36 @@ class _Started:
 
 
 class Chat:
-    """A running chat: `type`, `enter`, `wait_for`; it is killed at the end of the `with` block if it has not left by then."""
+    """A running chat: `type`, `enter`, `wait_for`; it is killed at the end of the `with` block if
+    it has not left by then.
+    """
 
     in_shell = False
     """Whether `command` is anything but the program."""
     name = "chat"
     """The command that is run."""
 
-    def __init__(self, program: Program, *arguments: object, columns: int = 80, rows: int = 24, **env: str) -> None:
+    def __init__(
+        self, program: Program, *arguments: object, columns: int = 80, rows: int = 24, **env: str
+    ) -> None:
         self.raw = b""
         """Every byte the program wrote."""
         self._screen = Scrolling(columns, rows, history=5000, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
-        self._everything: str | None = None  # until more comes: who waits looks again and again
-        plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": "", "PYTHONUNBUFFERED": "", "PAGER": "cat"}
+        # Until more comes: who waits looks again and again
+        self._everything: str | None = None
+        plain = {
+            "TERM": "xterm-256color",
+            "COLORTERM": "",
+            "COLUMNS": "",
+            "LINES": "",
+            "PYTHONUNBUFFERED": "",
+            "PAGER": "cat",
+        }
         self.began = time.monotonic()
-        given = {k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"}
+        given = {
+            k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"
+        }
         words = [self.name, *map(str, arguments)]
         command = self.command(*words) if self.in_shell or program.starts_anew(env) else []
         self._child = _Started(program, words, given, (rows, columns), command)
@@ -139,7 +183,12 @@ class Chat:
     def __enter__(self) -> "Chat":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._child.end()
 
     def command(self, *arguments: str) -> list[str]:
@@ -161,7 +210,9 @@ class Chat:
         self.enter()
 
     def ask(self, line: str, answer: str) -> None:
-        """Say something, see the answer once more than before, and wait for the next prompt: then the turn is stored."""
+        """Say something, see the answer once more than before, and wait for the next prompt: then
+        the turn is stored.
+        """
         before = self.everything().count(answer)
         self.say(line)
         self.wait_until(lambda: self.everything().count(answer) > before, repr(answer))
@@ -179,20 +230,28 @@ class Chat:
         os.kill(self._child.pid, number)
 
     def end_from_outside(self, how: signal.Signals) -> None:
-        """An orderly end. SIGHUP comes as closing the window brings it: the terminal is gone as well."""
+        """An orderly end. SIGHUP comes as closing the window brings it: the terminal is gone as
+        well.
+        """
         if how == signal.SIGHUP:
             self._child.close_terminal()
-        assert self.wait_for_end(lambda: None if how == signal.SIGHUP else self.kill(how)) == 128 + how
+        assert (
+            self.wait_for_end(lambda: None if how == signal.SIGHUP else self.kill(how)) == 128 + how
+        )
 
     # what a person sees
 
     def screen_text(self) -> str:
-        return "\n".join(self._text(self._screen.buffer[y]) for y in range(self._screen.lines)).rstrip()
+        return "\n".join(
+            self._text(self._screen.buffer[y]) for y in range(self._screen.lines)
+        ).rstrip()
 
     def everything(self) -> str:
         """What has scrolled away, and the screen."""
         if self._everything is None:
-            self._everything = "\n".join([*map(self._text, self._screen.history.top), self.screen_text()])
+            self._everything = "\n".join(
+                [*map(self._text, self._screen.history.top), self.screen_text()]
+            )
         return self._everything
 
     def _text(self, line: Mapping[int, Char]) -> str:
@@ -207,14 +266,19 @@ class Chat:
         return self._screen.title
 
     def at_prompt(self) -> bool:
-        """Whether the last prompt is drawn, with its toolbar or hint beneath: keys typed now are read by it."""
+        """Whether the last prompt is drawn, with its toolbar or hint beneath: keys typed now are
+        read by it.
+        """
         return self._screen.buffer[self._screen.cursor.y][0].data == "y" and bool(self.toolbars())
 
     # waiting
 
     def wait_until(self, true: Callable[[], bool], what: str = "it", *, pressed: str = "") -> None:
-        """`pressed` are keys that send a signal, pressed now and each second: see `wait_for_end`."""
-        begin, sent = time.monotonic(), 0
+        """`pressed` are keys that send a signal, pressed now and each second: see
+        `wait_for_end`.
+        """
+        begin = time.monotonic()
+        sent = 0
         while not true():
             if pressed and time.monotonic() >= begin + sent:
                 self.type(pressed)
@@ -222,7 +286,9 @@ class Chat:
             if time.monotonic() > begin + PATIENCE:
                 raise AssertionError(f"waited in vain for {what}; the screen:\n{self.everything()}")
             if not self._read() and not true():
-                raise AssertionError(f"the chat ended before {what}; the screen:\n{self.everything()}")
+                raise AssertionError(
+                    f"the chat ended before {what}; the screen:\n{self.everything()}"
+                )
 
     def wait_for(self, text: str) -> None:
         self.wait_until(lambda: text in self.everything(), repr(text))
@@ -231,8 +297,11 @@ class Chat:
         self.wait_until(self.at_prompt, "the prompt")
 
     def wait_for_end(self, signalled: Callable[[], None] = lambda: None) -> int:
-        """The exit code. `signalled` sends a signal, now and each second: Python misses one that comes just before it reads."""
-        begin, sent = time.monotonic(), 0
+        """The exit code. `signalled` sends a signal, now and each second: Python misses one that
+        comes just before it reads.
+        """
+        begin = time.monotonic()
+        sent = 0
         while (code := self._child.exit_code()) is None:
             if time.monotonic() >= begin + sent:
                 signalled()
@@ -246,7 +315,8 @@ class Chat:
         return 128 - code if code < 0 else code
 
     def _answer(self, report: str) -> None:
-        with suppress(OSError):  # it may have left since it asked
+        # It may have left since it asked
+        with suppress(OSError):
             self._child.send(report)
 
     def _read(self) -> bool:

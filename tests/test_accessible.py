@@ -1,4 +1,6 @@
-"""terminal.accessible: what a screen reader gets. Nothing is drawn again, nothing is drawn with boxes, and states are words."""
+"""terminal.accessible: what a screen reader gets. Nothing is drawn again, nothing is drawn with
+boxes, and states are words.
+"""
 
 import io
 import re
@@ -19,17 +21,43 @@ BOX = re.compile("[\u2500-\u259f\u2800-\u28ff\u2713\u2717\u2702\u25cb]")
 
 def spoken(lines: Iterable[StyledLine]) -> str:
     out = io.StringIO()
-    Screen(out, out, color=False, err_is_terminal=True, columns=lambda: 80, accessible=True).show(lines)
+    Screen(out, out, color=False, err_is_terminal=True, columns=lambda: 80, accessible=True).show(
+        lines
+    )
     return out.getvalue()
 
 
 def test_marks_arrows_and_bars_are_words() -> None:
-    cited = Citation(number=1, relative_path="Roof.md", heading=None, start_line=3, end_line=3, quote="dry", valid=True, verdict="verified")
+    cited = Citation(
+        number=1,
+        relative_path="Roof.md",
+        heading=None,
+        start_line=3,
+        end_line=3,
+        quote="dry",
+        valid=True,
+        verdict="verified",
+    )
     lines = source_lines([cited], [], 0, 5, "/refs")
     assert spoken(lines) == "Sources\n  [1] verified: [[Roof]]   Roof.md:3\n"
-    assert spoken([styled_line("→ hybrid"), styled_line("✗ [[Ruf]] not found")]) == "current: hybrid\nproblem: [[Ruf]] not found\n"
-    assert spoken([StyledLine((StyledSpan("total "), StyledSpan(BudgetBar(41, 100).bar), StyledSpan("  41%")))]) == "total 41%\n"
-    assert spoken([StyledLine((StyledSpan("> 3 │ "), StyledSpan("dry", quoted=True)))]) == "> 3 : “dry” (quoted)\n"
+    assert (
+        spoken([styled_line("→ hybrid"), styled_line("✗ [[Ruf]] not found")])
+        == "current: hybrid\nproblem: [[Ruf]] not found\n"
+    )
+    assert (
+        spoken(
+            [
+                StyledLine(
+                    (StyledSpan("total "), StyledSpan(BudgetBar(41, 100).bar), StyledSpan("  41%"))
+                )
+            ]
+        )
+        == "total 41%\n"
+    )
+    assert (
+        spoken([StyledLine((StyledSpan("> 3 │ "), StyledSpan("dry", quoted=True)))])
+        == "> 3 : “dry” (quoted)\n"
+    )
 
 
 def test_printed_lines_begin_with_words_and_progress_is_one_line() -> None:
@@ -53,7 +81,9 @@ def test_a_chat_only_adds_lines(zkchat: Program) -> None:
         chat.wait_until(lambda: chat.everything().count("you:") == 3, "the next prompt")
         chat.type("/context\r")
         chat.wait_until(lambda: chat.everything().count("you:") == 4, "the next prompt")
-        chat.wait_until(lambda: "Press Ctrl-C again" in chat.everything(), "the hint", pressed=CTRL_C)
+        chat.wait_until(
+            lambda: "Press Ctrl-C again" in chat.everything(), "the hint", pressed=CTRL_C
+        )
         chat.wait_for_end(lambda: chat.type(CTRL_C))
         assert DRAWN.findall(chat.raw) == []
         assert BOX.findall(chat.everything()) == []

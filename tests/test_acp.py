@@ -15,17 +15,23 @@ from zkchat_cli.acp.agent import code_block, read_prompt
 Script = Callable[..., str]
 
 
-def test_a_conversation_begun_in_an_editor_goes_on_in_the_terminal_and_back(zkchat: Program) -> None:
+def test_a_conversation_begun_in_an_editor_goes_on_in_the_terminal_and_back(
+    zkchat: Program,
+) -> None:
     async def first() -> str:
         async with editor(zkchat, "--unsafe") as client:
             created = await client.agent.new_session(cwd=str(zkchat.vault))
             assert created.modes.current_mode_id == "none"
             assert await client.ask(created.session_id, "What is a filter?") == "end_turn"
             assert "Sources" in client.said()
-            [commands] = [u for u in client.updates if u.session_update == "available_commands_update"]
+            [commands] = [
+                u for u in client.updates if u.session_update == "available_commands_update"
+            ]
             assert "context" in [command.name for command in commands.available_commands]
             searches = [u for u in client.updates if u.session_update == "tool_call"]
-            located = [u for u in client.updates if u.session_update == "tool_call_update" and u.locations]
+            located = [
+                u for u in client.updates if u.session_update == "tool_call_update" and u.locations
+            ]
             assert located[0].tool_call_id in [u.tool_call_id for u in searches]
             assert Path(located[0].locations[0].path).is_file()
             assert located[0].locations[0].line >= 1
@@ -35,7 +41,9 @@ def test_a_conversation_begun_in_an_editor_goes_on_in_the_terminal_and_back(zkch
                 await client.ask(created.session_id, f"/agent {mode}")
                 assert client.updates[-1].current_mode_id == mode
             await client.ask(created.session_id, "/copy")
-            assert "The next prompt uses" in client.said() and client.said().endswith("The editor has its own way to do that.")
+            assert "The next prompt uses" in client.said() and client.said().endswith(
+                "The editor has its own way to do that."
+            )
             with pytest.raises(RequestError, match="there is no agent 'nobody'"):
                 await client.agent.set_session_mode(session_id=created.session_id, mode_id="nobody")
             with pytest.raises(RequestError, match="no open session"):
@@ -75,7 +83,15 @@ def test_a_cancelled_answer_is_stored_as_far_as_it_came(zkchat: Program, script:
 @pytest.mark.parametrize("answer", ["yes", "no"])
 def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, answer: str) -> None:
     model = script(
-        {"tool_calls": [{"name": "create_note", "arguments": {"path": "Draft.md", "content": "Hel\u200blo\b"}}]}, {"text": "It is written."}
+        {
+            "tool_calls": [
+                {
+                    "name": "create_note",
+                    "arguments": {"path": "Draft.md", "content": "Hel\u200blo\b"},
+                }
+            ]
+        },
+        {"text": "It is written."},
     )
 
     async def talk() -> list[schema.ToolCallUpdate]:
@@ -91,36 +107,56 @@ def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, an
     assert (zkchat.vault / "Draft.md").exists() == (answer == "yes")
 
 
-def test_the_sources_stand_below_an_answer_that_is_cut_in_a_code_block(zkchat: Program, script: Script) -> None:
+def test_the_sources_stand_below_an_answer_that_is_cut_in_a_code_block(
+    zkchat: Program, script: Script
+) -> None:
     model = script({"text": "Run:\n```sh\nls", "finish_reason": "length"})
 
     async def talk() -> str:
         async with editor(zkchat, "--model", model) as client:
             created = await client.agent.new_session(cwd=str(zkchat.vault))
-            assert await client.ask(created.session_id, "What does [[Filters]] say?") == "max_tokens"
+            assert (
+                await client.ask(created.session_id, "What does [[Filters]] say?") == "max_tokens"
+            )
             return client.said()
 
     assert asyncio.run(talk()).startswith("Run:\n```sh\nls\n```\n\n```\nSources")
 
 
 def test_lines_that_are_no_messages_are_answered_with_a_sentence(zkchat: Program) -> None:
-    initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
-    asked_at_the_end = {"jsonrpc": "2.0", "id": 2, "method": "session/list", "params": {}}  # the editor leaves without waiting
-    done = zkchat("acp", stdin=f"no json\n[1]\n{json.dumps(initialize)}\n{json.dumps(asked_at_the_end)}\n")
+    initialize = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": 1},
+    }
+    # The editor leaves without waiting
+    asked_at_the_end = {"jsonrpc": "2.0", "id": 2, "method": "session/list", "params": {}}
+    done = zkchat(
+        "acp", stdin=f"no json\n[1]\n{json.dumps(initialize)}\n{json.dumps(asked_at_the_end)}\n"
+    )
     first, second, third = done.lines[:3]
-    assert (first["error"]["code"], second["error"]["code"], third["result"]["agentInfo"]["name"]) == (-32700, -32700, "zkchat")
+    assert (
+        first["error"]["code"],
+        second["error"]["code"],
+        third["result"]["agentInfo"]["name"],
+    ) == (-32700, -32700, "zkchat")
     assert "Traceback" not in done.err
 
 
 def test_no_line_of_a_result_ends_the_code_block_that_shows_it() -> None:
-    assert (code_block("a"), code_block("a\n````sh\nls")) == ("```\na\n```", "`````\na\n````sh\nls\n`````")
+    assert (code_block("a"), code_block("a\n````sh\nls")) == (
+        "```\na\n```",
+        "`````\na\n````sh\nls\n`````",
+    )
 
 
 def test_what_the_editor_attaches_becomes_links_and_text(tmp_path: Path) -> None:
     (tmp_path / "My note.md").write_text("x")
     uri = (tmp_path / "My note.md").as_uri()
     selected = schema.EmbeddedResourceContentBlock(
-        type="resource", resource=schema.TextResourceContents(uri=uri, text="some lines with @secrets")
+        type="resource",
+        resource=schema.TextResourceContents(uri=uri, text="some lines with @secrets"),
     )
     blocks = [
         schema.TextContentBlock(type="text", text="Explain"),
@@ -130,4 +166,6 @@ def test_what_the_editor_attaches_becomes_links_and_text(tmp_path: Path) -> None
     ]
     text, typed = read_prompt(blocks, tmp_path.resolve())
     assert typed == "Explain [[My note.md]]"
-    assert text == f"See page (https://example.org/)\n\nFrom My note.md:\nsome lines with @secrets\n\n{typed}"
+    assert text == (
+        f"See page (https://example.org/)\n\nFrom My note.md:\nsome lines with @secrets\n\n{typed}"
+    )

@@ -1,4 +1,6 @@
-"""`zkchat agent`: profiles listed, shown, written, changed and deleted; and `--agent` on the command line."""
+"""`zkchat agent`: profiles listed, shown, written, changed and deleted; and `--agent` on the
+command line.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +29,12 @@ def test_a_created_agent_is_a_file_that_can_be_used_at_once(zkchat: Program, fol
     shown = zkchat("agent", "show", "critic", "--json").json
     assert shown["system_prompt"] == "Find faults.\nAll."
     assert shown["tools"] == ["find_excerpts", "read_zk_document"]
-    assert (shown["file"], shown["built_in"], shown["model"], shown["memory_file"]) == (str(file), False, None, str(folder / "critic.md"))
+    assert (shown["file"], shown["built_in"], shown["model"], shown["memory_file"]) == (
+        str(file),
+        False,
+        None,
+        str(folder / "critic.md"),
+    )
     context = zkchat("ask", "How are filters joined?", "--agent", "critic", "--show-context")
     assert context.exit_status == 0
     assert "  - system: 1 message (" in context.err
@@ -46,7 +53,9 @@ def test_a_created_agent_is_a_file_that_can_be_used_at_once(zkchat: Program, fol
         (["delete", "editor", "--yes"], "editor is built in and cannot be deleted"),
     ],
 )
-def test_an_invalid_agent_command_is_an_error_and_changes_nothing(zkchat: Program, folder: Path, arguments: list[str], told: str) -> None:
+def test_an_invalid_agent_command_is_an_error_and_changes_nothing(
+    zkchat: Program, folder: Path, arguments: list[str], told: str
+) -> None:
     created(zkchat)
     before = (folder / "critic.toml").read_text()
     done = zkchat("agent", *arguments)
@@ -62,8 +71,13 @@ def test_keys_are_changed_and_comments_kept(zkchat: Program, folder: Path) -> No
     created(zkchat, "--prompt", "Find faults.")
     with file.open("a") as opened:
         opened.write("# mine\n")
-    assert zkchat("agent", "config", "critic", "context.max_tokens", "16384").out == "context.max_tokens = 16384\n"
-    assert zkchat("agent", "config", "critic", "tools", "find_excerpts,read_zk_document", "--json").json["value"] == [
+    assert (
+        zkchat("agent", "config", "critic", "context.max_tokens", "16384").out
+        == "context.max_tokens = 16384\n"
+    )
+    assert zkchat(
+        "agent", "config", "critic", "tools", "find_excerpts,read_zk_document", "--json"
+    ).json["value"] == [
         "find_excerpts",
         "read_zk_document",
     ]
@@ -78,31 +92,45 @@ def test_a_built_in_agent_is_overridden_and_comes_back(zkchat: Program, folder: 
     assert mine["system_prompt"].startswith("You are an editor.")
     (folder / "editor.md").write_text("The user writes British English.")
     deleted = zkchat("agent", "delete", "editor", "--yes")
-    assert deleted.out.startswith(f"Deleted {folder / 'editor.toml'}.") and (folder / "editor.md").exists()
+    assert (
+        deleted.out.startswith(f"Deleted {folder / 'editor.toml'}.")
+        and (folder / "editor.md").exists()
+    )
     assert zkchat("agent", "show", "editor", "--json").json["built_in"] is True
     zkchat("agent", "create", "editor")
-    assert zkchat("agent", "delete", "editor", "--yes", "--json").json == {"name": "editor", "deleted": str(folder / "editor.toml")}
+    assert zkchat("agent", "delete", "editor", "--yes", "--json").json == {
+        "name": "editor",
+        "deleted": str(folder / "editor.toml"),
+    }
 
 
-def test_the_list_has_every_agent_and_the_error_of_an_invalid_one(zkchat: Program, folder: Path) -> None:
+def test_the_list_has_every_agent_and_the_error_of_an_invalid_one(
+    zkchat: Program, folder: Path
+) -> None:
     created(zkchat, "--prompt", "Find faults.", "--model", "offline")
     (folder / "broken.toml").write_text("modell = 1")
     listed = zkchat("agent", "list")
     assert listed.out.splitlines() == [
         f"broken      ✗ {folder / 'broken.toml'}: modell is not a key of an agent",
         "critic      yours    · offline  Find faults.",
-        "editor      built in  works on one note at a time: reads it whole, proposes changes, leaves the others alone",
+        "editor      built in  works on one note at a time: reads it whole, proposes "
+        "changes, leaves the others alone",
         "researcher  built in  searches first, in several ways, and cites every statement",
     ]
     documents = {each["name"]: each for each in zkchat("agent", "list", "--json").json}
     assert "modell" in documents["broken"]["problem"]
     assert documents["critic"]["problem"] is None
     assert documents["broken"].keys() == documents["critic"].keys()
-    assert (documents["broken"]["built_in"], documents["broken"]["file"]) == (False, str(folder / "broken.toml"))
+    assert (documents["broken"]["built_in"], documents["broken"]["file"]) == (
+        False,
+        str(folder / "broken.toml"),
+    )
     assert documents["researcher"]["temperature"] == 0.2
 
 
-def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, script: Callable[..., str]) -> None:
+def test_context_takes_the_agent_into_account(
+    zkchat: Program, folder: Path, script: Callable[..., str]
+) -> None:
     created(zkchat, "--prompt", "Find faults.")
     zkchat("agent", "config", "critic", "context.max_tokens", "5000")
     (folder / "critic.md").write_text("Be kind.")
@@ -110,8 +138,21 @@ def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, scr
     assert zkchat("context", "stats", "--json").json["max_context"] == 32768
     assert zkchat("context", "stats", "--agent", "critic", "--json").json["max_context"] == 5000
     (memory,) = zkchat("context", "memory", "--agent", "critic", "--json").json
-    assert (memory["kind"], memory["key"], memory["relative_path"], memory["content"]) == ("agent", "critic", None, "Be kind.")
+    assert (memory["kind"], memory["key"], memory["relative_path"], memory["content"]) == (
+        "agent",
+        "critic",
+        None,
+        "Be kind.",
+    )
     assert str(folder / "critic.md") in memory["reason"]
-    shown = zkchat("context", "show", "--next", "@critic is it sound?", "--model", script({"text": "x"}), "--json").json
+    shown = zkchat(
+        "context",
+        "show",
+        "--next",
+        "@critic is it sound?",
+        "--model",
+        script({"text": "x"}),
+        "--json",
+    ).json
     assert shown["messages"][0]["content"].endswith("Find faults.")
     assert "is it sound?" in [message["content"] for message in shown["messages"]]

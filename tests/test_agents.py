@@ -1,4 +1,6 @@
-"""Agents: what their files may say, which there are, how files are written and changed, and who is called by `@name`."""
+"""Agents: what their files may say, which there are, how files are written and changed, and who is
+called by `@name`.
+"""
 
 import tomllib
 from pathlib import Path
@@ -35,7 +37,11 @@ def written(where: Path, text: str, name: str = "critic") -> Agent:
     [
         ('modell = "x"', "modell", "Nearest: model"),
         ("contxt.max_tokens = 9", "contxt.max_tokens", "context.max_tokens"),
-        ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "Keep one of them"),
+        (
+            'strategy = "discard"\ncontext.strategy = "hybrid"',
+            "strategy and context.strategy",
+            "Keep one of them",
+        ),
         ('tools = ["find_excerpt"]', 'tools = "find_excerpt"', "find_excerpts"),
         ("tools = [1]", "tools = [1]", "it must be text"),
         ('strategy = "hybird"', 'strategy = "hybird"', "discard or hybrid or summarize"),
@@ -45,7 +51,9 @@ def written(where: Path, text: str, name: str = "critic") -> Agent:
         ("model = [", "", "not valid TOML"),
     ],
 )
-def test_an_invalid_file_is_an_error_with_key_value_and_valid_values(where: Path, text: str, key: str, told: str) -> None:
+def test_an_invalid_file_is_an_error_with_key_value_and_valid_values(
+    where: Path, text: str, key: str, told: str
+) -> None:
     with pytest.raises(ConfigError) as e:
         written(where, text)
     error = e.value
@@ -58,13 +66,17 @@ def test_an_invalid_file_is_an_error_with_key_value_and_valid_values(where: Path
 # which there are
 
 
-def test_a_file_replaces_a_built_in_agent_and_what_it_leaves_empty_is_the_settings(where: Path) -> None:
+def test_a_file_replaces_a_built_in_agent_and_what_it_leaves_empty_is_the_settings(
+    where: Path,
+) -> None:
     mine = written(where, 'description = "mine"\nmodel = ""\ntools = []', "editor")
     assert (mine.description, mine.settings_layer, mine.tools) == ("mine", (), ())
     assert agent_loader.list_names(where).count("editor") == 1
 
 
-@pytest.mark.parametrize("name", ["", "none", "Critic", "a b", "../x", "a.b", "-a", "_a", "a" * 49, "a/b", "a\n"])
+@pytest.mark.parametrize(
+    "name", ["", "none", "Critic", "a b", "../x", "a.b", "-a", "_a", "a" * 49, "a/b", "a\n"]
+)
 def test_invalid_names_are_refused(where: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be called"):
         agent_loader.agent_file(where, name)
@@ -74,14 +86,23 @@ def test_invalid_names_are_refused(where: Path, name: str) -> None:
 
 
 def test_agent_settings_rank_between_files_and_environment(where: Path, vault: Path) -> None:
-    agent = written(where, 'model = "ollama/a"\ntemperature = 0.5\n[context]\nmax_tokens = 4096\nsummary_ratio = 0.5')
+    agent = written(
+        where,
+        'model = "ollama/a"\ntemperature = 0.5\n[context]\nmax_tokens = 4096\nsummary_ratio = 0.5',
+    )
     places = AppPaths(where.parent / "config.toml", where, where)
     places.config_file.write_text("context.max_tokens = 1000\ncontext.injection_ratio = 0.3")
     (vault / ".zkchat.toml").write_text("context.max_tokens = 2000")
     env = {"ZKCHAT_MODEL": "ollama/b"}
-    loaded = loader.load_config({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings_layer)
+    loaded = loader.load_config(
+        {"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings_layer
+    )
     values = loaded.values
-    assert (values.model, values.llm.temperature, values.context.max_tokens) == ("ollama/b", 0.5, 4096)
+    assert (values.model, values.llm.temperature, values.context.max_tokens) == (
+        "ollama/b",
+        0.5,
+        4096,
+    )
     assert (values.context.summary_ratio, values.context.injection_ratio) == (0.1, 0.3)
     assert loaded.origins["context.max_tokens"] == str(where / "critic.toml")
 
@@ -101,7 +122,12 @@ def test_a_vault_brings_no_agents(zkchat: Program) -> None:
 
 
 def test_what_is_written_is_read_again(where: Path) -> None:
-    texts = {"description": 'a\n"""\\', "model": 'a\n"', "system_prompt": "\n  Grüße 🌱\\\n", "tools": ['"""', "\t", ""]}
+    texts = {
+        "description": 'a\n"""\\',
+        "model": 'a\n"',
+        "system_prompt": "\n  Grüße 🌱\\\n",
+        "tools": ['"""', "\t", ""],
+    }
     given = {**texts, "temperature": -0.1, "memory": False, "context.max_tokens": 10**9}
     file = where / "x.toml"
     agent_loader.write_agent_file(file, given)
@@ -141,7 +167,18 @@ def test_a_mention_at_the_start_calls_an_agent(text: str, name: str, question: s
 
 
 @pytest.mark.parametrize(
-    "text", ["is it, @critic?", "@critic.md is", "@notes/plan x", "@", "@ critic", "a@critic x", "@critic's x", "@a" + "b" * 60, ""]
+    "text",
+    [
+        "is it, @critic?",
+        "@critic.md is",
+        "@notes/plan x",
+        "@",
+        "@ critic",
+        "a@critic x",
+        "@critic's x",
+        "@a" + "b" * 60,
+        "",
+    ],
 )
 def test_other_text_is_not_a_mention(text: str) -> None:
     assert parse_agent_mention(text) is None

@@ -15,11 +15,15 @@ from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.links.wikilinks import note_name, write_link
 
 
-def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: str = "", **more: object) -> Citation:
+def cite(
+    number: int, path: str | None = "Queries/Filters.md", *marks: str, of: str = "", **more: object
+) -> Citation:
     """A citation that stands where the marks stand in `of`."""
     spans = tuple((of.index(mark), of.index(mark) + len(mark)) for mark in marks)
     known = {"start_line": 3, "end_line": 3, "valid": True, "verdict": "cited"} if path else {}
-    return Citation.model_validate({"number": number, "relative_path": path, "spans": spans, **known, **more})
+    return Citation.model_validate(
+        {"number": number, "relative_path": path, "spans": spans, **known, **more}
+    )
 
 
 def note(text: str, *citations: Citation, question: str = "How?") -> str:
@@ -29,7 +33,9 @@ def note(text: str, *citations: Citation, question: str = "How?") -> str:
 
 @example("\x7f\x85\u2028\ufeff\x00---\n")
 @given(st.text())
-def test_whatever_was_asked_the_front_matter_is_yaml_and_ends_where_it_should(question: str) -> None:
+def test_whatever_was_asked_the_front_matter_is_yaml_and_ends_where_it_should(
+    question: str,
+) -> None:
     made = note("Yes.", question=question)
     front, text = made.removeprefix("---\n").split("\n---\n", 1)
     assert text == "\nYes.\n"
@@ -63,7 +69,17 @@ def test_a_note_that_no_wikilink_can_name_gets_a_markdown_link_that_leads_there(
 def test_citations_become_footnotes_and_what_did_not_hold_is_marked() -> None:
     text = "“It is\nso” [1], “not so” [2], and 【9】.\n\n```py\nprint()"
     held = cite(1, "A.md", "[1]", of=text, quote="It is\nso", verdict="verified")
-    wrong = cite(2, "Sub/B.md", "[2]", of=text, quote="not so", valid=False, verdict="misquoted", start_line=1, end_line=4)
+    wrong = cite(
+        2,
+        "Sub/B.md",
+        "[2]",
+        of=text,
+        quote="not so",
+        valid=False,
+        verdict="misquoted",
+        start_line=1,
+        end_line=4,
+    )
     unknown = cite(9, None, "【9】", of=text)
     assert note(text, held, wrong, unknown).split("\n---\n\n")[1].splitlines() == [
         "“It is",

@@ -1,4 +1,6 @@
-"""Requests of Anthropic's Messages API: roles, results, thinking, tools, options, and cache markers."""
+"""Requests of Anthropic's Messages API: roles, results, thinking, tools, options, and cache
+markers.
+"""
 
 import json
 from typing import Any
@@ -12,8 +14,12 @@ from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCal
 
 SYSTEM = prompt_message("system", "Be brief.", "system")
 MEMORY = prompt_message("system", "<project-memory>\nroof\n</project-memory>", "memory")
-SUMMARY = prompt_message("user", "<conversation-summary>\nthey talked\n</conversation-summary>", "summary")
-RECALLED = prompt_message("user", "<recalled-conversation>\nonce\n</recalled-conversation>", "recalled")
+SUMMARY = prompt_message(
+    "user", "<conversation-summary>\nthey talked\n</conversation-summary>", "summary"
+)
+RECALLED = prompt_message(
+    "user", "<recalled-conversation>\nonce\n</recalled-conversation>", "recalled"
+)
 DOCUMENTS = prompt_message("user", "The message mentions [[Roof]].", "documents")
 QUESTION = prompt_message("user", "And now?")
 OLD = (prompt_message("user", "Hi"), prompt_message("assistant", "Hello."))
@@ -21,12 +27,18 @@ FIND = ToolCall(id="toolu_1", name="find", arguments={"query": "dächer"})
 
 
 def prompt_tool(name: str) -> PromptTool:
-    parameters = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    parameters = {
+        "type": "object",
+        "properties": {"query": {"type": "string"}},
+        "required": ["query"],
+    }
     function = {"name": name, "description": f"what {name} does", "parameters": parameters}
     return PromptTool(name=name, descriptor={"type": "function", "function": function}, tokens=1)
 
 
-def called(*calls: ToolCall, text: str = "", thinking: ThinkingBlocks | None = None) -> PromptMessage:
+def called(
+    *calls: ToolCall, text: str = "", thinking: ThinkingBlocks | None = None
+) -> PromptMessage:
     return prompt_message("assistant", text, tool_calls=calls, thinking=thinking)
 
 
@@ -35,7 +47,10 @@ def result(content: str, id_: str = "toolu_1") -> PromptMessage:
 
 
 def body_of(
-    *messages: PromptMessage, tools: tuple[PromptTool, ...] = (), model: str = "claude-sonnet-4-5", **options: Any
+    *messages: PromptMessage,
+    tools: tuple[PromptTool, ...] = (),
+    model: str = "claude-sonnet-4-5",
+    **options: Any,
 ) -> dict[str, Any]:
     return PROVIDER.open(ModelConfig(model)).body(Request(messages, tools, Options(**options)))
 
@@ -46,12 +61,24 @@ def text(words: str) -> dict[str, Any]:
 
 def messages_of(made: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
     """The messages as (role, blocks), without markers."""
-    return [(m["role"], [{k: v for k, v in block.items() if k != "cache_control"} for block in m["content"]]) for m in made["messages"]]
+    return [
+        (
+            m["role"],
+            [{k: v for k, v in block.items() if k != "cache_control"} for block in m["content"]],
+        )
+        for m in made["messages"]
+    ]
 
 
 def marked(made: dict[str, Any]) -> list[str]:
-    """What the marked blocks say, in the order in which the API reads them: tools, instructions, messages."""
-    blocks = [*made.get("tools", ()), *made.get("system", ()), *(block for m in made["messages"] for block in m["content"])]
+    """What the marked blocks say, in the order in which the API reads them: tools, instructions,
+    messages.
+    """
+    blocks = [
+        *made.get("tools", ()),
+        *made.get("system", ()),
+        *(block for m in made["messages"] for block in m["content"]),
+    ]
     return [
         block.get("text") or block.get("name") or block.get("content") or block["type"]
         for block in blocks
@@ -73,28 +100,55 @@ def marked(made: dict[str, Any]) -> list[str]:
         ),
         pytest.param(
             (prompt_message("assistant", "Hello."), QUESTION),
-            [("user", ["[Earlier messages are left out.]"]), ("assistant", ["Hello."]), ("user", ["And now?"])],
+            [
+                ("user", ["[Earlier messages are left out.]"]),
+                ("assistant", ["Hello."]),
+                ("user", ["And now?"]),
+            ],
             id="the user begins",
         ),
-        pytest.param((prompt_message("user", " \n"), QUESTION), [("user", ["And now?"])], id="no text is empty"),
         pytest.param(
-            (QUESTION, prompt_message("system", "Imported.")), [("user", ["And now?", "Imported."])], id="instructions in the middle"
+            (prompt_message("user", " \n"), QUESTION),
+            [("user", ["And now?"])],
+            id="no text is empty",
         ),
-        pytest.param((SYSTEM,), [("user", ["[Earlier messages are left out.]"])], id="nothing but instructions"),
+        pytest.param(
+            (QUESTION, prompt_message("system", "Imported.")),
+            [("user", ["And now?", "Imported."])],
+            id="instructions in the middle",
+        ),
+        pytest.param(
+            (SYSTEM,),
+            [("user", ["[Earlier messages are left out.]"])],
+            id="nothing but instructions",
+        ),
     ],
 )
-def test_roles_alternate_and_start_with_the_user(messages: tuple[PromptMessage, ...], expected: list[tuple[str, list[str]]]) -> None:
-    assert messages_of(body_of(*messages)) == [(role, [text(words) for words in said]) for role, said in expected]
+def test_roles_alternate_and_start_with_the_user(
+    messages: tuple[PromptMessage, ...], expected: list[tuple[str, list[str]]]
+) -> None:
+    assert messages_of(body_of(*messages)) == [
+        (role, [text(words) for words in said]) for role, said in expected
+    ]
 
 
 def test_instructions_and_memory_are_the_system_prompt() -> None:
     made = body_of(SYSTEM, MEMORY, prompt_message("system", " "), QUESTION)
-    assert made["system"] == [text(SYSTEM.content), {**text(MEMORY.content), "cache_control": CACHE_MARKER}]
+    assert made["system"] == [
+        text(SYSTEM.content),
+        {**text(MEMORY.content), "cache_control": CACHE_MARKER},
+    ]
 
 
 def test_results_directly_follow_their_calls() -> None:
     other = ToolCall(id="toolu_2", name="list")
-    made = body_of(QUESTION, called(FIND, other, text="I look."), result("found"), result(" ", "toolu_2"), prompt_message("user", "go on"))
+    made = body_of(
+        QUESTION,
+        called(FIND, other, text="I look."),
+        result("found"),
+        result(" ", "toolu_2"),
+        prompt_message("user", "go on"),
+    )
     assert messages_of(made)[1:] == [
         (
             "assistant",
@@ -117,17 +171,32 @@ def test_results_directly_follow_their_calls() -> None:
 
 def test_ids_and_names_of_other_providers_are_made_valid() -> None:
     call = ToolCall(id="functions.find:0", name="functions.find", arguments={"query": "x"})
-    [_, (_, [used]), (_, [answered])] = messages_of(body_of(QUESTION, called(call), result("x", call.id)))
-    assert (used["id"], used["name"], answered["tool_use_id"]) == ("functions_find_0", "functions__find", "functions_find_0")
+    [_, (_, [used]), (_, [answered])] = messages_of(
+        body_of(QUESTION, called(call), result("x", call.id))
+    )
+    assert (used["id"], used["name"], answered["tool_use_id"]) == (
+        "functions_find_0",
+        "functions__find",
+        "functions_find_0",
+    )
 
 
 @pytest.mark.parametrize(("provider", "first"), [("anthropic", "thinking"), ("openai", "text")])
 def test_only_anthropics_thinking_goes_back_and_comes_first(provider: str, first: str) -> None:
-    blocks = ({"type": "thinking", "thinking": "hm", "signature": "c2ln"}, {"type": "redacted_thinking", "data": "eA=="})
-    made = body_of(QUESTION, called(FIND, text="I look.", thinking=ThinkingBlocks(provider=provider, blocks=blocks)), result("found"))
+    blocks = (
+        {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "eA=="},
+    )
+    made = body_of(
+        QUESTION,
+        called(FIND, text="I look.", thinking=ThinkingBlocks(provider=provider, blocks=blocks)),
+        result("found"),
+    )
     content = made["messages"][1]["content"]
     assert content[0]["type"] == first
-    assert [block for block in content if "thinking" in block["type"]] == (list(blocks) if first == "thinking" else [])
+    assert [block for block in content if "thinking" in block["type"]] == (
+        list(blocks) if first == "thinking" else []
+    )
 
 
 # tools
@@ -136,7 +205,11 @@ def test_only_anthropics_thinking_goes_back_and_comes_first(provider: str, first
 def test_tools_have_the_apis_form() -> None:
     made = body_of(QUESTION, tools=(prompt_tool("find"), prompt_tool("list")))
     schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
-    assert made["tools"][0] == {"name": "find", "description": "what find does", "input_schema": schema}
+    assert made["tools"][0] == {
+        "name": "find",
+        "description": "what find does",
+        "input_schema": schema,
+    }
     assert "tool_choice" not in made
 
 
@@ -155,15 +228,33 @@ def test_earlier_calls_without_tools_declare_them_as_not_callable() -> None:
     [
         pytest.param((SYSTEM, QUESTION), ["list", "Be brief."], id="a first message"),
         pytest.param((SYSTEM, MEMORY, QUESTION), ["list", MEMORY.content], id="memory"),
-        pytest.param((SYSTEM, *OLD, QUESTION), ["list", "Be brief.", "Hello."], id="a second message"),
-        pytest.param((SYSTEM, SUMMARY, QUESTION), ["list", "Be brief.", SUMMARY.content], id="a summary alone"),
-        pytest.param((SYSTEM, SUMMARY, *OLD, QUESTION), ["list", "Be brief.", SUMMARY.content, "Hello."], id="a summary and turns"),
         pytest.param(
-            (SYSTEM, *OLD, RECALLED, DOCUMENTS, QUESTION), ["list", "Be brief.", "Hello."], id="what belongs to the question alone is not"
+            (SYSTEM, *OLD, QUESTION), ["list", "Be brief.", "Hello."], id="a second message"
         ),
-        pytest.param((SYSTEM, *OLD, QUESTION, called(FIND), result("found")), ["list", "Be brief.", "Hello."], id="nor what tools found"),
         pytest.param(
-            (SYSTEM, OLD[0], called(FIND), result("found"), OLD[1], QUESTION), ["list", "Be brief.", "Hello."], id="a turn with tools"
+            (SYSTEM, SUMMARY, QUESTION),
+            ["list", "Be brief.", SUMMARY.content],
+            id="a summary alone",
+        ),
+        pytest.param(
+            (SYSTEM, SUMMARY, *OLD, QUESTION),
+            ["list", "Be brief.", SUMMARY.content, "Hello."],
+            id="a summary and turns",
+        ),
+        pytest.param(
+            (SYSTEM, *OLD, RECALLED, DOCUMENTS, QUESTION),
+            ["list", "Be brief.", "Hello."],
+            id="what belongs to the question alone is not",
+        ),
+        pytest.param(
+            (SYSTEM, *OLD, QUESTION, called(FIND), result("found")),
+            ["list", "Be brief.", "Hello."],
+            id="nor what tools found",
+        ),
+        pytest.param(
+            (SYSTEM, OLD[0], called(FIND), result("found"), OLD[1], QUESTION),
+            ["list", "Be brief.", "Hello."],
+            id="a turn with tools",
         ),
     ],
 )
@@ -177,20 +268,38 @@ def test_beginning_is_the_same_to_the_byte_in_the_next_turn() -> None:
     tools = (prompt_tool("find"),)
     first = body_of(SYSTEM, SUMMARY, *OLD, QUESTION, tools=tools)
     later = body_of(
-        SYSTEM, SUMMARY, *OLD, QUESTION, prompt_message("assistant", "Now."), RECALLED, prompt_message("user", "Why?"), tools=tools
+        SYSTEM,
+        SUMMARY,
+        *OLD,
+        QUESTION,
+        prompt_message("assistant", "Now."),
+        RECALLED,
+        prompt_message("user", "Why?"),
+        tools=tools,
     )
-    unmarked = [json.dumps(messages_of(made)[: len(first["messages"])], ensure_ascii=False) for made in (first, later)]
+    unmarked = [
+        json.dumps(messages_of(made)[: len(first["messages"])], ensure_ascii=False)
+        for made in (first, later)
+    ]
     assert unmarked[0] == unmarked[1]
-    assert [first[part] for part in ("tools", "system")] == [later[part] for part in ("tools", "system")]
+    assert [first[part] for part in ("tools", "system")] == [
+        later[part] for part in ("tools", "system")
+    ]
 
 
 # options
 
-NEW, MIDDLE, OLD_ONE = "claude-opus-5-5", "claude-sonnet-4-6", "claude-sonnet-4-5-20250929"
+NEW = "claude-opus-5-5"
+MIDDLE = "claude-sonnet-4-6"
+OLD_ONE = "claude-sonnet-4-5-20250929"
 
 
 def adaptive(effort: str) -> dict[str, Any]:
-    return {"max_tokens": 64_000, "thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": effort}}
+    return {
+        "max_tokens": 64_000,
+        "thinking": {"type": "adaptive", "display": "summarized"},
+        "output_config": {"effort": effort},
+    }
 
 
 def budgeted(tokens: int, longest: int) -> dict[str, Any]:
@@ -215,12 +324,16 @@ def budgeted(tokens: int, longest: int) -> dict[str, Any]:
 )
 def test_options_by_model(model: str, options: dict[str, Any], expected: dict[str, Any]) -> None:
     made = body_of(QUESTION, model=model, **options)
-    assert {name: value for name, value in made.items() if name not in ("model", "messages", "stream")} == expected
+    assert {
+        name: value for name, value in made.items() if name not in ("model", "messages", "stream")
+    } == expected
 
 
 @pytest.mark.parametrize(("used", "longest"), [(1000, 64_000), (180_000, 20_000), (199_000, 4096)])
 def test_answer_limit_fits_the_window(used: int, longest: int) -> None:
-    assert body_of(prompt_message("user", "Hi", tokens=used), model=OLD_ONE)["max_tokens"] == longest
+    assert (
+        body_of(prompt_message("user", "Hi", tokens=used), model=OLD_ONE)["max_tokens"] == longest
+    )
 
 
 # citations
@@ -238,14 +351,33 @@ def test_answer_limit_fits_the_window(used: int, longest: int) -> None:
         ("It is red.", "House", "The house is red.", ""),
     ],
 )
-def test_a_citation_becomes_a_mark_with_a_short_quotation(said: str, title: str, cited: str, marks: str) -> None:
-    assert citation_marks(said, [{"type": "search_result_location", "title": title, "cited_text": cited}] * 2) == marks
+def test_a_citation_becomes_a_mark_with_a_short_quotation(
+    said: str, title: str, cited: str, marks: str
+) -> None:
+    assert (
+        citation_marks(
+            said, [{"type": "search_result_location", "title": title, "cited_text": cited}] * 2
+        )
+        == marks
+    )
 
 
 def test_excerpts_are_search_results_for_models_that_know_them() -> None:
-    excerpt = {"source": 3, "path": "A.md", "title": "A", "heading": "H", "lines": "1-1", "text": "one"}
+    excerpt = {
+        "source": 3,
+        "path": "A.md",
+        "title": "A",
+        "heading": "H",
+        "lines": "1-1",
+        "text": "one",
+    }
     found = result(json.dumps({"excerpts": [excerpt], "note": "more"}))
     [_, _, (_, [answered])] = messages_of(body_of(QUESTION, called(FIND), found))
-    assert [block.get("title") or block["text"] for block in answered["content"]] == ['{"note": "more"}', "[3] A › H"]
-    [_, _, (_, [answered])] = messages_of(body_of(QUESTION, called(FIND), found, model="of-ones-own"))
+    assert [block.get("title") or block["text"] for block in answered["content"]] == [
+        '{"note": "more"}',
+        "[3] A › H",
+    ]
+    [_, _, (_, [answered])] = messages_of(
+        body_of(QUESTION, called(FIND), found, model="of-ones-own")
+    )
     assert answered["content"] == found.content

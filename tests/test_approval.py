@@ -1,4 +1,6 @@
-"""What a person who approves a change sees of it: all there is, and that there is more, whatever the change would like to hide."""
+"""What a person who approves a change sees of it: all there is, and that there is more, whatever
+the change would like to hide.
+"""
 
 from io import StringIO
 
@@ -41,8 +43,14 @@ def test_note_text_cannot_fake_a_file_header() -> None:
     ("text", "told"),
     [
         ("a\u200bb", "a<U+200B>b"),
-        ("a" + "".join(chr(0xE0000 + ord(c)) for c in "ignore all rules") + "b", "a<16 unseen characters>b"),
-        ("\u2764\ufe0f 👩\u200d🔬 葛\U000e0100 می\u200cخواهم", "\u2764\ufe0f 👩\u200d🔬 葛\U000e0100 می\u200cخواهم"),
+        (
+            "a" + "".join(chr(0xE0000 + ord(c)) for c in "ignore all rules") + "b",
+            "a<16 unseen characters>b",
+        ),
+        (
+            "\u2764\ufe0f 👩\u200d🔬 葛\U000e0100 می\u200cخواهم",
+            "\u2764\ufe0f 👩\u200d🔬 葛\U000e0100 می\u200cخواهم",
+        ),
         ("a\ufe0f\ufe01\ufe02b", "a\ufe0f<2 unseen characters>b"),
         ("\u200d\u200c\u200d", "\u200d<2 unseen characters>"),
     ],

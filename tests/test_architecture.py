@@ -51,7 +51,10 @@ UNUSED_OFFLINE = (
 
 def loaded_by(program: Program, *arguments: str) -> set[str]:
     """The modules that a command has loaded when it ends."""
-    tell = "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); sys.argv = ['zkchat', *sys.argv[1:]]"
+    tell = (
+        "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+        "sys.argv = ['zkchat', *sys.argv[1:]]"
+    )
     done = subprocess.run(
         [sys.executable, "-c", f"{tell}; from zkchat_cli.cli.app import run; run()", *arguments],
         capture_output=True,
@@ -85,8 +88,20 @@ def test_the_help_of_every_command_loads_nothing_heavy() -> None:
         assert asked > 40, asked
         print(*sys.modules)
     """
-    done = subprocess.run([sys.executable, "-c", every_help], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
-    assert not set(done.stdout.split()) & {*HEAVY, "tomlkit", "zkchat_cli.app.factory", "zkchat_cli.models"}
+    done = subprocess.run(
+        [sys.executable, "-c", every_help],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert not set(done.stdout.split()) & {
+        *HEAVY,
+        "tomlkit",
+        "zkchat_cli.app.factory",
+        "zkchat_cli.models",
+    }
 
 
 def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word() -> None:
@@ -99,7 +114,14 @@ def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word() -> None:
         sys.meta_path.insert(0, Pressed())
         import zkchat_cli.cli.app
     """
-    done = subprocess.run([sys.executable, "-c", pressed_meanwhile], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", pressed_meanwhile],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
@@ -115,7 +137,14 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
         import zkchat_cli.terminal.repl
         print(*sys.modules)
     """
-    done = subprocess.run([sys.executable, "-c", parsed_and_ready], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", parsed_and_ready],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     assert not set(done.stdout.split()) & (set(HEAVY) - {"prompt_toolkit"})
 
 
@@ -125,12 +154,22 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
         ("--help", HEAVY),
         ("--version", HEAVY),
         ("config path", ("tomlkit", "zkchat_cli.config.schema", "zkchat_cli.app.factory")),
-        ("context memory", ("zkchat_cli.chat.turn_runner", "zkchat_cli.citations.marks", "zkchat_cli.llm.remote_model", "tiktoken")),
+        (
+            "context memory",
+            (
+                "zkchat_cli.chat.turn_runner",
+                "zkchat_cli.citations.marks",
+                "zkchat_cli.llm.remote_model",
+                "tiktoken",
+            ),
+        ),
         ("vault search filter", ("numpy", "httpx", "onnxruntime", "tokenizers")),
         ("ask filter", {*HEAVY, *UNUSED_OFFLINE} - {"pydantic", "sqlite3", "Stemmer"}),
     ],
 )
-def test_a_command_does_not_load_what_it_does_not_need(zkchat: Program, arguments: str, unneeded: Collection[str]) -> None:
+def test_a_command_does_not_load_what_it_does_not_need(
+    zkchat: Program, arguments: str, unneeded: Collection[str]
+) -> None:
     assert not loaded_by(zkchat, *arguments.split()) & {*unneeded}
 
 
@@ -140,9 +179,19 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
 
 
 @pytest.mark.parametrize(
-    "registry", [COMMANDS, tools.TOPICS, strategies.STRATEGIES, providers.PROVIDERS, embedders.EMBEDDERS, exporters.EXPORTERS]
+    "registry",
+    [
+        COMMANDS,
+        tools.TOPICS,
+        strategies.STRATEGIES,
+        providers.PROVIDERS,
+        embedders.EMBEDDERS,
+        exporters.EXPORTERS,
+    ],
 )
-def test_every_plugin_module_declares_its_constant_and_has_a_docstring(registry: Registry[object]) -> None:
+def test_every_plugin_module_declares_its_constant_and_has_a_docstring(
+    registry: Registry[object],
+) -> None:
     for name in registry.names():
         assert getattr(registry.load(name), "name", name) in (name, None)
         assert registry.summary_line(name)
@@ -173,17 +222,37 @@ def test_the_example_says_which_settings_a_vault_can_make() -> None:
 
 
 def test_the_picture_in_the_documentation_is_the_import_contract() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
     layers = next(c["layers"] for c in contracts if c["type"] == "layers")
-    picture = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```text\n", 1)[1].split("\n```", 1)[0]
-    assert picture.splitlines() == [layer.replace("zkchat_cli.", "") for layer in layers if layer != "zkchat_cli.__main__"]
+    picture = (
+        (ROOT / "docs" / "architecture.md")
+        .read_text(encoding="utf-8")
+        .split("```text\n", 1)[1]
+        .split("\n```", 1)[0]
+    )
+    assert picture.splitlines() == [
+        layer.replace("zkchat_cli.", "") for layer in layers if layer != "zkchat_cli.__main__"
+    ]
 
 
 def test_the_documentation_describes_every_package() -> None:
-    table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("| --- | --- |\n", 1)[1].split("\n\n", 1)[0]
+    table = (
+        (ROOT / "docs" / "architecture.md")
+        .read_text(encoding="utf-8")
+        .split("| --- | --- |\n", 1)[1]
+        .split("\n\n", 1)[0]
+    )
     package = ROOT / "zkchat_cli"
-    found = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
-    assert {row.split("`")[1] for row in table.splitlines()} == {name for name in found if not name.startswith("__")}
+    found = {
+        path.stem
+        for path in package.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    }
+    assert {row.split("`")[1] for row in table.splitlines()} == {
+        name for name in found if not name.startswith("__")
+    }
 
 
 def test_every_file_that_the_documentation_names_exists() -> None:

@@ -1,4 +1,6 @@
-"""`zkchat ask`: one question, an answer that can be checked, in every form a person or a program may want it."""
+"""`zkchat ask`: one question, an answer that can be checked, in every form a person or a program
+may want it.
+"""
 
 import json
 import subprocess
@@ -8,11 +10,20 @@ from collections.abc import Callable
 from conftest import Program
 
 
-def test_the_level_says_how_sure_the_offline_provider_is(zkchat: Program, script: Callable[..., str]) -> None:
-    levels = {"How are filters joined?": "answer", "Which filter did Napoleon wear?": "most_likely", "Xylophones": "nothing"}
+def test_the_level_says_how_sure_the_offline_provider_is(
+    zkchat: Program, script: Callable[..., str]
+) -> None:
+    levels = {
+        "How are filters joined?": "answer",
+        "Which filter did Napoleon wear?": "most_likely",
+        "Xylophones": "nothing",
+    }
     for question, level in levels.items():
         assert zkchat("ask", question, "--json").json["level"] == level
-    assert zkchat("ask", "Xylophones", "--json", "--model", script({"text": "None."})).json["level"] is None
+    assert (
+        zkchat("ask", "Xylophones", "--json", "--model", script({"text": "None."})).json["level"]
+        is None
+    )
 
 
 def test_a_broken_link_is_a_warning_with_the_nearest_names(zkchat: Program) -> None:
@@ -28,21 +39,31 @@ def test_stream_json_ends_with_the_ask_document(zkchat: Program) -> None:
     events = zkchat("ask", "How are filters joined?", "--stream-json").lines
     kinds = [event["type"] for event in events]
     assert kinds[0] == "message_stored"
-    assert kinds.index("tool_call_started") < kinds.index("tool_call_finished") < kinds.index("text_delta")
+    assert (
+        kinds.index("tool_call_started")
+        < kinds.index("tool_call_finished")
+        < kinds.index("text_delta")
+    )
     assert kinds[-1] == "turn_completed"
     assert events[-1].keys() == {"type", *zkchat("ask", "How are filters joined?", "--json").json}
     assert "".join(e["text"] for e in events if e["type"] == "text_delta") == events[-1]["answer"]
 
 
-def test_stream_json_of_a_failed_turn_ends_with_an_event_too(zkchat: Program, script: Callable[..., str]) -> None:
+def test_stream_json_of_a_failed_turn_ends_with_an_event_too(
+    zkchat: Program, script: Callable[..., str]
+) -> None:
     done = zkchat("ask", "Why?", "--stream-json", "--model", script({"error": "auth"}))
     assert done.exit_status == 4
     assert [event["type"] for event in done.lines] == ["message_stored", "turn_failed"]
     assert zkchat("ask", "Why?", "--stream-json", "--cid", "zzz").lines[-1]["type"] == "error"
 
 
-def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Program, script: Callable[..., str]) -> None:
-    done = zkchat("ask", "Hello?", "--model", script({"text": "Half an ans", "error": "connection"}), "--json")
+def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(
+    zkchat: Program, script: Callable[..., str]
+) -> None:
+    done = zkchat(
+        "ask", "Hello?", "--model", script({"text": "Half an ans", "error": "connection"}), "--json"
+    )
     assert done.exit_status == 4
     assert done.json["error"]["code"] == "provider"
     assert done.json["error"]["partial"] == "Half an ans"
@@ -51,36 +72,75 @@ def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Pr
     assert exported[0]["status"] == "failed"
 
 
-def test_a_compaction_is_told_on_standard_error(zkchat: Program, script: Callable[..., str]) -> None:
+def test_a_compaction_is_told_on_standard_error(
+    zkchat: Program, script: Callable[..., str]
+) -> None:
     reply = script({"text": "The heap behind the shed was turned on day {n}. " * 12})
     for options in ([], ["-c"], ["-c"]):
-        done = zkchat("ask", *options, "I turned the heap. " * 110, "--model", reply, "--max-context", 2000, "--json")
+        done = zkchat(
+            "ask",
+            *options,
+            "I turned the heap. " * 110,
+            "--model",
+            reply,
+            "--max-context",
+            2000,
+            "--json",
+        )
     assert done.json["compaction"] and "; undo: " in done.err
 
 
 # in a pipeline
 
 
-def test_a_reader_that_leaves_early_is_no_error_and_what_came_is_stored(zkchat: Program, script: Callable[..., str]) -> None:
+def test_a_reader_that_leaves_early_is_no_error_and_what_came_is_stored(
+    zkchat: Program, script: Callable[..., str]
+) -> None:
     model = script({"deltas": [f"line {n} of it\n" for n in range(30)], "delay_ms": 5})
-    command = f"{sys.executable} -m zkchat_cli ask How? --model {model} | head -1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=True)
+    command = (
+        f"{sys.executable} -m zkchat_cli ask How? --model {model} | head -1; echo "
+        "${PIPESTATUS[0]}"
+    )
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        env=zkchat.environment,
+        cwd=zkchat.vault,
+        check=True,
+    )
     assert (done.stdout, done.stderr) == ("line 0 of it\n141\n", "")
     question, answer = zkchat("context", "export", "--format", "json").json["messages"]
     assert (question["content"], answer["status"]) == ("How?", "unfinished")
     assert answer["content"].startswith("line 0 of it\n")
 
 
-def test_output_without_room_is_an_error_that_says_so_and_the_answer_is_stored(zkchat: Program) -> None:
+def test_output_without_room_is_an_error_that_says_so_and_the_answer_is_stored(
+    zkchat: Program,
+) -> None:
     command = f"{sys.executable} -m zkchat_cli ask 'What is due?' > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
-    assert (done.returncode, done.stderr.splitlines()[-2]) == (1, "zkchat: the result cannot be written: no space left on device")
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        env=zkchat.environment,
+        cwd=zkchat.vault,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.splitlines()[-2]) == (
+        1,
+        "zkchat: the result cannot be written: no space left on device",
+    )
     assert len(zkchat("context", "export", "--format", "json").json["messages"]) > 1
 
 
-def test_arguments_are_one_message_in_which_a_file_may_be_named(zkchat: Program, script: Callable[..., str]) -> None:
+def test_arguments_are_one_message_in_which_a_file_may_be_named(
+    zkchat: Program, script: Callable[..., str]
+) -> None:
     (zkchat.vault / "my plan.md").write_text("The roof comes first.\n")
-    asked = zkchat("ask", '@"my plan.md"', "what", "comes first?", "--model", script({"echo": True}), "--json")
+    asked = zkchat(
+        "ask", '@"my plan.md"', "what", "comes first?", "--model", script({"echo": True}), "--json"
+    )
     said = asked.json["answer"]
     assert json.dumps('@"my plan.md" what comes first?')[1:-1] in said
     assert "The roof comes first." in said
@@ -88,14 +148,22 @@ def test_arguments_are_one_message_in_which_a_file_may_be_named(zkchat: Program,
 
 
 def test_a_cut_answer_is_continued(zkchat: Program, script: Callable[..., str]) -> None:
-    model = script({"text": "The first half", "finish_reason": "length"}, {"text": " and the second."})
+    model = script(
+        {"text": "The first half", "finish_reason": "length"}, {"text": " and the second."}
+    )
     cut = zkchat("ask", "Tell me all.", "--model", model)
     assert "length limit; continue it with zkchat ask -c" in cut.err
     model = script({"text": " and the second."})
     assert zkchat("ask", "-c", "--model", model, "--answer-only").out == " and the second.\n"
     nothing = zkchat("ask", "-c", "--model", model)
     assert (nothing.exit_status, "the last answer was not cut" in nothing.err) == (2, True)
-    lost = zkchat("ask", "Tell me all.", "--no-store", "--model", script({"text": "Half", "finish_reason": "length"}))
+    lost = zkchat(
+        "ask",
+        "Tell me all.",
+        "--no-store",
+        "--model",
+        script({"text": "Half", "finish_reason": "length"}),
+    )
     assert lost.err.rstrip().endswith("length limit")
 
 
@@ -109,7 +177,11 @@ def test_a_conversation_about_piped_text_is_titled_by_its_question(zkchat: Progr
 
 
 def test_sessions_show_tells_of_other_branches_also_if_tools_were_called(zkchat: Program) -> None:
-    for command in (["ask", "How are filters joined?"], ["context", "clear", "--yes"], ["ask", "-c", "How are filters joined?"]):
+    for command in (
+        ["ask", "How are filters joined?"],
+        ["context", "clear", "--yes"],
+        ["ask", "-c", "How are filters joined?"],
+    ):
         zkchat(*command)
     assert "It has messages on other branches" in zkchat("sessions", "show").err
 
@@ -123,6 +195,7 @@ def test_sessions_show_is_limited_by_number_and_time(zkchat: Program) -> None:
     since = zkchat("sessions", "show", "--json", "--since", second["timestamp"]).json["history"]
     before = zkchat("sessions", "show", "--json", "--before", second["timestamp"]).json["history"]
     assert before + since == history
-    for past in ("yesterday", "0001-01-01"):  # the first day of the calendar has no local time
+    # The first day of the calendar has no local time
+    for past in ("yesterday", "0001-01-01"):
         assert zkchat("sessions", "show", "--json", "--before", past).json["history"] == []
     assert "--since: soonish is no date" in zkchat("sessions", "show", "--since", "soonish").err

@@ -46,11 +46,21 @@ def test_kinds_of_lines(text: str, expected: str) -> None:
 
 
 def test_a_lenient_scanner_ends_a_fence_in_a_list_at_its_mark_only() -> None:
-    assert kinds("- ```\na\n```\nb\n---", lenient=True) == ["fence", "code", "fence_end", "paragraph", "rule"]
+    assert kinds("- ```\na\n```\nb\n---", lenient=True) == [
+        "fence",
+        "code",
+        "fence_end",
+        "paragraph",
+        "rule",
+    ]
 
 
 def test_blocks_have_lines_and_positions() -> None:
-    found = list(blocks("# T\n\na <!-- x -->\nb\n\n> [!tip] C\n> q\n\n- [ ] i\n  j\n\n|a|\n|-|\n\n```\n c\n```"))
+    found = list(
+        blocks(
+            "# T\n\na <!-- x -->\nb\n\n> [!tip] C\n> q\n\n- [ ] i\n  j\n\n|a|\n|-|\n\n```\n c\n```"
+        )
+    )
     assert [(block.kind, block.lines, block.line, block.quoted) for block in found] == [
         ("heading", ("T",), 1, False),
         ("paragraph", ("a \0", "b"), 3, False),

@@ -3,7 +3,17 @@
 from itertools import pairwise
 
 import pytest
-from factories import AppFixture, DeltaModel, exchanges, failure_of, find_call, reply, report_of, resume, tool_reply
+from factories import (
+    AppFixture,
+    DeltaModel,
+    exchanges,
+    failure_of,
+    find_call,
+    reply,
+    report_of,
+    resume,
+    tool_reply,
+)
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from slash_results import slash_error, slash_output
@@ -32,7 +42,10 @@ def test_a_new_conversation_has_nothing_to_undo_or_redo(app: AppFixture, line: s
     assert slash_error(line, app.session()).code == "usage"
 
 
-@pytest.mark.parametrize("line", ["/undo 0", "/undo x", "/undo -1", "/redo ²", "/edit 7 x", "/edit x", "/branches 2", "/redo"])
+@pytest.mark.parametrize(
+    "line",
+    ["/undo 0", "/undo x", "/undo -1", "/redo ²", "/edit 7 x", "/edit x", "/branches 2", "/redo"],
+)
 def test_an_invalid_number_is_refused(app: AppFixture, line: str) -> None:
     session = resume(app, exchanges(("What is one?", "1")))
     assert slash_error(line, session).code == "usage"
@@ -40,7 +53,9 @@ def test_an_invalid_number_is_refused(app: AppFixture, line: str) -> None:
 
 
 def test_retry_after_a_failure_asks_the_question_that_failed(app: AppFixture) -> None:
-    session = app.session(DeltaModel([[StreamFailed(ProviderError("timeout", "too slow", "Wait."))], reply("Five.")]))
+    session = app.session(
+        DeltaModel([[StreamFailed(ProviderError("timeout", "too slow", "Wait."))], reply("Five.")])
+    )
     failure_of(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
     assert history_texts(session) == ["What is 2 + 3?", "Five."]
@@ -83,17 +98,33 @@ def test_pending_turns_are_stored_before_a_move(app: AppFixture) -> None:
     assert report_of(events).answer == "2"
     copied = slash.run("/copy all", session).clipboard
     assert copied is not None and "What is two?" in copied and "What is one?" not in copied
-    for line in ("/undo", "/clear", "/branches", "/branches 1", "/redo", "/new", "/resume x", "/quit"):
+    for line in (
+        "/undo",
+        "/clear",
+        "/branches",
+        "/branches 1",
+        "/redo",
+        "/new",
+        "/resume x",
+        "/quit",
+    ):
         assert slash_error(line, session).code in ("store", "usage")
         assert history_texts(session) == ["What is two?", "2"]
     app.store._db.execute("PRAGMA query_only = OFF")
     slash_output("/branches 1", session)
     assert history_texts(session) == ["What is one?", "1"]
-    assert [message.content for message in session.store.log(session.conversation.id)] == ["What is one?", "1", "What is two?", "2"]
+    assert [message.content for message in session.store.log(session.conversation.id)] == [
+        "What is one?",
+        "1",
+        "What is two?",
+        "2",
+    ]
 
 
 def test_a_stopped_retry_keeps_both_branches(app: AppFixture) -> None:
-    session = resume(app, exchanges(("What is one?", "1")), model=DeltaModel([reply("A ", "long ", "answer.")]))
+    session = resume(
+        app, exchanges(("What is one?", "1")), model=DeltaModel([reply("A ", "long ", "answer.")])
+    )
     events = session.ask_again(session.history[0])
     for event in events:
         if getattr(event, "text", "") == "A ":
@@ -104,7 +135,15 @@ def test_a_stopped_retry_keeps_both_branches(app: AppFixture) -> None:
 
 
 def test_a_summary_of_undone_turns_is_not_used(app: AppFixture) -> None:
-    session = resume(app, exchanges(*[(f"On day {i} I moved thing {i} to shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 13)]))
+    session = resume(
+        app,
+        exchanges(
+            *[
+                (f"On day {i} I moved thing {i} to shelf {i * 7}.", f"Noted: shelf {i * 7}.")
+                for i in range(1, 13)
+            ]
+        ),
+    )
     slash_output("/compact preview keep day 3", session)
     assert session.compaction is None
     session.compact()
@@ -115,15 +154,31 @@ def test_a_summary_of_undone_turns_is_not_used(app: AppFixture) -> None:
     assert session.compaction is not None
 
 
-MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume"]
+MOVES = [
+    "send",
+    "undo",
+    "undo 2",
+    "redo",
+    "retry",
+    "edit 1",
+    "clear",
+    "branches 1",
+    "branches 2",
+    "compact",
+    "resume",
+]
 MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(MOVES), max_size=14))
 @example(steps=["send", "compact", "pin 1"])
-def test_random_navigation_never_loses_messages_or_breaks_prompts(app: AppFixture, steps: list[str]) -> None:
-    session = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")]))
+def test_random_navigation_never_loses_messages_or_breaks_prompts(
+    app: AppFixture, steps: list[str]
+) -> None:
+    session = app.session(
+        DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")])
+    )
     seen: dict[str, str] = {}
     for number, step in enumerate(["send", *steps]):
         with_new = f"What of {number}?"
@@ -133,19 +188,31 @@ def test_random_navigation_never_loses_messages_or_breaks_prompts(app: AppFixtur
             elif step == "resume":
                 session = app.reopen(session, strategy=session.runtime.strategy.name)
             else:
-                outcome = slash.run(f"/{step} {with_new}" if step.startswith("edit") else f"/{step}", session)
+                outcome = slash.run(
+                    f"/{step} {with_new}" if step.startswith("edit") else f"/{step}", session
+                )
                 if outcome.turn is not None:
                     list(outcome.turn)
         except UsageError:
-            pass  # there is nowhere to go that way
-        log = {message.id: message.content for message in session.store.log(session.conversation.id)}
+            # There is nowhere to go that way
+            pass
+        log = {
+            message.id: message.content for message in session.store.log(session.conversation.id)
+        }
         assert seen.items() <= log.items()
         seen = log
         assert tuple(session.history) == app.store.history(session.conversation.id)
-        assert session.prompt() == app.reopen(session, strategy=session.runtime.strategy.name).prompt()
+        assert (
+            session.prompt() == app.reopen(session, strategy=session.runtime.strategy.name).prompt()
+        )
         prompt = session.prompt("And now?").messages
-        fenced = ("<kept-message ", "<recalled-conversation>")  # data in user messages of their own, as a summary is
-        sent = [m for m in prompt if m.kind in ("conversation", "tool_results") and not m.content.startswith(fenced)]
+        # Data in user messages of their own, as a summary is
+        fenced = ("<kept-message ", "<recalled-conversation>")
+        sent = [
+            m
+            for m in prompt
+            if m.kind in ("conversation", "tool_results") and not m.content.startswith(fenced)
+        ]
         assert sent[-1].role == "user" and all(a.role != b.role for a, b in pairwise(sent))
         called = {call.id for message in sent for call in message.tool_calls}
         assert called == {message.tool_call_id for message in sent if message.role == "tool"}

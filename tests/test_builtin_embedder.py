@@ -27,14 +27,35 @@ NOTES = {
 
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
-    return Program(write_notes(tmp_path / "notes", NOTES), tmp_path / "home", {"ZKCHAT_SEMANTIC__PROVIDER": "builtin"})
+    return Program(
+        write_notes(tmp_path / "notes", NOTES),
+        tmp_path / "home",
+        {"ZKCHAT_SEMANTIC__PROVIDER": "builtin"},
+    )
 
 
 def test_it_finds_what_other_words_say(program: Program) -> None:
     indexed = program("vault", "index", "--semantic", "--json")
-    assert indexed.json["semantic"] == {"provider": "builtin", "model": "all-MiniLM-L6-v2", "windows": 3, "embedded": 3, "complete": True}
-    found = program("vault", "search", "-", "--json", stdin="car maintenance\nwhat did the doctor say?\nship\nHeizung\n")
-    assert [line["results"][0]["relative_path"] for line in found.lines] == ["Garage.md", "Health.md", "Harbour.md", "Haus.md"]
+    assert indexed.json["semantic"] == {
+        "provider": "builtin",
+        "model": "all-MiniLM-L6-v2",
+        "windows": 3,
+        "embedded": 3,
+        "complete": True,
+    }
+    found = program(
+        "vault",
+        "search",
+        "-",
+        "--json",
+        stdin="car maintenance\nwhat did the doctor say?\nship\nHeizung\n",
+    )
+    assert [line["results"][0]["relative_path"] for line in found.lines] == [
+        "Garage.md",
+        "Health.md",
+        "Harbour.md",
+        "Haus.md",
+    ]
     assert found.lines[3]["results"][0]["score_meaning"] is None
     assert (indexed.err, found.err) == ("", "")
 
@@ -43,7 +64,16 @@ def test_a_command_at_a_terminal_computes_vectors_after_its_answer(program: Prog
     program("vault", "index")
     keyboard, screen = pty.openpty()
     command = [sys.executable, "-m", "zkchat_cli", "vault", "search", "automobile"]
-    subprocess.run(command, stdin=screen, stdout=screen, stderr=screen, env=program.environment, cwd=program.vault, check=True, timeout=60)
+    subprocess.run(
+        command,
+        stdin=screen,
+        stdout=screen,
+        stderr=screen,
+        env=program.environment,
+        cwd=program.vault,
+        check=True,
+        timeout=60,
+    )
     os.close(screen)
     shown = os.read(keyboard, 10_000).decode()
     os.close(keyboard)
@@ -56,7 +86,9 @@ def test_a_conversation_in_an_editor_computes_vectors_meanwhile(program: Program
         async with editor(program) as client:
             created = await client.agent.new_session(cwd=str(program.vault))
             await client.ask(created.session_id, "What is a vessel?")
-            while not (await asyncio.to_thread(program, "vault", "status", "--json")).json["semantic"]["complete"]:
+            while not (await asyncio.to_thread(program, "vault", "status", "--json")).json[
+                "semantic"
+            ]["complete"]:
                 await asyncio.sleep(0.1)
 
     asyncio.run(asyncio.wait_for(talk(), 30))
@@ -74,18 +106,28 @@ def test_a_damaged_model_is_refused_and_words_go_on(tmp_path: Path) -> None:
 
 def test_long_and_short_texts_together_get_the_vectors_they_get_alone() -> None:
     embedder = builtin.make_embedder(EmbedderConfig())
-    texts = ["a car", "the surgeon " * 200, "", "rain", *(f"note {n} about oil and water" for n in range(40))]
+    texts = [
+        "a car",
+        "the surgeon " * 200,
+        "",
+        "rain",
+        *(f"note {n} about oil and water" for n in range(40)),
+    ]
     together = compute_vectors(embedder, texts, "document")
     for text, vector in list(zip(texts, together, strict=True))[:5]:
         [alone] = compute_vectors(embedder, [text], "document")
         assert float(alone @ vector) > 0.99
 
 
-def test_a_prepared_copy_gives_the_same_vectors_and_is_made_again_if_it_is_damaged(tmp_path: Path) -> None:
+def test_a_prepared_copy_gives_the_same_vectors_and_is_made_again_if_it_is_damaged(
+    tmp_path: Path,
+) -> None:
     texts = ["a car", "the surgeon told me to rest my knee"]
     [own, other] = compute_vectors(builtin.make_embedder(EmbedderConfig()), texts, "document")
     for _ in range(2):
-        [prepared, second] = compute_vectors(builtin.make_embedder(EmbedderConfig(cache_dir=tmp_path)), texts, "document")
+        [prepared, second] = compute_vectors(
+            builtin.make_embedder(EmbedderConfig(cache_dir=tmp_path)), texts, "document"
+        )
         assert (float(own @ prepared), float(other @ second)) == pytest.approx((1.0, 1.0), abs=1e-5)
         [numbers] = tmp_path.rglob("numbers.bin")
         assert numbers.stat().st_mode & 0o077 == 0
@@ -94,4 +136,11 @@ def test_a_prepared_copy_gives_the_same_vectors_and_is_made_again_if_it_is_damag
 
 def test_without_room_for_a_copy_the_model_itself_serves(tmp_path: Path) -> None:
     (tmp_path / "models").write_text("a file where the folder would be")
-    assert len(compute_vectors(builtin.make_embedder(EmbedderConfig(cache_dir=tmp_path)), ["a car"], "query")) == 1
+    assert (
+        len(
+            compute_vectors(
+                builtin.make_embedder(EmbedderConfig(cache_dir=tmp_path)), ["a car"], "query"
+            )
+        )
+        == 1
+    )

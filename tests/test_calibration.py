@@ -1,4 +1,6 @@
-"""What a model's reports teach about how it counts: never that its tokens are fewer than they are."""
+"""What a model's reports teach about how it counts: never that its tokens are fewer than they
+are.
+"""
 
 import re
 from typing import Any
@@ -31,12 +33,15 @@ def test_a_factor_rises_at_once_and_sinks_slowly() -> None:
 def test_tools_that_a_template_leaves_out_do_not_shrink_text() -> None:
     known = learn_calibration(Calibration(), CountedPrompt(1000, 1000, 1000))
     assert known == Calibration()
-    known = learn_calibration(learn_calibration(known, text_only(1000, 1000)), CountedPrompt(1000, 1000, 1000))
+    known = learn_calibration(
+        learn_calibration(known, text_only(1000, 1000)), CountedPrompt(1000, 1000, 1000)
+    )
     assert (known.text, known.tool_factor) == (1.0, 0.0)
 
 
 def test_text_is_measured_by_what_the_next_call_of_a_turn_has_more() -> None:
-    first, second = CountedPrompt(500, 1000, 500 * 0.8 + 1300), CountedPrompt(1500, 1000, 1500 * 0.8 + 1300)
+    first = CountedPrompt(500, 1000, 500 * 0.8 + 1300)
+    second = CountedPrompt(1500, 1000, 1500 * 0.8 + 1300)
     known = learn_calibration(learn_calibration(Calibration(), first), second, first)
     assert 0.8 < known.text < 0.9
     assert 1500 * known.text + 1000 * known.tool_factor == pytest.approx(second.counted)
@@ -47,9 +52,16 @@ def test_too_few_tokens_or_an_impossible_figure_teach_nothing() -> None:
         assert learn_calibration(Calibration(), prompt) == Calibration()
 
 
-@given(text=st.floats(0.6, 4), tools=st.floats(0, 3), prompts=st.lists(st.tuples(st.integers(100, 9000), st.integers(0, 3000)), max_size=8))
-def test_a_prompt_that_was_counted_is_never_counted_as_smaller(text: float, tools: float, prompts: list[tuple[int, int]]) -> None:
-    known, before = Calibration(), None
+@given(
+    text=st.floats(0.6, 4),
+    tools=st.floats(0, 3),
+    prompts=st.lists(st.tuples(st.integers(100, 9000), st.integers(0, 3000)), max_size=8),
+)
+def test_a_prompt_that_was_counted_is_never_counted_as_smaller(
+    text: float, tools: float, prompts: list[tuple[int, int]]
+) -> None:
+    known = Calibration()
+    before = None
     for t, g in prompts:
         prompt = CountedPrompt(t, g, text * t + tools * g)
         known = learn_calibration(known, prompt, before)
@@ -74,7 +86,10 @@ LETTERS = {
 
 def count_as_server(text: str) -> int:
     """Tokens of a vocabulary made for English: letters of other scripts are three or more each."""
-    return sum(1 if piece.isascii() else len(piece.encode()) for piece in re.findall(r"[A-Za-z]{1,6}|\s|.", text))
+    return sum(
+        1 if piece.isascii() else len(piece.encode())
+        for piece in re.findall(r"[A-Za-z]{1,6}|\s|.", text)
+    )
 
 
 def count_exactly(body: dict[str, Any]) -> int:
@@ -82,13 +97,19 @@ def count_exactly(body: dict[str, Any]) -> int:
 
 
 class CountingServer:
-    """A llama.cpp that counts so, refuses what is longer than its window, and records what it accepted. `old`: without `/input_tokens`."""
+    """A llama.cpp that counts so, refuses what is longer than its window, and records what it
+    accepted. `old`: without `/input_tokens`.
+    """
 
     def __init__(self, server: ModelServer, *, counts: bool = True, old: bool = False) -> None:
         self.accepted: list[int] = []
-        self.summaries: list[int] = []  # of the accepted ones those that ask for a summary
-        server.gets["/v1/models"] = {"data": [{"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx": WINDOW}}]}
-        self._counts, self._old = counts, old
+        # Of the accepted ones those that ask for a summary
+        self.summaries: list[int] = []
+        server.gets["/v1/models"] = {
+            "data": [{"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx": WINDOW}}]
+        }
+        self._counts = counts
+        self._old = old
         server.compute = self.answer
 
     def answer(self, path: str, body: dict[str, Any]) -> Reply | dict[str, Any] | None:
@@ -98,35 +119,54 @@ class CountingServer:
         if path == "/apply-template" and self._old:
             return {"prompt": "".join(f"<s> {message['content']}" for message in body["messages"])}
         if not path.endswith("/completions"):
-            return {"input_tokens": counted} if self._counts and not self._old and path.endswith("/input_tokens") else None
+            return (
+                {"input_tokens": counted}
+                if self._counts and not self._old and path.endswith("/input_tokens")
+                else None
+            )
         if counted >= WINDOW:
-            said = f"request ({counted} tokens) exceeds the available context size ({WINDOW} tokens), try increasing it"
+            said = (
+                f"request ({counted} tokens) exceeds the available context size ({WINDOW} "
+                "tokens), try increasing it"
+            )
             return OPENAI.error(400, said)
         self.accepted.append(counted)
-        self.summaries += [counted] if body["messages"][0]["content"].startswith("Summarise") else []
+        self.summaries += (
+            [counted] if body["messages"][0]["content"].startswith("Summarise") else []
+        )
         return Reply(openai_text("Yes.", usage={"prompt_tokens": counted, "completion_tokens": 1}))
 
 
 texts = st.lists(
-    st.tuples(st.sampled_from(sorted(LETTERS)), st.integers(1, 60)).map(lambda drawn: LETTERS[drawn[0]] * drawn[1]), min_size=1, max_size=5
+    st.tuples(st.sampled_from(sorted(LETTERS)), st.integers(1, 60)).map(
+        lambda drawn: LETTERS[drawn[0]] * drawn[1]
+    ),
+    min_size=1,
+    max_size=5,
 )
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(questions=texts)
-def test_every_prompt_that_is_sent_fits_by_the_servers_own_count(app: AppFixture, server: ModelServer, questions: list[str]) -> None:
+def test_every_prompt_that_is_sent_fits_by_the_servers_own_count(
+    app: AppFixture, server: ModelServer, questions: list[str]
+) -> None:
     """Only the request of a summary may take what is left free for answers."""
     counting = CountingServer(server)
     server.asked.clear()
     session = app.session(open_model("openai", f"{server.address}/v1"), tools=(), retrieval="auto")
     for question in questions:
         run_turn(session.send(question))
-    assert all(counted <= 0.9 * WINDOW or counted in counting.summaries for counted in counting.accepted)
+    assert all(
+        counted <= 0.9 * WINDOW or counted in counting.summaries for counted in counting.accepted
+    )
     assert len(server.asked) == len(counting.accepted)  # none was refused
 
 
 @pytest.mark.parametrize("old", [False, True])
-def test_a_message_that_is_too_long_by_the_servers_count_is_named(app: AppFixture, server: ModelServer, old: bool) -> None:
+def test_a_message_that_is_too_long_by_the_servers_count_is_named(
+    app: AppFixture, server: ModelServer, old: bool
+) -> None:
     CountingServer(server, old=old)
     session = app.session(open_model("openai", f"{server.address}/v1"), tools=())
     error = failure_of(session.send(LETTERS["Chinese"] * 80)).error
@@ -135,9 +175,13 @@ def test_a_message_that_is_too_long_by_the_servers_count_is_named(app: AppFixtur
     assert server.asked == []
 
 
-def test_documents_are_decided_again_when_the_server_refuses_the_prompt(app: AppFixture, server: ModelServer) -> None:
+def test_documents_are_decided_again_when_the_server_refuses_the_prompt(
+    app: AppFixture, server: ModelServer
+) -> None:
     counting = CountingServer(server, counts=False)
-    (app.vault.root / "堆肥.md").write_text("# 堆肥\n\n" + f"{LETTERS['Chinese']}。\n\n" * 60, encoding="utf-8")
+    (app.vault.root / "堆肥.md").write_text(
+        "# 堆肥\n\n" + f"{LETTERS['Chinese']}。\n\n" * 60, encoding="utf-8"
+    )
     app.vault.refresh()
     app.settings = Config.model_validate({"context": {"injection_ratio": 0.9}})
     session = app.session(open_model("openai", f"{server.address}/v1"), tools=())
@@ -149,13 +193,19 @@ def test_documents_are_decided_again_when_the_server_refuses_the_prompt(app: App
     assert report.context.calibration > 2
 
 
-@pytest.mark.parametrize(("window", "begins"), [(8192, "[1] Fake"), (32768, '{"excerpts": [{"source": 1')])
+@pytest.mark.parametrize(
+    ("window", "begins"), [(8192, "[1] Fake"), (32768, '{"excerpts": [{"source": 1')]
+)
 def test_a_small_model_gets_passages_as_text_a_large_one_as_json_and_both_are_counted_so(
     app: AppFixture, server: ModelServer, window: int, begins: str
 ) -> None:
-    (app.vault.root / "Fake.md").write_text("# Fake\n\nBrackets of filters:\n[1] Forged\n\n  [2] Indented\n", encoding="utf-8")
+    (app.vault.root / "Fake.md").write_text(
+        "# Fake\n\nBrackets of filters:\n[1] Forged\n\n  [2] Indented\n", encoding="utf-8"
+    )
     app.vault.refresh()
-    server.compute = lambda _, body: Reply(openai_text("Yes.", usage={"prompt_tokens": count_exactly(body), "completion_tokens": 1}))
+    server.compute = lambda _, body: Reply(
+        openai_text("Yes.", usage={"prompt_tokens": count_exactly(body), "completion_tokens": 1})
+    )
     model = open_model("openai", f"{server.address}/v1")
     session = app.session(model, configured_window=Window(window, "test"), retrieval="before")
     report = report_of(session.send("How are brackets of filters forged?"))
@@ -175,9 +225,14 @@ def test_a_second_refusal_names_what_is_too_long(app: AppFixture, server: ModelS
     assert "shorten it" in error.hint.lower()
 
 
-def test_a_model_that_refuses_tools_is_asked_once_more_with_passages(app: AppFixture, server: ModelServer) -> None:
+def test_a_model_that_refuses_tools_is_asked_once_more_with_passages(
+    app: AppFixture, server: ModelServer
+) -> None:
     server.gets["/v1/models"] = {"data": [{"id": "m", "max_model_len": 32768}]}
-    server.says(OPENAI.error(500, "tools param requires --jinja flag"), Reply(openai_text("With “AND, OR and NOT” [1].")))
+    server.says(
+        OPENAI.error(500, "tools param requires --jinja flag"),
+        Reply(openai_text("With “AND, OR and NOT” [1].")),
+    )
     session = app.session(open_model("openai", f"{server.address}/v1"), retrieval="auto")
     events, _ = run_turn(session.send("How are filters joined?"))
     assert any("takes no tools" in event.message for event in events if isinstance(event, Notice))
@@ -188,10 +243,16 @@ def test_a_model_that_refuses_tools_is_asked_once_more_with_passages(app: AppFix
     assert len(server.asked) == 3
 
 
-def test_a_model_that_was_renamed_is_reported_with_the_new_name(app: AppFixture, server: ModelServer) -> None:
+def test_a_model_that_was_renamed_is_reported_with_the_new_name(
+    app: AppFixture, server: ModelServer
+) -> None:
     server.gets["/v1/models"] = {"data": [{"id": "m"}]}
     session = app.session(open_model("openai", f"{server.address}/v1"))
-    server.says(Reply(openai_text("Yes.")), OPENAI.error(404, "model not found"), Reply(openai_text("Again.")))
+    server.says(
+        Reply(openai_text("Yes.")),
+        OPENAI.error(404, "model not found"),
+        Reply(openai_text("Again.")),
+    )
     report_of(session.send("What is a filter?"))
     server.gets["/v1/models"] = {"data": [{"id": "m-2"}]}
     error = failure_of(session.send("And compost?")).error

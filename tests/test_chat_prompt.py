@@ -1,4 +1,6 @@
-"""The prompt on a screen: before the session is there, with pastes and menus, stopped by the shell, ended from outside."""
+"""The prompt on a screen: before the session is there, with pastes and menus, stopped by the shell,
+ended from outside.
+"""
 
 import shlex
 import shutil
@@ -27,11 +29,15 @@ class InShell(Chat):
         self.type(f"clear; {self._line}{ENTER}")
 
     def wait_for_shell(self, *, pressed: str = "") -> None:
-        self.wait_until(lambda: self.screen_text().endswith(self.PROMPT), "the shell", pressed=pressed)
+        self.wait_until(
+            lambda: self.screen_text().endswith(self.PROMPT), "the shell", pressed=pressed
+        )
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell with job control")
-def test_ctrl_z_suspends_and_fg_continues_at_the_prompt_but_not_in_an_answer(zkchat: Program, script: Script) -> None:
+def test_ctrl_z_suspends_and_fg_continues_at_the_prompt_but_not_in_an_answer(
+    zkchat: Program, script: Script
+) -> None:
     with InShell(zkchat, "--model", script(ENDLESS), columns=100) as chat:
         chat.start()
         chat.wait_for_prompt()
@@ -39,7 +45,14 @@ def test_ctrl_z_suspends_and_fg_continues_at_the_prompt_but_not_in_an_answer(zkc
         chat.wait_for("you › talk")
         chat.wait_for_shell(pressed=SUSPEND)
         chat.type(f"fg{ENTER}")
-        chat.wait_until(lambda: chat.at_prompt() and "you › talk" in chat.screen_text() and len(chat.toolbars()) == 1, "the line as it was")
+        chat.wait_until(
+            lambda: (
+                chat.at_prompt()
+                and "you › talk" in chat.screen_text()
+                and len(chat.toolbars()) == 1
+            ),
+            "the line as it was",
+        )
         chat.type(f" on{ENTER}")
         chat.wait_for("then word 1,")
         chat.type(SUSPEND)
@@ -66,7 +79,9 @@ def test_ctrl_z_suspends_at_the_prompt_of_a_plain_terminal_too(zkchat: Program) 
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(40, 15), (200, 50)])
-def test_a_long_paste_is_shown_by_its_size_and_sent_in_full(zkchat: Program, script: Script, columns: int, rows: int) -> None:
+def test_a_long_paste_is_shown_by_its_size_and_sent_in_full(
+    zkchat: Program, script: Script, columns: int, rows: int
+) -> None:
     poem = "\n".join(f"line {n} of a long poem" for n in range(120))
     with Chat(zkchat, "--model", script({"text": "Noted."}), columns=columns, rows=rows) as chat:
         chat.wait_for_prompt()
@@ -90,7 +105,10 @@ def test_a_note_then_its_heading_are_chosen_from_the_menu(zkchat: Program, scrip
         chat.type(TAB)
         chat.wait_for("[[Combining]]")
         chat.type("#nes")
-        chat.wait_until(lambda: "[[Combining#nes" in chat.screen_text() and "Nesting" in chat.screen_text(), "the headings")
+        chat.wait_until(
+            lambda: "[[Combining#nes" in chat.screen_text() and "Nesting" in chat.screen_text(),
+            "the headings",
+        )
         chat.type(TAB)
         chat.wait_for("see [[Combining#Nesting]]")
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
@@ -111,7 +129,9 @@ def test_an_error_while_opening_removes_the_prompt(zkchat: Program) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
-def test_an_end_from_outside_at_the_prompt_is_an_orderly_end(zkchat: Program, how: signal.Signals, term: str) -> None:
+def test_an_end_from_outside_at_the_prompt_is_an_orderly_end(
+    zkchat: Program, how: signal.Signals, term: str
+) -> None:
     with Chat(zkchat, TERM=term) as chat:
         chat.wait_for("you ›")
         chat.type("half a line")

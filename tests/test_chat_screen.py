@@ -4,7 +4,18 @@ import re
 from pathlib import Path
 
 from conftest import Program, write_notes
-from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, Chat, Script, slow_reply, stored_conversations
+from terminal_screen import (
+    CTRL_J,
+    ENTER,
+    ESCAPE,
+    HARMLESS,
+    HOSTILE,
+    TAB,
+    Chat,
+    Script,
+    slow_reply,
+    stored_conversations,
+)
 
 # typing
 
@@ -22,14 +33,23 @@ def test_a_message_can_have_several_lines(zkchat: Program, script: Script) -> No
 
 
 def test_text_typed_during_an_answer_is_sent_next(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script(slow_reply("Slowly ", "I ", "speak.", delay_ms=300), {"text": "Second answer."})) as chat:
+    with Chat(
+        zkchat,
+        "--model",
+        script(slow_reply("Slowly ", "I ", "speak.", delay_ms=300), {"text": "Second answer."}),
+    ) as chat:
         chat.say("first")
         chat.wait_for("Slowly")
         chat.type("second" + ENTER)
         chat.wait_for("Second answer.")
         chat.wait_for_prompt()
         assert "Slowly I speak.\n" in chat.everything()
-    assert [m["content"] for m in stored_conversations(zkchat)] == ["first", "Slowly I speak.", "second", "Second answer."]
+    assert [m["content"] for m in stored_conversations(zkchat)] == [
+        "first",
+        "Slowly I speak.",
+        "second",
+        "Second answer.",
+    ]
 
 
 def test_the_editor_changes_a_message(zkchat: Program, script: Script, tmp_path: Path) -> None:
@@ -76,7 +96,8 @@ def test_hostile_text_is_visible_and_harmless(zkchat: Program, script: Script) -
     look = {"name": "find_excerpts", "arguments": {"query": "unicorn \x1b]0;owned\x07"}}
     model = script({"tool_calls": [look]}, {"text": f"Answer {HOSTILE} [1] “says {HOSTILE}” [1]\n"})
     with Chat(hostile, "--model", model, columns=200, rows=50) as chat:
-        chat.wait_for("no␛]0;owned␇tes␊fake [bold]")  # the greeting may come after the prompt
+        # The greeting may come after the prompt
+        chat.wait_for("no␛]0;owned␇tes␊fake [bold]")
         chat.wait_for_prompt()
         chat.ask("/verbose", "Details are on")
         chat.paste(f"typed {HOSTILE.replace(chr(7), '')}")
@@ -101,7 +122,11 @@ def test_no_color_means_no_colors(zkchat: Program) -> None:
         chat.ask("how long does [[Compost]] take? and [[Nothing]]?", "Sources")
         chat.type("/co")
         chat.wait_for("/context")
-    sgr = {part for sequence in re.findall(rb"\x1b\[([\d;]*)m", chat.raw) for part in sequence.split(b";")}
+    sgr = {
+        part
+        for sequence in re.findall(rb"\x1b\[([\d;]*)m", chat.raw)
+        for part in sequence.split(b";")
+    }
     assert sgr <= {b"", b"0", b"7"}, "reverse marks the chosen completion, nothing else is needed"
 
 
@@ -109,12 +134,18 @@ def test_the_toolbar_is_one_line_at_the_bottom_of_any_screen(zkchat: Program) ->
     with Chat(zkchat, columns=200, rows=50) as chat:
         chat.wait_for("29.5k")
         chat.resize(40, 15)
-        chat.wait_until(lambda: "29.5k" not in chat.screen_text() and chat.at_prompt(), "a shorter toolbar")
-        chat.ask("which filter finds tasks due today? see [[Filters]] and [[Nothing like it]]", "Sources")
+        chat.wait_until(
+            lambda: "29.5k" not in chat.screen_text() and chat.at_prompt(), "a shorter toolbar"
+        )
+        chat.ask(
+            "which filter finds tasks due today? see [[Filters]] and [[Nothing like it]]", "Sources"
+        )
         [toolbar] = chat.toolbars()
         assert chat.screen_text().endswith(toolbar)
         chat.type("word " * 30)
-        chat.wait_until(lambda: "".join(chat.screen_text().split()).count("word") == 30, "the whole line")
+        chat.wait_until(
+            lambda: "".join(chat.screen_text().split()).count("word") == 30, "the whole line"
+        )
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.resize(120, 40)
         chat.wait_for("29.5k")

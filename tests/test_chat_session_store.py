@@ -1,4 +1,6 @@
-"""The store as a session uses it: an append-only log, a tree with a head, compactions that can be undone."""
+"""The store as a session uses it: an append-only log, a tree with a head, compactions that can be
+undone.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,10 +16,14 @@ ONE = "2025-05-08T13:00:00+00:00"
 
 
 def conversation(name: str = "c1", vault: str = "/notes", **more: str) -> Conversation:
-    return Conversation(**{"id": name, "vault": vault, "created_at": NOON, "updated_at": NOON, **more})
+    return Conversation(
+        **{"id": name, "vault": vault, "created_at": NOON, "updated_at": NOON, **more}
+    )
 
 
-def make_message(name: str, parent: str | None = None, role: str = "user", content: str = "", **more: object) -> ZkChatMessage:
+def make_message(
+    name: str, parent: str | None = None, role: str = "user", content: str = "", **more: object
+) -> ZkChatMessage:
     return message(role, content or f"text of {name}", name, parent_id=parent, **more)
 
 
@@ -54,17 +60,24 @@ def nested(levels: int) -> dict[str, object]:
 
 
 def test_deeply_nested_arguments_are_stored_or_refused(store: ChatSessionStore) -> None:
-    deep = make_message("a1", role="assistant", tool_calls=[{"id": "t", "name": "find", "arguments": nested(240)}])
+    deep = make_message(
+        "a1", role="assistant", tool_calls=[{"id": "t", "name": "find", "arguments": nested(240)}]
+    )
     store.start(conversation())
     store.add("c1", deep)
     assert store.history("c1") == (deep,)
     with pytest.raises(StoreError, match="A value cannot be stored"):
-        store.add("c1", make_message("a2", tool_calls=[{"id": "t", "name": "find", "arguments": nested(300)}]))
+        store.add(
+            "c1",
+            make_message("a2", tool_calls=[{"id": "t", "name": "find", "arguments": nested(300)}]),
+        )
     assert store.history("c1") == (deep,)
 
 
 def test_another_thread_waits_until_a_change_is_stored(store: ChatSessionStore) -> None:
-    """Two statements at once on one connection can stop both threads for ever: see ChatSessionStore."""
+    """Two statements at once on one connection can stop both threads for ever: see
+    ChatSessionStore.
+    """
     two_turns(store)
     with ThreadPoolExecutor(1) as pool:
         reading: list[Future[tuple[ZkChatMessage, ...]]] = []
@@ -79,7 +92,9 @@ def test_another_thread_waits_until_a_change_is_stored(store: ChatSessionStore) 
         assert ids(reading[0].result(10)) == ["q1", "a1", "q2", "a2"]
 
 
-def test_a_unique_beginning_of_an_id_finds_its_conversation_in_any_vault(store: ChatSessionStore) -> None:
+def test_a_unique_beginning_of_an_id_finds_its_conversation_in_any_vault(
+    store: ChatSessionStore,
+) -> None:
     store.start(conversation("abc1"))
     store.start(conversation("abd2", vault="/elsewhere"))
     assert store.find("abd", "/notes").id == "abd2"
@@ -89,19 +104,31 @@ def test_a_unique_beginning_of_an_id_finds_its_conversation_in_any_vault(store: 
 def test_an_ambiguous_beginning_names_the_candidates(store: ChatSessionStore) -> None:
     for number in range(7):
         store.start(conversation(f"abc{number}", title=f"Talk {number}"))
-    with pytest.raises(StoreError, match=r"'abc' is the beginning of 7 conversations: abc6 \(Talk 6, 2025-05-08\), .* and 2 more"):
+    with pytest.raises(
+        StoreError,
+        match=(
+            r"'abc' is the beginning of 7 conversations: abc6 \(Talk 6, 2025-05-08\), .* and 2 "
+            r"more"
+        ),
+    ):
         store.find("abc", None)
 
 
 @pytest.mark.parametrize("wrong", ["xyz", "", "a%", "a_c", "\ud800"])
-def test_an_unknown_beginning_is_an_error_that_names_the_recent_ones(store: ChatSessionStore, wrong: str) -> None:
+def test_an_unknown_beginning_is_an_error_that_names_the_recent_ones(
+    store: ChatSessionStore, wrong: str
+) -> None:
     store.start(conversation("abc", title="Filters " * 1000))
     with pytest.raises(StoreError) as e:
         store.find(wrong, None)
-    assert e.value.hint.startswith("The most recent ones: abc (Filters Filters ") and e.value.hint.endswith("…, 2025-05-08)")
+    assert e.value.hint.startswith(
+        "The most recent ones: abc (Filters Filters "
+    ) and e.value.hint.endswith("…, 2025-05-08)")
 
 
-def test_without_an_id_the_vaults_most_recently_updated_one_is_found(store: ChatSessionStore) -> None:
+def test_without_an_id_the_vaults_most_recently_updated_one_is_found(
+    store: ChatSessionStore,
+) -> None:
     store.start(conversation("old", updated_at="2025-05-08T12:00:00+00:00"))
     store.start(conversation("new", updated_at="2025-05-08T11:30:00-01:00"))
     store.start(conversation("other", vault="/elsewhere", updated_at="2026-01-01T00:00:00Z"))
@@ -167,19 +194,27 @@ def test_a_turn_is_stored_whole_or_not_at_all(store: ChatSessionStore) -> None:
     ],
 )
 def test_an_inconsistent_archive_is_refused(
-    store: ChatSessionStore, messages: tuple[ZkChatMessage, ...], head: str | None, compactions: tuple[Compaction, ...]
+    store: ChatSessionStore,
+    messages: tuple[ZkChatMessage, ...],
+    head: str | None,
+    compactions: tuple[Compaction, ...],
 ) -> None:
     talk = conversation().model_copy(update={"head_id": head})
     archive = ConversationArchive(conversation=talk, messages=messages, compactions=compactions)
-    for _ in range(2):  # the second time there is a conversation with the same id
+    # The second time there is a conversation with the same id
+    for _ in range(2):
         with pytest.raises(StoreError, match="it contradicts what is stored"):
             store.restore([archive])
         store.start(conversation()) if not store.conversations() else None
     assert store.log("c1") == ()
 
 
-def test_a_field_of_version_0_1_that_is_gone_is_read_and_not_written(store: ChatSessionStore) -> None:
-    older = make_message("q1", references=({"wikilink": "[[A]]", "reference_type": "direct", "above": True},))
+def test_a_field_of_version_0_1_that_is_gone_is_read_and_not_written(
+    store: ChatSessionStore,
+) -> None:
+    older = make_message(
+        "q1", references=({"wikilink": "[[A]]", "reference_type": "direct", "above": True},)
+    )
     store.start(conversation())
     store.add("c1", older)
     [read] = store.log("c1")

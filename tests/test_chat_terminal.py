@@ -1,4 +1,6 @@
-"""The interactive chat as a person at a terminal meets it: a turn, its sources, stopping it, leaving, commands, going on."""
+"""The interactive chat as a person at a terminal meets it: a turn, its sources, stopping it,
+leaving, commands, going on.
+"""
 
 import re
 import signal
@@ -26,8 +28,13 @@ def test_the_toolbar_counts_the_line_while_it_is_typed(zkchat: Program) -> None:
     with Chat(zkchat, columns=100) as chat:
         chat.wait_for("%")
         chat.paste("hello world " * 200)
-        complete = re.compile(r"offline │ notes │ █░+ \d+% │ [\d.]+k? / 29.5k │ next message: 4\d\d$")
-        chat.wait_until(lambda: any(complete.search(toolbar) for toolbar in chat.toolbars()), "the figures of the line")
+        complete = re.compile(
+            r"offline │ notes │ █░+ \d+% │ [\d.]+k? / 29.5k │ next message: 4\d\d$"
+        )
+        chat.wait_until(
+            lambda: any(complete.search(toolbar) for toolbar in chat.toolbars()),
+            "the figures of the line",
+        )
 
 
 # stopping and leaving
@@ -58,7 +65,10 @@ def test_ctrl_c_clears_a_typed_line_and_only_hints_on_an_empty_one(zkchat: Progr
         chat.wait_until(lambda: "something I regret" not in chat.screen_text(), "an empty line")
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
-        chat.wait_until(lambda: "press Ctrl-C again to quit" not in chat.screen_text(), "the toolbar to come back")
+        chat.wait_until(
+            lambda: "press Ctrl-C again to quit" not in chat.screen_text(),
+            "the toolbar to come back",
+        )
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
         chat.type("/refs" + ENTER)
@@ -72,7 +82,10 @@ def test_the_hint_to_quit_is_shown_in_full_after_an_earlier_one(zkchat: Program)
         chat.wait_for("press Ctrl-C again to quit")
         time.sleep(1.2)
         chat.type("x")
-        chat.wait_until(lambda: "press Ctrl-C again to quit" not in chat.screen_text(), "the toolbar to come back")
+        chat.wait_until(
+            lambda: "press Ctrl-C again to quit" not in chat.screen_text(),
+            "the toolbar to come back",
+        )
         chat.type("\x7f" + CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
         time.sleep(1.2)  # the first hint would have ended
@@ -89,7 +102,9 @@ def test_ctrl_d_or_two_ctrl_c_on_an_empty_line_leave(zkchat: Program, keys: str)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
-def test_an_end_from_outside_in_mid_answer_keeps_what_came(zkchat: Program, script: Script, how: signal.Signals) -> None:
+def test_an_end_from_outside_in_mid_answer_keeps_what_came(
+    zkchat: Program, script: Script, how: signal.Signals
+) -> None:
     with Chat(zkchat, "--model", script(ENDLESS)) as chat:
         chat.say("talk for a minute")
         chat.wait_for("then word 1,")
@@ -119,7 +134,9 @@ def test_a_conversation_is_continued(zkchat: Program, script: Script) -> None:
 def test_a_setting_takes_the_figures_out_of_the_toolbar(zkchat: Program) -> None:
     with Chat(zkchat, ZKCHAT_CONTEXT__SHOW_TOKEN_COUNT="false") as chat:
         chat.wait_for("offline │ notes")
-        chat.wait_until(lambda: chat.screen_text().endswith("offline │ notes"), "the end of the background work")
+        chat.wait_until(
+            lambda: chat.screen_text().endswith("offline │ notes"), "the end of the background work"
+        )
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
 

@@ -65,7 +65,9 @@ def citation(number: int, *spans: tuple[int, int]) -> Citation:
 
 def test_marks_of_citations_by_span() -> None:
     text = "so [1, 3], “so [3]” [1] and [[Filters]], All Filters.md\n[1]: x\n[9]: y"
-    found = cited_marks(text, [citation(3, (3, 9), (28, 39), (41, 55)), citation(1, (3, 9), (20, 23))])
+    found = cited_marks(
+        text, [citation(3, (3, 9), (28, 39), (41, 55)), citation(1, (3, 9), (20, 23))]
+    )
     assert [(text[m.start : m.end], m.numbers, m.name) for m in found] == [
         ("[1, 3]", (1, 3), None),
         ("[1]", (1,), None),
@@ -76,8 +78,15 @@ def test_marks_of_citations_by_span() -> None:
     assert [m.defines for m in found] == [False] * 4 + [True]
 
 
-@given(awkward, st.lists(st.tuples(st.integers(0, 9), st.tuples(st.integers(0, 50), st.integers(0, 50))), max_size=5))
-def test_any_imported_spans_leave_the_text_unchanged(text: str, spans: list[tuple[int, tuple[int, int]]]) -> None:
+@given(
+    awkward,
+    st.lists(
+        st.tuples(st.integers(0, 9), st.tuples(st.integers(0, 50), st.integers(0, 50))), max_size=5
+    ),
+)
+def test_any_imported_spans_leave_the_text_unchanged(
+    text: str, spans: list[tuple[int, tuple[int, int]]]
+) -> None:
     found = cited_marks(text, [citation(number, span) for number, span in spans])
     assert "".join(piece for piece, _ in split_at_marks(text, found)) == text
 
@@ -105,6 +114,8 @@ ENDLESS = [
 @pytest.mark.untraced
 @pytest.mark.parametrize("piece", ENDLESS)
 def test_endless_repetition_takes_linear_time(piece: str) -> None:
-    """A hundred times as long would take ten thousand times as long, were it quadratic; here the test would time out."""
+    """A hundred times as long would take ten thousand times as long, were it quadratic; here the
+    test would time out.
+    """
     text = "x" + piece * (20_000 // len(piece))
     assert all(text[mark.start : mark.end] for mark in read_marks(text).marks)

@@ -1,4 +1,6 @@
-"""When a quotation is what the note says: whole words and numbers, in order, and no sentence cut so that it says something else."""
+"""When a quotation is what the note says: whole words and numbers, in order, and no sentence cut so
+that it says something else.
+"""
 
 import random
 import re
@@ -68,23 +70,35 @@ MARKS = {"verified": TRUE, "cut": CUT, "not": FALSE}
 
 
 @pytest.mark.parametrize(
-    ("verdict", "quote"), [(verdict, quote) for verdict, quotes in MARKS.items() for quote in re.split(r"[|\n]", quotes)]
+    ("verdict", "quote"),
+    [(verdict, quote) for verdict, quotes in MARKS.items() for quote in re.split(r"[|\n]", quotes)],
 )
 def test_what_is_verified_is_what_the_note_says(verdict: str, quote: str) -> None:
     place = QuotableChunk(chunk(1, HOUSE)).locate(quote)
-    assert (place.verdict if place else "not") == (verdict if quote != "unsafe to walk" else "verified")
+    assert (place.verdict if place else "not") == (
+        verdict if quote != "unsafe to walk" else "verified"
+    )
 
 
 def test_an_uncut_occurrence_counts() -> None:
-    place = QuotableChunk(chunk(1, "It is not safe to walk on.\nBut here it is safe to walk on.", start_line=1)).locate("safe to walk on")
+    place = QuotableChunk(
+        chunk(1, "It is not safe to walk on.\nBut here it is safe to walk on.", start_line=1)
+    ).locate("safe to walk on")
     assert place is not None
     assert (place.verdict, place.start_line) == ("verified", 2)
 
 
 def test_a_quotation_is_found_among_several_texts_or_its_nearest_wording() -> None:
-    texts = [QuotableChunk(chunk(1, HOUSE)), QuotableChunk(chunk(2, "The trees are pruned in April.", start_line=7))]
+    texts = [
+        QuotableChunk(chunk(1, HOUSE)),
+        QuotableChunk(chunk(2, "The trees are pruned in April.", start_line=7)),
+    ]
     found = find_quotation("the trees are pruned in april", texts)
-    assert (found.verdict, found.chunk and found.chunk.number, found.start_line) == ("verified", 2, 7)
+    assert (found.verdict, found.chunk and found.chunk.number, found.start_line) == (
+        "verified",
+        2,
+        7,
+    )
     assert find_quotation("safe to walk on", texts).sentence == "The ice is not safe to walk on."
     wrong = find_quotation("the trees are cut in May", texts)
     assert (wrong.verdict, wrong.nearest) == ("misquoted", "The trees are pruned in March")
@@ -104,7 +118,9 @@ def test_a_quotation_is_found_among_several_texts_or_its_nearest_wording() -> No
         ("in the garden he painted a bridge, and never cut the trees", None),
     ],
 )
-def test_a_nearest_wording_has_most_of_the_telling_words_in_their_order(quote: str, nearest: str | None) -> None:
+def test_a_nearest_wording_has_most_of_the_telling_words_in_their_order(
+    quote: str, nearest: str | None
+) -> None:
     assert find_quotation(quote, [QuotableChunk(chunk(1, HOUSE))]).nearest == nearest
 
 
@@ -128,14 +144,37 @@ def test_a_true_quotation_is_verified_in_every_dress() -> None:
     count = 0
     for (note, words), dress in zip(statements(), cycle(DRESSES), strict=False):
         sources = CitableSources([note.chunk])
-        for written in (dress.format(words), dress.format(words.replace(" ", "\u00a0", 1).replace("-", "‑"))):
+        for written in (
+            dress.format(words),
+            dress.format(words.replace(" ", "\u00a0", 1).replace("-", "‑")),
+        ):
             citations = verify_citations(f"The note says {written} [1].", sources).citations
             assert [c.verdict for c in citations] == ["verified"], written
             count += 1
     assert count > 100
 
 
-UNITS = ["kWh", "kW", "W", "kg", "g", "km", "m", "cm", "°C", "°F", "%", "€", "MB", "ms", "days", "notes", "tokens", "euros", "MW"]
+UNITS = [
+    "kWh",
+    "kW",
+    "W",
+    "kg",
+    "g",
+    "km",
+    "m",
+    "cm",
+    "°C",
+    "°F",
+    "%",
+    "€",
+    "MB",
+    "ms",
+    "days",
+    "notes",
+    "tokens",
+    "euros",
+    "MW",
+]
 NEGATIONS = ("not", "never", "no", "only", "unless", "if", "without", "cannot")
 VERBS = ("is", "are", "was", "can", "will", "must", "should", "be", "do", "does")
 
@@ -149,9 +188,17 @@ def changed(words: str, dice: random.Random, vocabulary: list[str]) -> Iterator[
     if 0 < at < len(split) - 1:
         yield " ".join(split[:at] + split[at + 1 :])
     for digit in re.finditer(r"\d", words):
-        yield words[: digit.start()] + str((int(digit[0]) + dice.randint(1, 9)) % 10) + words[digit.end() :]
+        yield (
+            words[: digit.start()]
+            + str((int(digit[0]) + dice.randint(1, 9)) % 10)
+            + words[digit.end() :]
+        )
     for unit in re.finditer(r"(?<=\d)( ?)([A-Za-z°%€]+)\b", words):
-        yield words[: unit.start(2)] + dice.choice([each for each in UNITS if each != unit[2]]) + words[unit.end(2) :]
+        yield (
+            words[: unit.start(2)]
+            + dice.choice([each for each in UNITS if each != unit[2]])
+            + words[unit.end(2) :]
+        )
     for i, word in enumerate(split):
         if word.lower() in NEGATIONS:
             yield " ".join(split[:i] + split[i + 1 :])
@@ -166,10 +213,14 @@ def words_of(text: str) -> list[str]:
 
 
 def has_words(words: list[str], note: str) -> bool:
-    """Whether the words are a run of the note's words, as they are written or as a reader sees them."""
+    """Whether the words are a run of the note's words, as they are written or as a reader sees
+    them.
+    """
     wanted = f" {' '.join(words)} "
     rendered = re.sub(
-        r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]|\[([^\[\]\n]*)\]\([^()\n]*\)", r"\1\2", re.sub(r"(?m)^[ \t>]*(\d+\. )?", "", note)
+        r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]|\[([^\[\]\n]*)\]\([^()\n]*\)",
+        r"\1\2",
+        re.sub(r"(?m)^[ \t>]*(\d+\. )?", "", note),
     )
     return any(wanted in f" {' '.join(words_of(text))} " for text in (note, rendered))
 
@@ -179,11 +230,14 @@ def test_changed_quotations_are_never_verified() -> None:
     dice = random.Random(21)
     every = list(statements())
     vocabulary = [word for _, words in every for word in words.split() if word.isalpha()]
-    tried, missed = 0, list[str]()
+    tried = 0
+    missed = list[str]()
     while tried < 3000:
         note, words = dice.choice(every)
         for quote in changed(words, dice, vocabulary):
-            if words_of(quote) != words_of(words) and not has_words(words_of(quote), note.chunk.text):
+            if words_of(quote) != words_of(words) and not has_words(
+                words_of(quote), note.chunk.text
+            ):
                 place = note.locate(quote)
                 missed += [quote] if place and place.verdict == "verified" else []
                 tried += 1
@@ -191,9 +245,12 @@ def test_changed_quotations_are_never_verified() -> None:
 
 
 WORDS = (
-    "the ice is not safe unsafe to walk on only if 14 14,200 200 2.4 kW kWh −5 5 °C red cat's café 10² *bold* `code` [[Note|alias]] 冰 上 …"
+    "the ice is not safe unsafe to walk on only if 14 14,200 200 2.4 kW kWh −5 5 °C red cat's "
+    "café 10² *bold* `code` [[Note|alias]] 冰 上 …"
 )
-pieces = st.sampled_from([*WORDS.split(), "[text](url)", ". ", ", ", "\n", "\n\n- ", "\n# ", "\n> ", "\n1. ", " – "])
+pieces = st.sampled_from(
+    [*WORDS.split(), "[text](url)", ". ", ", ", "\n", "\n\n- ", "\n# ", "\n> ", "\n1. ", " – "]
+)
 written = st.lists(pieces, min_size=1, max_size=40).map(" ".join).filter(words_of)
 
 

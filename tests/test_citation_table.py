@@ -1,4 +1,5 @@
-"""Every way of citing that models are known for, in a table: what is cited, where it stands in the answer, and what it comes to.
+"""Every way of citing that models are known for, in a table: what is cited, where it stands in the
+answer, and what it comes to.
 
 `⟦…⟧` is put around each place that cites; it is not part of the answer.
 """
@@ -33,10 +34,13 @@ Each filter is a line of its own, and `limit 10` is none.
 AND, OR and NOT are written in capitals[^1] – always."""
 SOURCES = CitableSources(
     [
-        chunk(1, FILTERS, id="1", relative_path="Queries/Filters.md", start_line=1, heading="Filters"),
+        chunk(
+            1, FILTERS, id="1", relative_path="Queries/Filters.md", start_line=1, heading="Filters"
+        ),
         chunk(
             2,
-            "## Limits\nA limit cuts the list short – it’s the last thing applied to naïve ﬁlters… or so it seems.",
+            "## Limits\nA limit cuts the list short – it’s the last thing applied to naïve "
+            "ﬁlters… or so it seems.",
             relative_path="Queries/Filters.md",
             start_line=40,
             heading="Limits",
@@ -55,8 +59,18 @@ SOURCES = CitableSources(
             relative_path="中文/過濾.md",
             title="過濾",
         ),
-        chunk(12, "Conditions are combined line by line.", relative_path="Queries/Combining Filters.md", title="Combining Filters"),
-        chunk(13, "The archive has filters of its own.", relative_path="Archive/2024/Filters.md", title="Filters"),
+        chunk(
+            12,
+            "Conditions are combined line by line.",
+            relative_path="Queries/Combining Filters.md",
+            title="Combining Filters",
+        ),
+        chunk(
+            13,
+            "The archive has filters of its own.",
+            relative_path="Archive/2024/Filters.md",
+            title="Filters",
+        ),
     ]
 )
 WORDS = "Filters say which tasks you want to see"
@@ -64,7 +78,9 @@ WORDS = "Filters say which tasks you want to see"
 
 @dataclass(frozen=True)
 class Row:
-    """`places`: the numbers cited at each `⟦…⟧`, in order; `citations`: number and status of each citation, in order."""
+    """`places`: the numbers cited at each `⟦…⟧`, in order; `citations`: number and status of each
+    citation, in order.
+    """
 
     marked: str
     places: list[tuple[int, ...]]
@@ -79,7 +95,10 @@ class Row:
         """Where in the answer the places are: before the n-th of them 2n brackets were put in."""
         starts = [m.start() for m in re.finditer("⟦", self.marked)]
         ends = [m.start() for m in re.finditer("⟧", self.marked)]
-        return [(start - 2 * n, end - 2 * n - 1) for n, (start, end) in enumerate(zip(starts, ends, strict=True))]
+        return [
+            (start - 2 * n, end - 2 * n - 1)
+            for n, (start, end) in enumerate(zip(starts, ends, strict=True))
+        ]
 
 
 def row(marked: str, *places: int | tuple[int, ...], is_: str = "") -> Row:
@@ -108,7 +127,14 @@ TABLE = [
     row("⟦[**3**]⟧ and **⟦[1]⟧**", 3, 1),
     row("tasks⟦[source 1]⟧", 1),
     row("⟦[cite: 1]⟧, ⟦[cite: 1, 3]⟧, tasks⟦[citation:3]⟧", 1, (1, 3), 3),
-    row("⟦[ref 1]⟧, ⟦[Ref. 2]⟧, ⟦[reference 3]⟧, ⟦[Excerpt 1]⟧, ⟦[refs: 1 and 3]⟧", 1, 2, 3, 1, (1, 3)),
+    row(
+        "⟦[ref 1]⟧, ⟦[Ref. 2]⟧, ⟦[reference 3]⟧, ⟦[Excerpt 1]⟧, ⟦[refs: 1 and 3]⟧",
+        1,
+        2,
+        3,
+        1,
+        (1, 3),
+    ),
     row("⟦[1 and 3]⟧, ⟦[1, 2, and 3]⟧, ⟦[1 & 3]⟧, ⟦[1--3]⟧", (1, 3), (1, 2, 3), (1, 3), (1, 2, 3)),
     row("Filters select tasks⟦[1]⟧ by date⟦[3]⟧⟦[1]⟧. So⟦[source 2]⟧.", 1, 3, 1, 2),
     row("⟦【1】⟧⟦【3】⟧", 1, 3),
@@ -145,15 +171,29 @@ TABLE = [
     row("(⟦queries/filters.MD⟧) and **⟦./Dates.md⟧**", 1, 3),
     row("See ⟦Queries/Combining Filters.md⟧.", 12),
     row("請看⟦中文/過濾.md⟧。", 4),
-    row("(⟦Combining Filters.md:1⟧), [⟦Combining Filters.md⟧] and “⟦Queries/Combining Filters.md⟧”", 12, 12, 12),
+    row(
+        "(⟦Combining Filters.md:1⟧), [⟦Combining Filters.md⟧] and “⟦Queries/Combining Filters.md⟧”",
+        12,
+        12,
+        12,
+    ),
     row("[[Filters]] ⟦[1]⟧ select tasks.", 1),
     row("[[Filters]] select tasks ⟦[2]⟧, Dates.md days ⟦[3]⟧.", 2, 3),
     row("⟦[[Filters]]⟧ select tasks. Days count ⟦[3]⟧.", 1, 3),
-    row("[[Nowhere]], Nowhere.md, https://x.org/Dates.md, me@Dates.md, [see](Dates.md), [Dates.md](x), a/Dates.md.bak"),
+    row(
+        "[[Nowhere]], Nowhere.md, https://x.org/Dates.md, me@Dates.md, [see](Dates.md), "
+        "[Dates.md](x), a/Dates.md.bak"
+    ),
     row("[[Filters]](x) ⟦[1]⟧ [[#Limits]] [[]]", 1),
     # What is none
-    row("items[0], array[77], rowIds[1], my_list[1], rows.first[1], ARGV[1], (to[1]), [and], [1 and], [band 1], [cite], [ref], [excerpt]"),
-    row("arr[1], Args[1], x = vec[3], resource 3, outSOURCE3, SOURCES, source 3, [see](SOURCE3), SOURCE3.md"),
+    row(
+        "items[0], array[77], rowIds[1], my_list[1], rows.first[1], ARGV[1], (to[1]), "
+        "[and], [1 and], [band 1], [cite], [ref], [excerpt]"
+    ),
+    row(
+        "arr[1], Args[1], x = vec[3], resource 3, outSOURCE3, SOURCES, source 3, "
+        "[see](SOURCE3), SOURCE3.md"
+    ),
     row("So:\n\n$$\nx \\in [0, 1]\n\n> [2]\n$$\n\n> $$y \\in [1]\n> $$\nand $$[1]$$ is ⟦[3]⟧", 3),
     row("$x \\in [0, 1]$ and $$[2]$$, but $5 or ⟦[3]⟧ and $7", 3),
     row("[their site][1] and ⟦[3]⟧\n\n[1]: https://example.org", 3),
@@ -165,10 +205,18 @@ TABLE = [
     row("> ```\n> [1]\n\n⟦[3]⟧", 3),
     row("A stray ` and ⟦[1]⟧.\n\n- another ` there\n- and ` here ⟦[3]⟧", 1, 3),
     row("So ⟦[^1]⟧.\n\n[^1]: Filters.md [3]\n[2]: https://example.org", 1),
-    row("resource 2, [resource 2], [a1], [1a], [one], [1.5], [1/3], [-1], [2024-01-05], [9999999999]"),
+    row(
+        "resource 2, [resource 2], [a1], [1a], [one], [1.5], [1/3], [-1], [2024-01-05], "
+        "[9999999999]"
+    ),
     row("In [2024], [1914-1918] and [1066, 1492] it rained."),
     row(
-        "So ⟦[77]⟧, ⟦[1, 99]⟧ and ⟦[0]⟧, ⟦[12345]⟧.", 77, (1, 99), 0, 12345, is_="77 missing, 1 cited, 99 missing, 0 missing, 12345 missing"
+        "So ⟦[77]⟧, ⟦[1, 99]⟧ and ⟦[0]⟧, ⟦[12345]⟧.",
+        77,
+        (1, 99),
+        0,
+        12345,
+        is_="77 missing, 1 cited, 99 missing, 0 missing, 12345 missing",
     ),
     # Quotations
     row(f"“{WORDS}” ⟦[1]⟧", 1, is_="1 verified"),
@@ -177,9 +225,23 @@ TABLE = [
     row("“Filters” ⟦[1]⟧", 1),
     row("“Filters hide the tasks you dislike” ⟦[1]⟧", 1, is_="1 misquoted"),
     row('"FILTERS  say **which** tasks" ⟦【1】⟧', 1, is_="1 verified"),
-    row("»Filters say which tasks« und »each filter is a line« ⟦[1]⟧", 1, is_="1 verified, 1 verified"),
-    row("„Filters say which tasks“ ⟦[1]⟧ „you want to see“ ⟦[1]⟧", 1, 1, is_="1 verified, 1 verified"),
-    row("「你想看到哪些任務」⟦[4]⟧ 『過濾器決定你想看到所有任務』⟦[4]⟧", 4, 4, is_="4 verified, 4 misquoted"),
+    row(
+        "»Filters say which tasks« und »each filter is a line« ⟦[1]⟧",
+        1,
+        is_="1 verified, 1 verified",
+    ),
+    row(
+        "„Filters say which tasks“ ⟦[1]⟧ „you want to see“ ⟦[1]⟧",
+        1,
+        1,
+        is_="1 verified, 1 verified",
+    ),
+    row(
+        "「你想看到哪些任務」⟦[4]⟧ 『過濾器決定你想看到所有任務』⟦[4]⟧",
+        4,
+        4,
+        is_="4 verified, 4 misquoted",
+    ),
     row("「過濾器決定你想看到哪些任務，並且可以組合」⟦【4】⟧", 4, is_="4 verified"),
     row("「並且可以組合使用tasks查詢」⟦⁴⟧", 4, is_="4 verified"),
     row("“🌱 compost ❤ needs air” ⟦[4]⟧", 4, is_="4 verified"),
@@ -203,26 +265,56 @@ TABLE = [
     row("⟦[1]⟧ says “Filters hide all tasks”. Days count ⟦[3]⟧.", 1, 3, is_="1 misquoted, 3 cited"),
     row("Filters ⟦[1]⟧, he added, are “something else altogether”.", 1),
     row(
-        "> Filters “hide” all ‘tasks you see’, in short. ⟦[1]⟧\n\n> The letter’s “never mind the gap in a letter”. ⟦[1]⟧",
+        "> Filters “hide” all ‘tasks you see’, in short. ⟦[1]⟧\n\n> The letter’s “never "
+        "mind the gap in a letter”. ⟦[1]⟧",
         1,
         1,
         is_="1 misquoted, 1 misquoted",
     ),
     row("‘10 filters say which tasks’ ⟦[1]⟧, but in ‘99 tasks’ filters", 1, is_="1 misquoted"),
-    row("“filters hide all tasks” and “then the start date of the task” ⟦[1]⟧", 1, is_="1 misquoted, 1 verified"),
     row(
-        "“Filters say which tasks” or “each filter is a line” ⟦[1]⟧. Days “that are none” count ⟦[3]⟧.",
+        "“filters hide all tasks” and “then the start date of the task” ⟦[1]⟧",
+        1,
+        is_="1 misquoted, 1 verified",
+    ),
+    row(
+        "“Filters say which tasks” or “each filter is a line” ⟦[1]⟧. Days “that are none” "
+        "count ⟦[3]⟧.",
         1,
         3,
         is_="1 verified, 1 verified, 3 misquoted",
     ),
     row("- “something else altogether”\n- “Filters say which tasks” ⟦[1]⟧", 1, is_="1 verified"),
-    row("⟦[1]⟧ says “Filters say which tasks” and “something else”.", 1, is_="1 verified, 1 misquoted"),
-    row("“Filters say which tasks ⟦[1]⟧.” “Filters hide all tasks ⟦[1]⟧.”", 1, 1, is_="1 verified, 1 misquoted"),
+    row(
+        "⟦[1]⟧ says “Filters say which tasks” and “something else”.",
+        1,
+        is_="1 verified, 1 misquoted",
+    ),
+    row(
+        "“Filters say which tasks ⟦[1]⟧.” “Filters hide all tasks ⟦[1]⟧.”",
+        1,
+        1,
+        is_="1 verified, 1 misquoted",
+    ),
     row('"Filters say ⟦[1]⟧ all tasks" and so', 1, is_="1 misquoted"),
-    row("“Dates are compared by day ⟦[3]⟧ and a limit cuts the list short ⟦[2]⟧.”", 3, 2, is_="3 verified, 2 misquoted"),
-    row("‘Filters say which tasks’ ⟦[1]⟧, ‘Filters hide all tasks’ ⟦[1]⟧", 1, 1, is_="1 verified, 1 misquoted"),
-    row("'Filters hide the dogs' tasks' ⟦[1]⟧ and the dogs' and cats' tasks ⟦[3]⟧", 1, 3, is_="1 misquoted, 3 cited"),
+    row(
+        "“Dates are compared by day ⟦[3]⟧ and a limit cuts the list short ⟦[2]⟧.”",
+        3,
+        2,
+        is_="3 verified, 2 misquoted",
+    ),
+    row(
+        "‘Filters say which tasks’ ⟦[1]⟧, ‘Filters hide all tasks’ ⟦[1]⟧",
+        1,
+        1,
+        is_="1 verified, 1 misquoted",
+    ),
+    row(
+        "'Filters hide the dogs' tasks' ⟦[1]⟧ and the dogs' and cats' tasks ⟦[3]⟧",
+        1,
+        3,
+        is_="1 misquoted, 3 cited",
+    ),
     row(
         "‹Filters hide all tasks› ⟦[1]⟧, »Filters hide no task« ⟦[1]⟧, «Filters hide a task» ⟦[1]⟧",
         1,
@@ -231,16 +323,38 @@ TABLE = [
         is_="1 misquoted, 1 misquoted, 1 misquoted",
     ),
     row("“limit 10” ⟦[1]⟧, “limit 11” ⟦[1]⟧", 1, 1, is_="1 cut, 1 misquoted"),
-    row("As ⟦[1]⟧ says:\n\n> Filters hide all tasks\n> that you dislike.\n\nSo it is ⟦[3]⟧.", 1, 3, is_="1 misquoted, 3 cited"),
-    row("⟦[[Filters]]⟧ says:\n> Filters say which tasks\n> you want to see.\n", 1, is_="1 verified"),
-    row("> Filters hide all tasks. ⟦[1]⟧\n\n> Filters say which tasks.\n>\n> — ⟦[1]⟧", 1, 1, is_="1 misquoted, 1 verified"),
-    row("> Filters say which tasks.\n\n— ⟦[1]⟧\n\n> [!note] Days count\n> ⟦[3]⟧", 1, 3, is_="1 verified, 3 cited"),
+    row(
+        "As ⟦[1]⟧ says:\n\n> Filters hide all tasks\n> that you dislike.\n\nSo it is ⟦[3]⟧.",
+        1,
+        3,
+        is_="1 misquoted, 3 cited",
+    ),
+    row(
+        "⟦[[Filters]]⟧ says:\n> Filters say which tasks\n> you want to see.\n", 1, is_="1 verified"
+    ),
+    row(
+        "> Filters hide all tasks. ⟦[1]⟧\n\n> Filters say which tasks.\n>\n> — ⟦[1]⟧",
+        1,
+        1,
+        is_="1 misquoted, 1 verified",
+    ),
+    row(
+        "> Filters say which tasks.\n\n— ⟦[1]⟧\n\n> [!note] Days count\n> ⟦[3]⟧",
+        1,
+        3,
+        is_="1 verified, 3 cited",
+    ),
     row("So it is⟦[^1]⟧.\n\n[^1]: Filters.md: “Filters hide all tasks”", 1, is_="1 misquoted"),
     row("So ⟦[1]⟧.\n\n[1]: Filters.md “Filters say which tasks”", 1, is_="1 verified"),
     row("“Filters say … any task … you want to see” ⟦[1]⟧", 1, is_="1 misquoted"),
     row("“a line of its own … written in capitals” ⟦[1]⟧", 1, is_="1 misquoted"),
     row("“mind the gap” ⟦[1]⟧", 1, is_="1 cut"),
-    row(f"> “Filters say\n> which tasks” ⟦[1]⟧\n\nand “{WORDS}”\n\nelsewhere ⟦[3]⟧", 1, 3, is_="1 verified, 3 cited"),
+    row(
+        f"> “Filters say\n> which tasks” ⟦[1]⟧\n\nand “{WORDS}”\n\nelsewhere ⟦[3]⟧",
+        1,
+        3,
+        is_="1 verified, 3 cited",
+    ),
 ]
 
 
@@ -277,7 +391,8 @@ def test_every_kind_of_mark_cites_a_sentence(answer: str, uncited: int) -> None:
 
 def test_a_quotation_has_its_lines_and_heading() -> None:
     answer = (
-        "“AND, OR and NOT” [1], “then the start date” [1], “gap” and “gap … in a letter” [1], “Each … none. First comes the due date” [1]"
+        "“AND, OR and NOT” [1], “then the start date” [1], “gap” and “gap … in a letter” [1], "
+        "“Each … none. First comes the due date” [1]"
     )
     citations = verify_citations(answer, SOURCES).citations
     assert [(c.heading, c.start_line, c.end_line) for c in citations] == [
@@ -289,14 +404,30 @@ def test_a_quotation_has_its_lines_and_heading() -> None:
 
 
 awkward = st.lists(
-    st.sampled_from([*AWKWARD, "“", "”", "“Filters say which tasks”", "[[Filters]]", "Dates.md", ". ", "…", "「", "」", "»", "«"])
+    st.sampled_from(
+        [
+            *AWKWARD,
+            "“",
+            "”",
+            "“Filters say which tasks”",
+            "[[Filters]]",
+            "Dates.md",
+            ". ",
+            "…",
+            "「",
+            "」",
+            "»",
+            "«",
+        ]
+    )
 )
 
 
 @settings(max_examples=100)
 @given(awkward.map("".join), st.data())
 def test_words_of_a_note_are_found_in_it(text: str, data: st.DataObject) -> None:
-    text = re.sub(r"[\d¹²³]", "", text)  # a number and its unit are one word
+    # A number and its unit are one word
+    text = re.sub(r"[\d¹²³]", "", text)
     borders = [0, *(each.end() for each in re.finditer(r"\s", text)), len(text) + 1]
     start, end = sorted(data.draw(st.tuples(st.sampled_from(borders), st.sampled_from(borders))))
     place = QuotableChunk(chunk(1, text, start_line=3)).locate(text[start : max(start, end - 1)])

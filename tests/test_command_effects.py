@@ -33,7 +33,13 @@ class Terminal(StringIO):
 
 def screen(*, terminal: bool = True, columns: int | None = None) -> Screen:
     out = Terminal() if terminal else StringIO()
-    return Screen(out, StringIO(), color=False, err_is_terminal=False, columns=(lambda: columns) if columns else None)
+    return Screen(
+        out,
+        StringIO(),
+        color=False,
+        err_is_terminal=False,
+        columns=(lambda: columns) if columns else None,
+    )
 
 
 def written(by: Screen) -> str:
@@ -51,21 +57,30 @@ def program(folder: Path, name: str, body: str) -> Path:
 LONG = "".join(f"line {i}\n" for i in range(200))
 
 
-def test_a_note_of_an_obsidian_vault_opens_in_obsidian_where_no_editor_is_set(tmp_path: Path) -> None:
+def test_a_note_of_an_obsidian_vault_opens_in_obsidian_where_no_editor_is_set(
+    tmp_path: Path,
+) -> None:
     (tmp_path / ".obsidian").mkdir()
     opener = program(tmp_path, "xdg-open", "")
     env = {"PATH": str(tmp_path), "DISPLAY": ":0"}
     command = open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env)
     if sys.platform != "darwin":
-        assert command == [str(opener), f"obsidian://open?path={quote(str(tmp_path / 'A b.md'), safe='')}"]
-    assert open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env | {"EDITOR": "vi"}) is not None
+        assert command == [
+            str(opener),
+            f"obsidian://open?path={quote(str(tmp_path / 'A b.md'), safe='')}",
+        ]
+    assert (
+        open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env | {"EDITOR": "vi"}) is not None
+    )
 
 
 # the pager
 
 
 def test_long_output_goes_to_the_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESSSECURE $*" >> {tmp_path}/read')
+    pager = program(
+        tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESSSECURE $*" >> {tmp_path}/read'
+    )
     shown = screen()
     monkeypatch.setenv("PAGER", f"{pager} -x")
     job_control.page(LONG, shown)
@@ -73,18 +88,26 @@ def test_long_output_goes_to_the_pager(tmp_path: Path, monkeypatch: pytest.Monke
     assert written(shown) == ""
 
 
-def test_a_pager_that_fails_is_named_and_the_text_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pager_that_fails_is_named_and_the_text_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pager = program(tmp_path, "pager", "exit 3")
     shown = screen()
     monkeypatch.setenv("PAGER", str(pager))
     job_control.page(LONG, shown)
     assert written(shown) == LONG
-    assert shown.err.getvalue() == f"zkchat: the pager {pager} failed with code 3; here is the text\n"  # type: ignore[attr-defined]
+    assert (
+        shown.err.getvalue() == f"zkchat: the pager {pager} failed with code 3; here is the text\n"
+    )  # type: ignore[attr-defined]
 
 
 def test_short_output_and_pipes_are_not_paged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAGER", "false")
-    for text, shown, screens in (("short\n", screen(), 1), ("line\n" * 40, screen(), 2), (LONG, screen(terminal=False), 1)):
+    for text, shown, screens in (
+        ("short\n", screen(), 1),
+        ("line\n" * 40, screen(), 2),
+        (LONG, screen(terminal=False), 1),
+    ):
         job_control.page(text, shown, screens=screens)
         assert written(shown) == text
 
@@ -103,7 +126,9 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
     program(tmp_path, "xsel", f'/bin/cat > {tmp_path}/copied; echo "$*" >> {tmp_path}/copied')
     program(tmp_path, "wl-copy", f"touch {tmp_path}/never")
     shown = screen(terminal=False)
-    assert command_runner.copy_text("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
+    assert command_runner.copy_text(
+        "a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}
+    ) == ["xsel"]
     assert (tmp_path / "copied").read_text() == "a text\n--clipboard --input\n"
     assert not (tmp_path / "never").exists()
     assert written(shown) == ""
@@ -142,14 +167,22 @@ NOTE = Path("/notes/A b.md")
         ("ed", ["ed", "/notes/A b.md"]),
     ],
 )
-def test_each_editor_gets_the_line_number_in_its_own_syntax(editor: str, command: list[str]) -> None:
+def test_each_editor_gets_the_line_number_in_its_own_syntax(
+    editor: str, command: list[str]
+) -> None:
     assert open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": editor}) == command
-    assert open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": "false", "VISUAL": editor}) == command
+    assert (
+        open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": "false", "VISUAL": editor})
+        == command
+    )
 
 
 def test_the_editor_setting_overrides_the_environment() -> None:
     env = {"EDITOR": "vim"}
-    assert open_note_command(NOTE, 3, "subl {path}:{line}", NOTE.parent, env) == ["subl", "/notes/A b.md:3"]
+    assert open_note_command(NOTE, 3, "subl {path}:{line}", NOTE.parent, env) == [
+        "subl",
+        "/notes/A b.md:3",
+    ]
     assert open_note_command(NOTE, 3, "gedit", NOTE.parent, env) == ["gedit", "/notes/A b.md"]
     assert open_note_command(NOTE, 3, "", NOTE.parent, {}) is None
     with pytest.raises(ConfigError, match="is not a command"):
@@ -175,7 +208,9 @@ def test_copying_is_confirmed_or_an_error(app: AppFixture, monkeypatch: pytest.M
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "copied 1 character (the terminal)" in Hands(app.session()).carry_out(CommandResult(clipboard="x"))
+    assert "copied 1 character (the terminal)" in Hands(app.session()).carry_out(
+        CommandResult(clipboard="x")
+    )
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="could not be copied"):
@@ -185,15 +220,25 @@ def test_copying_is_confirmed_or_an_error(app: AppFixture, monkeypatch: pytest.M
 def test_a_missing_editor_is_an_error(app: AppFixture, tmp_path: Path) -> None:
     app.settings = Config(terminal=TerminalSettings(open_command="no-such-editor"))
     with pytest.raises(UsageError, match="no-such-editor cannot be started"):
-        Hands(app.session()).carry_out(CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 1, "a")))
+        Hands(app.session()).carry_out(
+            CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 1, "a"))
+        )
 
 
-def test_a_note_is_opened_or_printed(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_opened_or_printed(
+    app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
-    opens = CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext " + "word " * 14))
+    opens = CommandResult(
+        open_note=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext " + "word " * 14)
+    )
     assert Hands(app.session()).carry_out(opens) == "the ␛[31mtext " + "word " * 14 + "\n"
-    app.settings = Config(terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}"))
+    app.settings = Config(
+        terminal=TerminalSettings(
+            open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}"
+        )
+    )
     assert Hands(app.session()).carry_out(opens) == ""
     assert (tmp_path / "opened").read_text() == f"7 {tmp_path}/A.md\n"
 
@@ -201,8 +246,14 @@ def test_a_note_is_opened_or_printed(app: AppFixture, tmp_path: Path, monkeypatc
 # on a real terminal
 
 
-def test_editing_and_paging_in_a_real_terminal(zkchat: Program, script: Script, tmp_path: Path) -> None:
-    pager = program(tmp_path, "less", f'read -r first; echo "read: $first"; until [ -e {tmp_path}/read ]; do sleep 0.1; done')
+def test_editing_and_paging_in_a_real_terminal(
+    zkchat: Program, script: Script, tmp_path: Path
+) -> None:
+    pager = program(
+        tmp_path,
+        "less",
+        f'read -r first; echo "read: $first"; until [ -e {tmp_path}/read ]; do sleep 0.1; done',
+    )
     model = script({"text": "It needs air."}, {"text": "Nine months."})
     with Chat(zkchat, "--model", model, PAGER=str(pager)) as chat:
         chat.ask("What does compost need?", "It needs air.")

@@ -1,9 +1,22 @@
-"""Compaction: older turns give way to a summary, nothing is deleted, and it can be taken back to the byte."""
+"""Compaction: older turns give way to a summary, nothing is deleted, and it can be taken back to
+the byte.
+"""
 
 from typing import Any
 
 import pytest
-from factories import COUNTER, AppFixture, DeltaModel, exchanges, message, reply, report_of, resume, split_into_turns, turns
+from factories import (
+    COUNTER,
+    AppFixture,
+    DeltaModel,
+    exchanges,
+    message,
+    reply,
+    report_of,
+    resume,
+    split_into_turns,
+    turns,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +25,20 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context.budget import plan_fold
 from zkchat_cli.summarization.extractive import MAX_SUMMARY_SHARE, extract_summary, summarize
 
-THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
+THINGS = [
+    "anvil",
+    "bellows",
+    "chisel",
+    "drill",
+    "easel",
+    "file",
+    "gouge",
+    "hammer",
+    "inkwell",
+    "jigsaw",
+    "kettle",
+    "lathe",
+]
 MOVES = tuple(
     (
         f"On day {i} I moved the {thing} to shelf {i * 7}, for a reason that only day {i} knows.",
@@ -31,14 +57,20 @@ def session(app: AppFixture) -> ZkChatSession:
 
 some_turns = st.lists(st.integers(1, 4), max_size=12).map(
     lambda sizes: split_into_turns(
-        [message("user" if j == 0 else "assistant", "word " * (j + 1), f"m{i}-{j}") for i, size in enumerate(sizes) for j in range(size)],
+        [
+            message("user" if j == 0 else "assistant", "word " * (j + 1), f"m{i}-{j}")
+            for i, size in enumerate(sizes)
+            for j in range(size)
+        ],
         COUNTER,
     )
 )
 
 
 @given(some_turns, st.integers(-1, 30), st.none() | st.integers(0, 60), st.data())
-def test_the_oldest_turns_are_folded_whole(cut: Any, keep: int, room: int | None, data: st.DataObject) -> None:
+def test_the_oldest_turns_are_folded_whole(
+    cut: Any, keep: int, room: int | None, data: st.DataObject
+) -> None:
     covered = data.draw(st.integers(0, len(cut)))
     fold = plan_fold(cut, covered, keep, budget=room)
     if fold is None:
@@ -73,7 +105,9 @@ def test_a_summary_is_clearly_smaller_than_what_it_replaces() -> None:
     fold = plan_fold(turns(*MOVES), 0, 4)
     assert fold is not None
     summary = extract_summary(fold, 100_000, COUNTER)
-    assert summary and COUNTER.count(summary.text) <= MAX_SUMMARY_SHARE * sum(turn.tokens for turn in fold.turns)
+    assert summary and COUNTER.count(summary.text) <= MAX_SUMMARY_SHARE * sum(
+        turn.tokens for turn in fold.turns
+    )
 
 
 # a session compacts
@@ -81,7 +115,15 @@ def test_a_summary_is_clearly_smaller_than_what_it_replaces() -> None:
 
 def test_a_second_extractive_summary_is_made_from_quoted_and_new_turns(app: AppFixture) -> None:
     app.max_context = 2000
-    session = resume(app, exchanges(*((f"On day {i} I moved thing{i} to shelf {i * 7}.", f"Noted, thing{i}.") for i in range(48))))
+    session = resume(
+        app,
+        exchanges(
+            *(
+                (f"On day {i} I moved thing{i} to shelf {i * 7}.", f"Noted, thing{i}.")
+                for i in range(48)
+            )
+        ),
+    )
     turns = [turn.id for turn in session.stored_state().turns(session.runtime.counter).turns]
     first = session.compact(keep=24)
     assert 0 < len(first.quoted) < 36
@@ -98,12 +140,20 @@ def test_a_summary_never_takes_more_than_its_share_whatever_the_target(app: AppF
 
 
 def test_the_discard_strategy_compacts_nothing(app: AppFixture) -> None:
-    done = resume(app, exchanges(*MOVES), strategy="discard", model=DeltaModel([reply("So.")])).compact()
-    assert (done.mode, done.model_calls) == ("none", 0) and "the strategy discard sends no summaries" in str(done.problem)
+    done = resume(
+        app, exchanges(*MOVES), strategy="discard", model=DeltaModel([reply("So.")])
+    ).compact()
+    assert (done.mode, done.model_calls) == (
+        "none",
+        0,
+    ) and "the strategy discard sends no summaries" in str(done.problem)
 
 
 def test_failed_turns_are_neither_folded_nor_counted(app: AppFixture) -> None:
-    history = (*exchanges(*MOVES[:6]), message("user", "It failed.", "f", parent_id="t6-a", status="failed"))
+    history = (
+        *exchanges(*MOVES[:6]),
+        message("user", "It failed.", "f", parent_id="t6-a", status="failed"),
+    )
     session = resume(app, history)
     assert session.compact(keep=2).messages_folded == 10
 
@@ -114,7 +164,9 @@ def test_failed_turns_are_neither_folded_nor_counted(app: AppFixture) -> None:
 def test_automatic_compaction_can_be_turned_off(app: AppFixture) -> None:
     app.max_context = 3000
     app.settings = Config(context=ContextSettings(auto_summarize=False))
-    session = resume(app, exchanges(*((q * 4, a * 4) for q, a in MOVES)), model=DeltaModel([reply("Fine.")]))
+    session = resume(
+        app, exchanges(*((q * 4, a * 4) for q, a in MOVES)), model=DeltaModel([reply("Fine.")])
+    )
     report = report_of(session.send("And now?"))
     assert report.compaction is None and report.context.compaction.due
 

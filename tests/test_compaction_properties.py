@@ -1,7 +1,9 @@
-"""What holds of every conversation, whatever was said in it, however often it was compacted, and whatever the summariser did.
+"""What holds of every conversation, whatever was said in it, however often it was compacted, and
+whatever the summariser did.
 
-What holds of each prompt is tried on 75 random histories (test_prompt_assembly.py), and what takes a store, turns and imports on fewer;
-CI runs `tests/bench/properties.py`, which tries 2,000 and 1,000, or as many as you like.
+What holds of each prompt is tried on 75 random histories (test_prompt_assembly.py), and what takes
+a store, turns and imports on fewer; CI runs `tests/bench/properties.py`, which tries 2,000 and
+1,000, or as many as you like.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +30,9 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
     folder = tmp_path_factory.mktemp("properties")
     (folder / "notes").mkdir()
-    (folder / "notes" / "Filters.md").write_text("# Filters\n\nFilters say which tasks you want to see.\n")
+    (folder / "notes" / "Filters.md").write_text(
+        "# Filters\n\nFilters say which tasks you want to see.\n"
+    )
     with closing(make_app(folder / "notes", folder / "cache")) as made:
         yield made
 
@@ -42,16 +46,22 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
         (undo_gives_each_earlier_prompt_back, 8),
     ],
 )
-def test_what_holds_of_every_conversation(workspace: AppFixture, check: Callable[[AppFixture], None], examples: int) -> None:
+def test_what_holds_of_every_conversation(
+    workspace: AppFixture, check: Callable[[AppFixture], None], examples: int
+) -> None:
     settings(max_examples=examples)(check)(workspace)
 
 
 @pytest.mark.untraced
 def test_what_the_summariser_is_sent_grows_with_the_conversation(workspace: AppFixture) -> None:
     workspace.max_context = 8192
-    workspace.store, workspace.new_id = ChatSessionStore.open(None), CountingIds("n")
+    workspace.store = ChatSessionStore.open(None)
+    workspace.new_id = CountingIds("n")
     model = SummaryModel(write=lambda words: prose(words, 7, PLAIN))
-    model.answer = [TextDelta("I have noted that, and shall remember where it is. " * 4), StreamFinished("stop")]
+    model.answer = [
+        TextDelta("I have noted that, and shall remember where it is. " * 4),
+        StreamFinished("stop"),
+    ]
     session = workspace.session(model, tools=())
     for i in range(200):
         report_of(session.send(prose(60, i, PLAIN)))

@@ -12,7 +12,10 @@ from zkchat_cli.chat.runtime import AvailableModels
 from zkchat_cli.completion import MAX_COMPLETIONS, InputCompleter, Suggestion
 
 NOTES = {
-    "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\n## Dates\n\n### Due today\n\n## Brackets [x]\n",
+    "Filters.md": (
+        "---\naliases: [Search conditions]\n---\n# Filters\n\n## Dates\n\n### Due today\n\n## "
+        "Brackets [x]\n"
+    ),
     "Queries/Combining Filters.md": "",
     "Queries/Comb.md": "#todo #project/garden\n",
     "Garden/Compost.md": "#todo\n",
@@ -31,14 +34,21 @@ Offers = Callable[..., list[str]]
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
     folder = tmp_path_factory.mktemp("completion")
     notes = NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MAX_COMPLETIONS)}
-    with closing(make_app(write_notes(folder / "notes", notes), folder / "cache", folder / "conversations.db")) as made:
+    with closing(
+        make_app(
+            write_notes(folder / "notes", notes), folder / "cache", folder / "conversations.db"
+        )
+    ) as made:
         yield made
 
 
 @pytest.fixture
 def completer(app: AppFixture) -> InputCompleter:
     session = app.session(
-        list_models=lambda: (AvailableModels("offline", ("offline",)), AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")))
+        list_models=lambda: (
+            AvailableModels("offline", ("offline",)),
+            AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")),
+        )
     )
     return InputCompleter(lambda: session)
 
@@ -52,7 +62,10 @@ def offered(completer: InputCompleter) -> Offers:
     """The line as each completion would make it; the cursor stands between `typed` and `after`."""
 
     def lines(typed: str, after: str = "") -> list[str]:
-        return [typed[: len(typed) - c.replaced] + c.text + after for c in completions(completer, typed, after)]
+        return [
+            typed[: len(typed) - c.replaced] + c.text + after
+            for c in completions(completer, typed, after)
+        ]
 
     return lines
 
@@ -61,13 +74,27 @@ def test_a_completion_shows_its_description(app: AppFixture) -> None:
     cleared = resume(app, exchanges(("how long does compost\x1b[2J take?", "Nine months.")))
     slash.run("/clear", cleared)
     completer = InputCompleter(app.session)
-    [found], [branch] = completions(completer, "/resume "), completions(InputCompleter(lambda: cleared), "/branches ")
+    [found], [branch] = (
+        completions(completer, "/resume "),
+        completions(InputCompleter(lambda: cleared), "/branches "),
+    )
     assert (found.text, branch.text) == (app.store.conversations()[0].id, "1")
     assert "\x1b" not in found.description + branch.description
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "hello", "hello /co", "/compact ke", "/etc/hosts", "[Comb", "see [[Filters]] and", "a@plan", "[[Filters|"]
+    "typed",
+    [
+        "",
+        "hello",
+        "hello /co",
+        "/compact ke",
+        "/etc/hosts",
+        "[Comb",
+        "see [[Filters]] and",
+        "a@plan",
+        "[[Filters|",
+    ],
 )
 def test_nothing_is_offered_elsewhere(offered: Offers, typed: str) -> None:
     assert offered(typed) == []
@@ -80,7 +107,11 @@ def test_tags_are_offered_after_a_number_sign_the_most_frequent_first(offered: O
 
 def test_an_alias_becomes_its_note_and_says_so(completer: InputCompleter) -> None:
     [found] = completions(completer, "[[search con")
-    assert (found.text, found.label, found.description) == ("Filters]]", "Search conditions", "alias of Filters")
+    assert (found.text, found.label, found.description) == (
+        "Filters]]",
+        "Search conditions",
+        "alias of Filters",
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +149,9 @@ def test_a_link_is_closed_once_and_never_offered_where_it_cannot_work(offered: O
     assert not any(line.startswith("[[C#") for line in offered("[[c"))
 
 
-def test_names_that_could_do_harm_are_not_offered(completer: InputCompleter, app: AppFixture, offered: Offers) -> None:
+def test_names_that_could_do_harm_are_not_offered(
+    completer: InputCompleter, app: AppFixture, offered: Offers
+) -> None:
     assert not any("\x1b" in line for line in offered("/model l"))
     write_notes(app.vault.root, {"a\x1b[31m.md": "", "b\nc.md": "", "good harm.md": ""})
     app.vault.refresh()
@@ -126,7 +159,9 @@ def test_names_that_could_do_harm_are_not_offered(completer: InputCompleter, app
     assert offered("[[good h") == ["[[good harm]]"]
 
 
-def test_nothing_is_offered_before_the_session_is_open_and_no_notes_before_they_are_indexed(app: AppFixture) -> None:
+def test_nothing_is_offered_before_the_session_is_open_and_no_notes_before_they_are_indexed(
+    app: AppFixture,
+) -> None:
     assert completions(InputCompleter(lambda: None), "/hel") == []
     unindexed = InputCompleter(app.session, lambda: False)
     assert [c.text for c in completions(unindexed, "/hel")] == ["/help"]

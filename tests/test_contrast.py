@@ -1,6 +1,8 @@
-"""Colors of text have a contrast of at least 4.5 (WCAG 2.2 AA, 1.4.3) on the backgrounds that people use.
+"""Colors of text have a contrast of at least 4.5 (WCAG 2.2 AA, 1.4.3) on the backgrounds that
+people use.
 
-The colors are xterm's from number 16 on, which do not depend on the terminal's theme. The HTML page has its own test.
+The colors are xterm's from number 16 on, which do not depend on the terminal's theme. The HTML page
+has its own test.
 """
 
 import io
@@ -20,7 +22,10 @@ LIGHT_BACKGROUNDS = ("#ffffff", "#fafafa", "#eeeeee", "#fdf6e3")
 
 
 def luminance(color: tuple[int, ...]) -> float:
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in color)]
+    linear = [
+        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (part / 255 for part in color)
+    ]
     return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -34,11 +39,16 @@ def parsed(color: str) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize(
-    ("palette", "backgrounds"), [(DARK, DARK_BACKGROUNDS), (LIGHT, LIGHT_BACKGROUNDS), (EITHER, ("#000000", "#ffffff"))]
+    ("palette", "backgrounds"),
+    [(DARK, DARK_BACKGROUNDS), (LIGHT, LIGHT_BACKGROUNDS), (EITHER, ("#000000", "#ffffff"))],
 )
-def test_every_color_is_readable_on_its_backgrounds(palette: Palette, backgrounds: tuple[str, ...]) -> None:
+def test_every_color_is_readable_on_its_backgrounds(
+    palette: Palette, backgrounds: tuple[str, ...]
+) -> None:
     figures = {
-        (name, on): contrast(Color.from_ansi(number).get_truecolor(), parsed(on)) for name, number in palette.items() for on in backgrounds
+        (name, on): contrast(Color.from_ansi(number).get_truecolor(), parsed(on))
+        for name, number in palette.items()
+        for on in backgrounds
     }
     assert {name: round(figure, 2) for name, figure in figures.items() if figure < 4.5} == {}
 
@@ -66,7 +76,9 @@ def test_the_chosen_row_of_the_completion_menu_is_readable() -> None:
         ("light", {"TERM": "linux"}, None),
     ],
 )
-def test_the_setting_or_the_terminal_says_what_the_background_is(background: str, env: dict[str, str], palette: Palette | None) -> None:
+def test_the_setting_or_the_terminal_says_what_the_background_is(
+    background: str, env: dict[str, str], palette: Palette | None
+) -> None:
     assert choose_palette(background, env) == palette
 
 
@@ -74,5 +86,12 @@ def test_a_screen_writes_the_colors_of_its_palette_with_and_without_rich() -> No
     out = io.StringIO()
     screen = Screen(out, out, color=True, err_is_terminal=False, palette=LIGHT)
     screen.print("ok", "green")
-    screen.show([styled_line("quiet", "dim"), styled_line("note", "cyan"), styled_line("why", "comment")])
-    assert re.findall(r"38;5;(\d+)m(\w+)", out.getvalue()) == [("22", "ok"), ("240", "quiet"), ("24", "note"), ("240", "why")]
+    screen.show(
+        [styled_line("quiet", "dim"), styled_line("note", "cyan"), styled_line("why", "comment")]
+    )
+    assert re.findall(r"38;5;(\d+)m(\w+)", out.getvalue()) == [
+        ("22", "ok"),
+        ("240", "quiet"),
+        ("24", "note"),
+        ("240", "why"),
+    ]

@@ -1,4 +1,6 @@
-"""Stored conversations as lists, code as one copies it, prompts as one reads them, and settings of one session."""
+"""Stored conversations as lists, code as one copies it, prompts as one reads them, and settings of
+one session.
+"""
 
 import time
 
@@ -42,18 +44,40 @@ def test_hundreds_of_kilobytes_of_hostile_fences_takes_no_time() -> None:
 # lists
 
 
-def a_conversation(store: ChatSessionStore, id_: str, vault: str, day: int, *messages: tuple[str, str]) -> None:
+def a_conversation(
+    store: ChatSessionStore, id_: str, vault: str, day: int, *messages: tuple[str, str]
+) -> None:
     at = f"2025-05-{day:02d}T12:00:00+00:00"
     store.start(Conversation(id=id_, vault=vault, created_at=at, updated_at=at))
     parent = None
     for number, (role, content) in enumerate(messages):
-        store.add(id_, message(role, content, f"{id_}-{number}", parent_id=parent, timestamp=at, token_count=10, tool_name="find"))
+        store.add(
+            id_,
+            message(
+                role,
+                content,
+                f"{id_}-{number}",
+                parent_id=parent,
+                timestamp=at,
+                token_count=10,
+                tool_name="find",
+            ),
+        )
         parent = f"{id_}-{number}"
 
 
 def test_a_list_shows_message_counts_and_first_questions(app: AppFixture) -> None:
     store = app.store
-    a_conversation(store, "a", "/v", 3, ("user", "\n First line \nsecond"), ("assistant", ""), ("tool", "{}"), ("assistant", "So."))
+    a_conversation(
+        store,
+        "a",
+        "/v",
+        3,
+        ("user", "\n First line \nsecond"),
+        ("assistant", ""),
+        ("tool", "{}"),
+        ("assistant", "So."),
+    )
     a_conversation(store, "b", "/v", 5, ("assistant", "Imported."))
     a_conversation(store, "c", "/w", 4, ("user", " \n "))
     a_conversation(store, "d", "/v", 1)
@@ -80,7 +104,10 @@ def test_search_covers_one_vault_or_all(app: AppFixture) -> None:
     assert {each.conversation_id for each in found} == {"a", "b"}
     assert {each.conversation_id for each in app.store.search("/v", "whale")} == {"a"}
     assert [each.message.content for each in found].count("a whale") == 1
-    assert [each.message.role for each in app.store.search(None, "whale", tool_results=False)] == ["user", "user"]
+    assert [each.message.role for each in app.store.search(None, "whale", tool_results=False)] == [
+        "user",
+        "user",
+    ]
 
 
 def test_a_conversation_is_shown_in_order(app: AppFixture) -> None:
@@ -91,7 +118,9 @@ def test_a_conversation_is_shown_in_order(app: AppFixture) -> None:
         message("user", "Then?", "r", status="failed"),
     )
     a_conversation(app.store, "a", "/v", 3, ("user", "First"))
-    assert plain_text(stored_items.transcript_lines(app.store.conversation("a"), history, 5)).splitlines() == [
+    assert plain_text(
+        stored_items.transcript_lines(app.store.conversation("a"), history, 5)
+    ).splitlines() == [
         "First   a, 2025-05-03 12:00, 1 message",
         "",
         "you › First",
@@ -143,7 +172,9 @@ def test_settings_change_what_the_session_does_from_now_on(app: AppFixture) -> N
         ("model", "big/one", UsageError),
     ],
 )
-def test_what_cannot_be_set_changes_nothing(app: AppFixture, key: str, value: str, error: type[Exception]) -> None:
+def test_what_cannot_be_set_changes_nothing(
+    app: AppFixture, key: str, value: str, error: type[Exception]
+) -> None:
     session = app.session()
     before = session.runtime
     with pytest.raises(error) as e:
@@ -153,12 +184,22 @@ def test_what_cannot_be_set_changes_nothing(app: AppFixture, key: str, value: st
 
 
 @pytest.mark.parametrize(
-    ("zone", "shown"), [("UTC", "2025-05-08 01:30"), ("America/New_York", "2025-05-07 21:30"), ("Asia/Kathmandu", "2025-05-08 07:15")]
+    ("zone", "shown"),
+    [
+        ("UTC", "2025-05-08 01:30"),
+        ("America/New_York", "2025-05-07 21:30"),
+        ("Asia/Kathmandu", "2025-05-08 07:15"),
+    ],
 )
-def test_times_are_those_of_the_readers_clock(monkeypatch: pytest.MonkeyPatch, zone: str, shown: str) -> None:
+def test_times_are_those_of_the_readers_clock(
+    monkeypatch: pytest.MonkeyPatch, zone: str, shown: str
+) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
-    told = [stored_items.format_time(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
+    told = [
+        stored_items.format_time(said)
+        for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")
+    ]
     monkeypatch.undo()
     time.tzset()
     assert told == [shown, "2025-05-08 01:30", "long ago"]

@@ -1,7 +1,8 @@
-"""A whole conversation with the demo notes, as one types it into a pipe: every answer checked, every source looked at, one answer kept.
+"""A whole conversation with the demo notes, as one types it into a pipe: every answer checked,
+every source looked at, one answer kept.
 
-`transcripts/citations.txt` is what the program printed when somebody last read it line by line; `python test_whole_conversation.py` writes
-it anew, for reading it again.
+`transcripts/citations.txt` is what the program printed when somebody last read it line by line;
+`python test_whole_conversation.py` writes it anew, for reading it again.
 """
 
 import re
@@ -33,12 +34,17 @@ Which whale sings in B flat?
 
 
 def conversation(folder: Path) -> str:
-    """What the demo says to all that, what it warned of, the saved note and the exported conversation; without what each run has anew."""
+    """What the demo says to all that, what it warned of, the saved note and the exported
+    conversation; without what each run has anew.
+    """
     vault = shutil.copytree(DEMO, folder / "notes")
     (vault / "shopping.txt").write_text("Buy two onions on Friday.\n", encoding="utf-8")
     done = Program(vault, folder / "home")("chat", stdin=TYPED + "\n", cwd=vault)
     assert done.exit_status == 0, done.err
-    files = [f"== {name}\n{(vault / name).read_text(encoding='utf-8')}" for name in ("Answers/shopping.md", "talk.md")]
+    files = [
+        f"== {name}\n{(vault / name).read_text(encoding='utf-8')}"
+        for name in ("Answers/shopping.md", "talk.md")
+    ]
     text = "\n".join(["== typed", TYPED, "\n== shown", done.out, "== warnings", done.err, *files])
     text = re.sub(r"\b[0-9a-f]{12}\b", "CONVERSATION", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+-]+", "TIME", text).replace(str(vault), "VAULT")

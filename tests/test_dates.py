@@ -126,10 +126,18 @@ def test_without_other_words_the_newest_notes_of_the_period_come_first(dated: Va
 
 def test_a_guessed_day_on_which_all_notes_were_copied_is_no_date(tmp_path: Path) -> None:
     folder = write_notes(
-        tmp_path / "notes", {f"Week {n}.md": f"Chores of week {n}." for n in range(30)} | {"Daily.md": "Chores yesterday."}
+        tmp_path / "notes",
+        {f"Week {n}.md": f"Chores of week {n}." for n in range(30)}
+        | {"Daily.md": "Chores yesterday."},
     )
     for path in folder.iterdir():
-        os.utime(path, (yesterday := datetime.combine(TODAY - timedelta(days=1), time(12)).timestamp(), yesterday))
+        os.utime(
+            path,
+            (
+                yesterday := datetime.combine(TODAY - timedelta(days=1), time(12)).timestamp(),
+                yesterday,
+            ),
+        )
     vault = Vault(folder, tmp_path / "index.db", today=lambda: TODAY)
     vault.refresh()
     assert vault.search("What were the chores yesterday?")[0].title == "Daily"
@@ -148,11 +156,17 @@ def test_a_wrong_date_is_refused_with_examples(dated: Vault, query: str) -> None
     assert "2024-05-01" in refused.value.hint
 
 
-def test_the_offline_provider_tells_what_was_noted_in_a_period(zkchat: Program, vault: Path) -> None:
-    day = (date.today() - timedelta(days=7 + date.today().weekday())).isoformat()  # Monday of last week
+def test_the_offline_provider_tells_what_was_noted_in_a_period(
+    zkchat: Program, vault: Path
+) -> None:
+    # Monday of last week
+    day = (date.today() - timedelta(days=7 + date.today().weekday())).isoformat()
     write_notes(vault, {f"{day}.md": "Met Anna about the boiler."})
     answer = zkchat("ask", "What did I do last week?", "--json").json
     assert "“Met Anna about the boiler.”" in answer["answer"]
     assert [citation["relative_path"] for citation in answer["citations"]] == [f"{day}.md"]
     assert answer["level"] == "answer"
-    assert zkchat("ask", "What was new in March 1999?").out == "None of your notes is from that time.\n"
+    assert (
+        zkchat("ask", "What was new in March 1999?").out
+        == "None of your notes is from that time.\n"
+    )

@@ -42,13 +42,20 @@ QUESTIONS = {
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the demo vault, as `zkchat chat --demo` makes one."""
-    return Path(shutil.copytree(str(files("zkchat_cli") / "demo"), tmp_path_factory.mktemp("demo") / "notes"))
+    return Path(
+        shutil.copytree(
+            str(files("zkchat_cli") / "demo"), tmp_path_factory.mktemp("demo") / "notes"
+        )
+    )
 
 
 @pytest.fixture(scope="module")
 def notes(demo: Path) -> dict[str, str]:
     """Each note's text by its path."""
-    return {file.relative_to(demo).as_posix(): file.read_text(encoding="utf-8") for file in sorted(demo.rglob("*.md"))}
+    return {
+        file.relative_to(demo).as_posix(): file.read_text(encoding="utf-8")
+        for file in sorted(demo.rglob("*.md"))
+    }
 
 
 @pytest.fixture(scope="module")
@@ -69,23 +76,40 @@ def test_every_note_is_read_without_a_problem(vault: Vault, notes: dict[str, str
     assert report.problems == ()
 
 
-def test_exactly_one_link_is_broken_and_its_note_says_so(links: dict[str, list[LinkResolution]], notes: dict[str, str]) -> None:
-    broken = [(path, link.raw) for path, found in links.items() for link in found if link.status != "found"]
+def test_exactly_one_link_is_broken_and_its_note_says_so(
+    links: dict[str, list[LinkResolution]], notes: dict[str, str]
+) -> None:
+    broken = [
+        (path, link.raw)
+        for path, found in links.items()
+        for link in found
+        if link.status != "found"
+    ]
     assert broken == [("Linking/Broken links.md", BROKEN_ON_PURPOSE)]
-    assert f"broken on purpose to show what happens: {BROKEN_ON_PURPOSE}" in notes["Linking/Broken links.md"]
+    assert (
+        f"broken on purpose to show what happens: {BROKEN_ON_PURPOSE}"
+        in notes["Linking/Broken links.md"]
+    )
 
 
-def test_every_heading_and_block_that_is_linked_exists(links: dict[str, list[LinkResolution]], notes: dict[str, str]) -> None:
+def test_every_heading_and_block_that_is_linked_exists(
+    links: dict[str, list[LinkResolution]], notes: dict[str, str]
+) -> None:
     for path, found in links.items():
         for link in found:
             if link.target and link.heading:
                 text = notes[link.target]
-                place = rf"^{re.escape(link.heading)}$" if link.heading.startswith("^") else rf"^#+ {re.escape(link.heading)}$"
+                place = (
+                    rf"^{re.escape(link.heading)}$"
+                    if link.heading.startswith("^")
+                    else rf"^#+ {re.escape(link.heading)}$"
+                )
                 assert re.search(place, text, re.MULTILINE), f"{path}: {link.raw}"
 
 
 def test_every_note_is_reachable_from_the_start(links: dict[str, list[LinkResolution]]) -> None:
-    reached, ahead = {START}, [START]
+    reached = {START}
+    ahead = [START]
     while ahead:
         for link in links[ahead.pop()]:
             if link.target and link.target not in reached:
@@ -103,11 +127,20 @@ def test_an_obvious_question_finds_its_note(vault: Vault, question: str, expecte
 def test_the_settings_shown_as_an_example_are_valid(notes: dict[str, str], tmp_path: Path) -> None:
     [example] = re.findall(r"```toml\n(.*?)```", notes["Using zkchat/Settings.md"], re.DOTALL)
     (tmp_path / loader.PROJECT_FILE).write_text(example, encoding="utf-8")
-    values = loader.load_config({}, {}, paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")}), vault=tmp_path).values
-    assert (values.vault.ignore, values.references.max_displayed) == (("Templates/*", "Archive/*"), 5)
+    values = loader.load_config(
+        {}, {}, paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")}), vault=tmp_path
+    ).values
+    assert (values.vault.ignore, values.references.max_displayed) == (
+        ("Templates/*", "Archive/*"),
+        5,
+    )
 
 
 def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str, str]) -> None:
-    rows = dict(re.findall(r"^\| `([a-z_.]+)` \| `?([^`|]*?)`? \|", notes["Using zkchat/Settings.md"], re.MULTILINE))
+    rows = dict(
+        re.findall(
+            r"^\| `([a-z_.]+)` \| `?([^`|]*?)`? \|", notes["Using zkchat/Settings.md"], re.MULTILINE
+        )
+    )
     assert len(rows) >= 4
     assert rows == {key: str(loader.default_values()[key]) or "empty" for key in rows}

@@ -16,7 +16,12 @@ def test_wrong_settings_are_told_and_nothing_else_is_checked(zkchat: Program) ->
     file = zkchat.home / "config" / "config.toml"
     file.write_text("model = 'oracle/x'\n")
     status, found = checks(zkchat)
-    assert (status, [*found], found["settings"]["ok"], found["settings"]["code"]) == (2, ["settings"], False, "config")
+    assert (status, [*found], found["settings"]["ok"], found["settings"]["code"]) == (
+        2,
+        ["settings"],
+        False,
+        "config",
+    )
     assert "oracle" in found["settings"]["detail"] and str(file) in found["settings"]["detail"]
 
 

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 from conftest import write_notes
 
-from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummaryService, summarize_document
+from zkchat_cli.references.document_summaries import (
+    SUMMARY_LENGTH,
+    DocumentSummaryService,
+    summarize_document,
+)
 from zkchat_cli.vault.vault import Vault
 
 Of = Callable[[str], str | None]
@@ -21,7 +25,9 @@ def summary_of(tmp_path: Path) -> Iterator[Of]:
         write_notes(vault.root, {"Note.md": text})
         return DocumentSummaryService(vault).summary("Note.md")
 
-    with closing(Vault.open(write_notes(tmp_path / "notes", {"Note.md": ""}), tmp_path / "cache")) as vault:
+    with closing(
+        Vault.open(write_notes(tmp_path / "notes", {"Note.md": ""}), tmp_path / "cache")
+    ) as vault:
         yield summary
         assert not vault.has_index
 
@@ -37,13 +43,22 @@ def summary_of(tmp_path: Path) -> Iterator[Of]:
         ("", None),
     ],
 )
-def test_it_is_the_description_else_the_first_paragraph_else_the_key_text(summary_of: Of, text: str, summary: str | None) -> None:
+def test_it_is_the_description_else_the_first_paragraph_else_the_key_text(
+    summary_of: Of, text: str, summary: str | None
+) -> None:
     assert summary_of(text) == summary
 
 
 @pytest.mark.parametrize(
     "text",
-    ["word " * 1000, "x" * 10_000, "笔记是思考的工具" * 100, "👩\u200d👩\u200d👧" * 100 + " a", "- item\n" * 1000, "# " + "h " * 999],
+    [
+        "word " * 1000,
+        "x" * 10_000,
+        "笔记是思考的工具" * 100,
+        "👩\u200d👩\u200d👧" * 100 + " a",
+        "- item\n" * 1000,
+        "# " + "h " * 999,
+    ],
 )
 def test_a_long_summary_is_truncated(text: str) -> None:
     made = summarize_document(text)

@@ -1,6 +1,8 @@
-"""README and docs/ are true: what they name exists, what exists they name, and their examples are what the program prints.
+"""README and docs/ are true: what they name exists, what exists they name, and their examples are
+what the program prints.
 
-Nothing here is a list of names: they come from the registries, the settings, typer's own tree and the source.
+Nothing here is a list of names: they come from the registries, the settings, typer's own tree and
+the source.
 
 `python tests/test_documents.py` puts the transcripts of today into the documents.
 """
@@ -38,9 +40,14 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXT = "\n".join(file.read_text(encoding="utf-8") for file in DOCUMENTS)
 BLOCK = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 PROSE = BLOCK.sub("", TEXT)
-DEMO = "\n".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "zkchat_cli" / "demo").rglob("*.md")))
+DEMO = "\n".join(
+    file.read_text(encoding="utf-8")
+    for file in sorted((ROOT / "zkchat_cli" / "demo").rglob("*.md"))
+)
 EVERY_PROSE = PROSE + BLOCK.sub("", DEMO)
-TRANSCRIPT = re.compile(r"(<!-- transcript: (\S+)(?: (\d+)-(\d+))? -->\n```text\n)(.*?)(\n```)", re.DOTALL)
+TRANSCRIPT = re.compile(
+    r"(<!-- transcript: (\S+)(?: (\d+)-(\d+))? -->\n```text\n)(.*?)(\n```)", re.DOTALL
+)
 """A transcript in a document, or some of its steps, counted from 1."""
 ESCAPED_BAR = "\\|"
 
@@ -53,8 +60,15 @@ def section(heading: str) -> str:
 
 def rows(text: str) -> list[list[str]]:
     """The cells of each row of the tables in a text, without their heads."""
-    found = [line for line in text.splitlines() if line.startswith("| ") and not re.fullmatch(r"\| [a-z ]+ \|.*", line)]
-    return [[cell.replace(ESCAPED_BAR, "|").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in found]
+    found = [
+        line
+        for line in text.splitlines()
+        if line.startswith("| ") and not re.fullmatch(r"\| [a-z ]+ \|.*", line)
+    ]
+    return [
+        [cell.replace(ESCAPED_BAR, "|").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in found
+    ]
 
 
 def code(text: str) -> list[str]:
@@ -79,25 +93,36 @@ def test_the_reference_and_the_man_page_are_generated_from_the_code() -> None:
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
 def test_the_man_page_is_shown_as_it_is_written() -> None:
     done = subprocess.run(
-        ["groff", "-man", "-Tutf8", "-ww", "-P-cbou", str(ROOT / "docs" / "zkchat.1")], capture_output=True, text=True, check=True
+        ["groff", "-man", "-Tutf8", "-ww", "-P-cbou", str(ROOT / "docs" / "zkchat.1")],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stderr == ""
     assert "zkchat context show --turn 3" in done.stdout
 
 
 def test_every_call_of_zkchat_is_one() -> None:
-    """Wherever a document, a note of the demo or a help writes `zkchat …`, the commands and options are there."""
+    """Wherever a document, a note of the demo or a help writes `zkchat …`, the commands and options
+    are there.
+    """
     blocks = re.findall(r"```sh\n(.*?)```", TEXT + DEMO, re.DOTALL)
     calls = [call for each in code(EVERY_PROSE) for call in re.findall(r"^zkchat [a-z].*", each)]
     epilogs = [command.epilog or "" for _, command, _ in everything()]
-    calls += [call for each in (*blocks, *epilogs) for call in re.findall(r"\bzkchat [a-z][^#\n]*", each)]
+    calls += [
+        call for each in (*blocks, *epilogs) for call in re.findall(r"\bzkchat [a-z][^#\n]*", each)
+    ]
     assert len(calls) > 60
     root = typer.main.get_command(app.app)
     for call in calls:
         command: Any = root
         for word in re.sub(r"\"[^\"]*\"|'[^']*'|\|.*", " ", call).split()[1:]:
             if word.startswith("-") and word != "-":
-                assert any(word in (*p.opts, *p.secondary_opts) for each in (command, root) for p in each.params), call
+                assert any(
+                    word in (*p.opts, *p.secondary_opts)
+                    for each in (command, root)
+                    for p in each.params
+                ), call
             elif hasattr(command, "list_commands"):
                 command = command.get_command(typer.Context(command), word)
                 assert command is not None, call
@@ -122,8 +147,14 @@ def test_every_key_of_the_help_is_listed() -> None:
 
 
 def test_every_way_to_write_a_slash_command_names_one_and_the_demo_names_all() -> None:
-    named = {each[1:].split()[0] for each in code(EVERY_PROSE) if re.match(r"/[a-z]+\b(?!/)", each) and not each.startswith("/commands")}
-    assert {slash.find(name).name for name in named} == {command.name for command in slash.commands()}
+    named = {
+        each[1:].split()[0]
+        for each in code(EVERY_PROSE)
+        if re.match(r"/[a-z]+\b(?!/)", each) and not each.startswith("/commands")
+    }
+    assert {slash.find(name).name for name in named} == {
+        command.name for command in slash.commands()
+    }
     assert {command.name for command in slash.commands()} <= set(re.findall(r"`/([a-z]+)", DEMO))
 
 
@@ -137,8 +168,17 @@ def test_every_way_to_write_a_slash_command_names_one_and_the_demo_names_all() -
         ("## Search by meaning", {NO_EMBEDDER, "semantic.provider", *embedders.names()}),
         ("# How context works", set(strategies.names())),
         ("# Export and import", set(exporters.names())),
-        ("## Exit codes", {str(code) for code in (0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values())}),
-        ("## When a model fails", set(get_args(ProviderErrorKind)) - {"unknown_provider", "not_installed", "bad_script"}),
+        (
+            "## Exit codes",
+            {
+                str(code)
+                for code in (0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values())
+            },
+        ),
+        (
+            "## When a model fails",
+            set(get_args(ProviderErrorKind)) - {"unknown_provider", "not_installed", "bad_script"},
+        ),
     ],
 )
 def test_everything_of_a_registry_is_listed_and_no_other(heading: str, known: set[str]) -> None:
@@ -146,7 +186,11 @@ def test_everything_of_a_registry_is_listed_and_no_other(heading: str, known: se
 
 
 def test_tools_that_write_are_marked_and_no_other() -> None:
-    marked = {code(row[0])[0] for row in rows(section("# What the model may call")) if row[1].startswith("with `--unsafe`")}
+    marked = {
+        code(row[0])[0]
+        for row in rows(section("# What the model may call"))
+        if row[1].startswith("with `--unsafe`")
+    }
     assert marked == {tool.name for tool in tools.load_tools(unsafe=True) if tool.writes}
 
 
@@ -162,12 +206,26 @@ def test_every_built_in_agent_and_every_key_of_one_is_listed_and_no_other() -> N
 
 def test_every_way_to_write_a_query_means_what_it_says() -> None:
     today = date(2026, 11, 22)
-    ways = [query.parse_query(each, today) for row in rows(section("# Search and links")) for each in code(row[0])]
+    ways = [
+        query.parse_query(each, today)
+        for row in rows(section("# Search and links"))
+        for each in code(row[0])
+    ]
     dated = [way for way in ways if way.period]
-    assert [way.words for way in ways if way not in dated] == [("boolean", "filters"), (), (), (), (), ()]
+    assert [way.words for way in ways if way not in dated] == [
+        ("boolean", "filters"),
+        (),
+        (),
+        (),
+        (),
+        (),
+    ]
     assert [way.phrases for way in ways if way.phrases] == [(("due", "before"),)]
     assert [way.without for way in ways if way.without] == [(("sorting",),), (("group", "by"),)]
-    assert [way.filters for way in ways if way.filters] == [(("tag", "project"),), (("path", "archive"),)]
+    assert [way.filters for way in ways if way.filters] == [
+        (("tag", "project"),),
+        (("path", "archive"),),
+    ]
     assert len(dated) == 6
     assert not any(way.words for way in dated)
 
@@ -178,14 +236,20 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 def test_every_setting_that_the_text_names_exists() -> None:
     known = loader.default_values()
     tables = {key.partition(".")[0] for key in known if "." in key}
-    named = {each.split()[0] for each in code(EVERY_PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
+    named = {
+        each.split()[0]
+        for each in code(EVERY_PROSE)
+        if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)
+    }
     assert named - set(known) == set()
 
 
 def test_every_environment_variable_is_listed_and_no_other() -> None:
     told = {each for row in rows(section("# Settings")) if len(row) == 2 for each in code(row[0])}
     read = set(
-        _read_from_the_environment(nodes for name, nodes in syntax_nodes().items() if name != "terminal/shell.py")
+        _read_from_the_environment(
+            nodes for name, nodes in syntax_nodes().items() if name != "terminal/shell.py"
+        )
     )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
     texts = [node.value for nodes in syntax_nodes().values() for node in nodes if _is_text(node)]
@@ -198,13 +262,18 @@ def _read_from_the_environment(modules: Iterable[tuple[ast.AST, ...]]) -> Iterat
     for nodes in modules:
         for node in nodes:
             match node:
-                case ast.Call(func=ast.Attribute(attr="get", value=where), args=[ast.Constant(value=str(name)), *_]) if _is_environment(
-                    where
+                case ast.Call(
+                    func=ast.Attribute(attr="get", value=where),
+                    args=[ast.Constant(value=str(name)), *_],
+                ) if _is_environment(where):
+                    yield name
+                case ast.Subscript(value=where, slice=ast.Constant(value=str(name))) if (
+                    _is_environment(where)
                 ):
                     yield name
-                case ast.Subscript(value=where, slice=ast.Constant(value=str(name))) if _is_environment(where):
-                    yield name
-    yield from (default for key, default in loader.default_values().items() if key.endswith(".key_variable"))
+    yield from (
+        default for key, default in loader.default_values().items() if key.endswith(".key_variable")
+    )
 
 
 def _is_environment(node: ast.expr) -> bool:
@@ -222,7 +291,9 @@ def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
     """What stands between the … of an error is a piece of a text in the source."""
     source = "\n".join(_texts())
     for row in rows(section("# Troubleshooting")):
-        for piece in (piece.strip(" @[]:") for each in code(row[0])[:1] for piece in re.split("…", each)):
+        for piece in (
+            piece.strip(" @[]:") for each in code(row[0])[:1] for piece in re.split("…", each)
+        ):
             assert piece in source, row[0]
 
 
@@ -231,7 +302,9 @@ def _texts() -> Iterator[str]:
     for nodes in syntax_nodes().values():
         for node in nodes:
             if isinstance(node, ast.JoinedStr):
-                yield "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+                yield "".join(
+                    str(part.value) for part in node.values if isinstance(part, ast.Constant)
+                )
             elif _is_text(node):
                 yield node.value
 
@@ -240,8 +313,12 @@ def _texts() -> Iterator[str]:
 
 
 def shown(name: str, first: str, last: str) -> str:
-    """What a document shows of a transcript: everything that is typed and seen, or these steps of it."""
-    transcript = Transcript.read((ROOT / "tests" / "transcripts" / f"{name}.txt").read_text(encoding="utf-8"))
+    """What a document shows of a transcript: everything that is typed and seen, or these steps of
+    it.
+    """
+    transcript = Transcript.read(
+        (ROOT / "tests" / "transcripts" / f"{name}.txt").read_text(encoding="utf-8")
+    )
     steps = transcript.steps[int(first) - 1 : int(last)] if first else transcript.steps
     return "\n\n".join("\n".join(filter(None, step)) for step in steps)
 
@@ -250,7 +327,9 @@ def test_every_example_is_a_transcript_that_is_played() -> None:
     examples = TRANSCRIPT.findall(TEXT)
     assert len(examples) == TEXT.count("<!-- transcript:") > 5
     for _, name, first, last, text, _ in examples:
-        assert text == shown(name, first, last), "python tests/test_documents.py writes the examples anew"
+        assert text == shown(name, first, last), (
+            "python tests/test_documents.py writes the examples anew"
+        )
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:
@@ -266,6 +345,9 @@ def test_the_readme_stays_short() -> None:
 if __name__ == "__main__":
     for document in DOCUMENTS:
         before = document.read_text(encoding="utf-8")
-        after = TRANSCRIPT.sub(lambda match: match[1] + shown(match[2], match[3] or "", match[4] or "") + match[6], before)
+        after = TRANSCRIPT.sub(
+            lambda match: match[1] + shown(match[2], match[3] or "", match[4] or "") + match[6],
+            before,
+        )
         if after != before:
             document.write_text(after, encoding="utf-8")

@@ -47,10 +47,18 @@ def opened(embedding_servers: EmbeddingServers) -> Any:
 
 @pytest.mark.parametrize(
     ("name", "model", "path", "authorization"),
-    [("ollama", "all-minilm", "/api/embed", None), ("openai", "text-embedding-3-small", "/v1/embeddings", "Bearer sk-secret")],
+    [
+        ("ollama", "all-minilm", "/api/embed", None),
+        ("openai", "text-embedding-3-small", "/v1/embeddings", "Bearer sk-secret"),
+    ],
 )
 def test_a_request_has_the_texts_and_its_vectors_are_in_their_order(
-    opened: Any, embedding_servers: EmbeddingServers, name: str, model: str, path: str, authorization: str | None
+    opened: Any,
+    embedding_servers: EmbeddingServers,
+    name: str,
+    model: str,
+    path: str,
+    authorization: str | None,
 ) -> None:
     embedder = opened(name, model if name == "ollama" else "")
     texts = ["a car", "a ship", "money"]
@@ -73,7 +81,10 @@ def test_a_request_has_the_texts_and_its_vectors_are_in_their_order(
 )
 def test_prefixes_of_model_families(model: str, query: str, document: str) -> None:
     family = model_family(model)
-    assert (add_prefixes(["x"], family, "query"), add_prefixes(["x"], family, "document")) == ([query], [document])
+    assert (add_prefixes(["x"], family, "query"), add_prefixes(["x"], family, "document")) == (
+        [query],
+        [document],
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,11 +106,21 @@ def test_ollama_address_is_read_as_ollama_reads_it(host: str, expected: str) -> 
 
 @pytest.mark.parametrize(
     ("name", "setting", "address"),
-    [("ollama", "OLLAMA__HOST", "http://notes.lan:11434"), ("openai", "OPENAI__BASE_URL", "http://notes.lan/v1")],
+    [
+        ("ollama", "OLLAMA__HOST", "http://notes.lan:11434"),
+        ("openai", "OPENAI__BASE_URL", "http://notes.lan/v1"),
+    ],
 )
-def test_the_server_and_its_key_are_those_of_the_providers_settings(tmp_path: Path, name: str, setting: str, address: str) -> None:
+def test_the_server_and_its_key_are_those_of_the_providers_settings(
+    tmp_path: Path, name: str, setting: str, address: str
+) -> None:
     key = {"ZKCHAT_OPENAI__KEY_VARIABLE": "MY_KEY", "MY_KEY": "sk-mine"} if name == "openai" else {}
-    env = {"ZKCHAT_HOME": str(tmp_path), "ZKCHAT_SEMANTIC__PROVIDER": name, f"ZKCHAT_{setting}": address, **key}
+    env = {
+        "ZKCHAT_HOME": str(tmp_path),
+        "ZKCHAT_SEMANTIC__PROVIDER": name,
+        f"ZKCHAT_{setting}": address,
+        **key,
+    }
     embedder: Any = open_embedder(load_settings(StartupOptions(tmp_path), env, tmp_path))
     assert (embedder.server.address, embedder.server.key) == (address, key.get("MY_KEY", ""))
 
@@ -119,7 +140,13 @@ def test_the_server_and_its_key_are_those_of_the_providers_settings(tmp_path: Pa
     ],
 )
 def test_faulty_answer_is_an_error_with_a_hint(
-    opened: Any, embedding_servers: EmbeddingServers, name: str, status: int, body: object, kind: str, said: str
+    opened: Any,
+    embedding_servers: EmbeddingServers,
+    name: str,
+    status: int,
+    body: object,
+    kind: str,
+    said: str,
 ) -> None:
     embedder = opened(name)
     embedding_servers.says(status, body)
@@ -129,7 +156,9 @@ def test_faulty_answer_is_an_error_with_a_hint(
 
 
 @BOTH
-def test_failing_server_is_called_once_more(opened: Any, embedding_servers: EmbeddingServers, name: str) -> None:
+def test_failing_server_is_called_once_more(
+    opened: Any, embedding_servers: EmbeddingServers, name: str
+) -> None:
     embedder = opened(name)
     embedding_servers.says(503, {"error": "loading"})
     assert embedder.embed("a car") == [word_vector("a car")]

@@ -26,7 +26,10 @@ BOTH_STAY = [
     ("The roofer's number is 0171 5550", "The plumber's number is 0171 5551"),
     ("When I write German, answer in German", "When I write English, answer in English"),
     ("我是医生", "我是中国人"),
-    ("Internationalization documentation responsibilities moved", "Internationalization documentation responsibilities grew"),
+    (
+        "Internationalization documentation responsibilities moved",
+        "Internationalization documentation responsibilities grew",
+    ),
 ]
 
 

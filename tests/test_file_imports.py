@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError, on_one_line
 from zkchat_cli.events import Notice
-from zkchat_cli.references.mentions import ImportedFile, ImportRoots, MentionedDocument, find_imports, find_mentions, read_import
+from zkchat_cli.references.mentions import (
+    ImportedFile,
+    ImportRoots,
+    MentionedDocument,
+    find_imports,
+    find_mentions,
+    read_import,
+)
 from zkchat_cli.vault.vault import Vault
 
 
@@ -22,7 +29,12 @@ def vault(vault: Path) -> Path:
 @pytest.fixture
 def places(notes: Vault, tmp_path: Path) -> ImportRoots:
     folder = write_notes(
-        tmp_path / "code", {"main.py": "def main():\n    return 1\n", "my plan.txt": "Plan A.", "sub/deep.md": "# Deep\n\nText."}
+        tmp_path / "code",
+        {
+            "main.py": "def main():\n    return 1\n",
+            "my plan.txt": "Plan A.",
+            "sub/deep.md": "# Deep\n\nText.",
+        },
     )
     return ImportRoots(notes, folder)
 
@@ -32,7 +44,9 @@ def file(text: str, places: ImportRoots) -> ImportedFile:
     return read_import(wanted, places)
 
 
-def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> tuple[MentionedDocument, ...]:
+def mentioned(
+    text: str, places: ImportRoots, typed: str | None = None
+) -> tuple[MentionedDocument, ...]:
     return find_mentions(text, places, lambda _: None, typed)[0]
 
 
@@ -92,8 +106,12 @@ def test_many_at_signs_take_linear_time() -> None:
 def test_a_file_is_imported_from_the_current_folder(places: ImportRoots) -> None:
     found = file("what does @main.py do?", places)
     assert (found.relative_path.endswith("main.py"), found.is_note) == (True, False)
-    assert [(c.text, c.start_line, c.end_line) for c in found.chunks] == [("def main():\n    return 1", 1, 2)]
-    assert (places.vault.root / found.relative_path).resolve() == (places.folder or Path()).resolve() / "main.py"
+    assert [(c.text, c.start_line, c.end_line) for c in found.chunks] == [
+        ("def main():\n    return 1", 1, 2)
+    ]
+    assert (places.vault.root / found.relative_path).resolve() == (
+        places.folder or Path()
+    ).resolve() / "main.py"
 
 
 def test_a_path_may_lead_out_of_the_current_folder_and_back(places: ImportRoots) -> None:
@@ -108,7 +126,11 @@ def test_a_path_may_lead_out_of_a_folder_of_the_vault(places: ImportRoots) -> No
 
 def test_a_vault_file_is_imported_by_its_path(places: ImportRoots) -> None:
     found = file("@data/rows.csv", places)
-    assert (found.relative_path, found.chunks[0].text, found.is_note) == ("data/rows.csv", "name,price\nhoe,12", False)
+    assert (found.relative_path, found.chunks[0].text, found.is_note) == (
+        "data/rows.csv",
+        "name,price\nhoe,12",
+        False,
+    )
 
 
 def test_a_note_is_imported_without_its_suffix(places: ImportRoots) -> None:
@@ -132,7 +154,9 @@ def test_an_absolute_path_into_either_folder_is_imported(places: ImportRoots) ->
 # what is refused
 
 
-@pytest.mark.parametrize("path", ["../outside.txt", "/etc/hostname", "~/x.md", "sub/../../outside.txt"])
+@pytest.mark.parametrize(
+    "path", ["../outside.txt", "/etc/hostname", "~/x.md", "sub/../../outside.txt"]
+)
 def test_other_folders_are_refused(places: ImportRoots, tmp_path: Path, path: str) -> None:
     (tmp_path / "outside.txt").write_text("secret")
     assert "neither in the vault nor under the current folder" in error_of(f"@{path}", places)
@@ -147,14 +171,19 @@ def test_other_folders_are_refused(places: ImportRoots, tmp_path: Path, path: st
         ("a.png", "not a text file"),
         (
             "big.log",
-            "@big.log is too large to import: 585 kB of at most 512. Put the part you need into a file of its own.",
+            "@big.log is too large to import: 585 kB of at most 512. Put the part you need "
+            "into a file of its own.",
         ),
         ("pipe.txt", "not a regular file"),
     ],
 )
-def test_what_is_no_plain_text_in_the_folder_is_refused(places: ImportRoots, tmp_path: Path, path: str, problem: str) -> None:
+def test_what_is_no_plain_text_in_the_folder_is_refused(
+    places: ImportRoots, tmp_path: Path, path: str, problem: str
+) -> None:
     assert places.folder
-    write_notes(tmp_path, {"outside.txt": "secret", "code/.env": "KEY=1", "code/big.log": "x" * 600_000})
+    write_notes(
+        tmp_path, {"outside.txt": "secret", "code/.env": "KEY=1", "code/big.log": "x" * 600_000}
+    )
     (places.folder / "way.txt").symlink_to(tmp_path / "outside.txt")
     (places.folder / "a.png").write_bytes(b"\x89PNG\0\0")
     os.mkfifo(places.folder / "pipe.txt")
@@ -173,7 +202,9 @@ def test_an_unreadable_file_is_refused(places: ImportRoots) -> None:
 
 def test_an_import_is_a_reference_with_its_text(places: ImportRoots) -> None:
     found = mentioned("compare @Filters.md and @main.py", places)
-    assert [(r.wikilink, r.reference_type, r.status) for r in (each.reference for each in found)] == [
+    assert [
+        (r.wikilink, r.reference_type, r.status) for r in (each.reference for each in found)
+    ] == [
         ("@Filters.md", "import", "found"),
         ("@main.py", "import", "found"),
     ]
@@ -188,20 +219,32 @@ def test_links_and_imports_keep_the_order_of_the_text(places: ImportRoots) -> No
 
 def test_a_missing_file_warns_with_the_nearest_names(places: ImportRoots) -> None:
     found = mentioned("@man.py and @Combning.md", places)
-    assert [(each.reference.status, each.reference.candidates[0], each.warnings) for each in found] == [
+    assert [
+        (each.reference.status, each.reference.candidates[0], each.warnings) for each in found
+    ] == [
         ("broken", "main.py", (Notice("@man.py not found", "nearest: @main.py"),)),
-        ("broken", "Queries/Combining.md", (Notice("@Combning.md not found", "nearest: @Queries/Combining.md"),)),
+        (
+            "broken",
+            "Queries/Combining.md",
+            (Notice("@Combning.md not found", "nearest: @Queries/Combining.md"),),
+        ),
     ]
 
 
 def test_while_a_name_is_typed_it_is_compared_with_no_file(places: ImportRoots) -> None:
-    assert find_mentions("@man.py", places, lambda _: None, compare=False)[0][0].reference.candidates == ()
+    assert (
+        find_mentions("@man.py", places, lambda _: None, compare=False)[0][0].reference.candidates
+        == ()
+    )
 
 
 def test_a_refused_file_warns_with_the_reason(places: ImportRoots) -> None:
     [found] = mentioned("@../x.md", places)
     assert found.warnings == (
-        Notice("@../x.md is neither in the vault nor under the current folder", "Only files from there can be imported."),
+        Notice(
+            "@../x.md is neither in the vault nor under the current folder",
+            "Only files from there can be imported.",
+        ),
     )
     assert found.reference.status == "broken"
 

@@ -23,7 +23,9 @@ def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", ["half a pair: \ud800", "x"])
-def test_a_file_that_cannot_be_written_is_unchanged_or_not_there(tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_written_is_unchanged_or_not_there(
+    tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "notes.md"
     file.write_text("old")
 

@@ -55,7 +55,17 @@ def test_values_of_properties(source, expected):
 
 @pytest.mark.parametrize(
     "source",
-    ["a:\n  - b\n- c", "\ta: b", "a: b: c", "a: *x\nb: [", "a: @b", "a: %b", "\x01: a", "{a: " * 10_000, "a: &x [*x]\nb: *nope\n? ["],
+    [
+        "a:\n  - b\n- c",
+        "\ta: b",
+        "a: b: c",
+        "a: *x\nb: [",
+        "a: @b",
+        "a: %b",
+        "\x01: a",
+        "{a: " * 10_000,
+        "a: &x [*x]\nb: *nope\n? [",
+    ],
 )
 def test_invalid_yaml_is_text_and_a_problem(source):
     found = read(source)
@@ -85,14 +95,21 @@ def test_more_than_64_kb_are_text():
 
 
 def test_a_bomb_of_anchors_is_not_expanded():
-    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 30))
+    bomb = "a0: &a0 [x, x]\n" + "".join(
+        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 30)
+    )
     assert read(bomb + "title: T").text("title") == "T"
 
 
 def test_links_in_properties_have_lines():
     text = 'up: "[[Parent]]"\nrelated:\n  - "[[A]]"\n  - "[[B|b]]"\n'
     links = note_parser.parse_note("Note.md", f"---\n{text}---\n[[Body]]").markup.links
-    assert [(link.text, link.line) for link in links] == [("Parent", 2), ("A", 4), ("B", 5), ("Body", 7)]
+    assert [(link.text, link.line) for link in links] == [
+        ("Parent", 2),
+        ("A", 4),
+        ("B", 5),
+        ("Body", 7),
+    ]
 
 
 def test_links_in_invalid_front_matter_are_links():

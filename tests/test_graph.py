@@ -50,14 +50,25 @@ def test_a_path_may_not_exist_and_leads_over_no_picture(notes: Vault) -> None:
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 10**6))
-def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+def test_a_path_is_as_short_as_in_a_simple_search(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
     dice = random.Random(seed)
-    links = {str(i): {str(dice.randrange(12)) for _ in range(dice.choice((0, 1, 1, 2)))} for i in range(12)}
+    links = {
+        str(i): {str(dice.randrange(12)) for _ in range(dice.choice((0, 1, 1, 2)))}
+        for i in range(12)
+    }
     folder = tmp_path_factory.mktemp("random")
     vault = open_vault(
-        write_notes(folder / "n", {f"{i}.md": " ".join(f"[[{t}]]" for t in sorted(to)) for i, to in links.items()}), folder / "c"
+        write_notes(
+            folder / "n",
+            {f"{i}.md": " ".join(f"[[{t}]]" for t in sorted(to)) for i, to in links.items()},
+        ),
+        folder / "c",
     )
-    joined = {(a, b) for a, to in links.items() for b in to} | {(b, a) for a, to in links.items() for b in to}
+    joined = {(a, b) for a, to in links.items() for b in to} | {
+        (b, a) for a, to in links.items() for b in to
+    }
     distance = {"0": 0}
     queue = deque(["0"])
     while queue:
@@ -91,7 +102,10 @@ def test_notes_are_related_by_links_and_words(tmp_path: Path) -> None:
     assert {r.chunk.relative_path: r.why for r in found} == {
         "House.md": ("linked from here", "shares the word house"),
         "Cellar.md": ("both linked with House.md", "shares the word house"),
-        "Chimney.md": ("both linked with House.md", "shares the words roof, flashing, chimney, house"),
+        "Chimney.md": (
+            "both linked with House.md",
+            "shares the words roof, flashing, chimney, house",
+        ),
         "Slate.md": ("shares the words roof, slate",),
     }
     assert vault.related_notes("Roof.md", 1) == found[:1]
@@ -100,7 +114,14 @@ def test_notes_are_related_by_links_and_words(tmp_path: Path) -> None:
 
 
 def test_notes_about_a_question_are_listed_once(notes: Vault) -> None:
-    write_notes(notes.root, {"Long.md": "\n\n".join(f"## Part {i}\n\n" + f"Chimneys of part {i}. " * 60 for i in range(5))})
+    write_notes(
+        notes.root,
+        {
+            "Long.md": "\n\n".join(
+                f"## Part {i}\n\n" + f"Chimneys of part {i}. " * 60 for i in range(5)
+            )
+        },
+    )
     notes.refresh()
     [found] = notes.notes_about("what about chimneys?")
     assert (found.chunk.relative_path, found.why) == ("Long.md", ("shares the word chimneys",))
@@ -115,6 +136,11 @@ def test_a_deleted_related_note_is_left_out(notes: Vault) -> None:
 
 def test_a_list_of_all_notes_relates_nothing(tmp_path: Path) -> None:
     texts = {f"{i}.md": f"{'abcdefghijklmnopqrstuvwxyz'[i % 26] * 3}{i}" for i in range(120)}
-    vault = open_vault(write_notes(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}), tmp_path / "c")
-    assert [(r.chunk.relative_path, r.why) for r in vault.related_notes("7.md")] == [("All.md", ("it links here",))]
+    vault = open_vault(
+        write_notes(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}),
+        tmp_path / "c",
+    )
+    assert [(r.chunk.relative_path, r.why) for r in vault.related_notes("7.md")] == [
+        ("All.md", ("it links here",))
+    ]
     vault.close()

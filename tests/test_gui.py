@@ -21,7 +21,11 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Conversation, ConversationArchive, ToolCall
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-QtWidgets = pytest.importorskip("PySide6.QtWidgets", reason="PySide6 is not installed: pip install 'zkchat[gui]'", exc_type=ImportError)
+QtWidgets = pytest.importorskip(
+    "PySide6.QtWidgets",
+    reason="PySide6 is not installed: pip install 'zkchat[gui]'",
+    exc_type=ImportError,
+)
 from PySide6.QtCore import Qt, QTimer, QUrl  # noqa: E402
 from PySide6.QtGui import QAction, QColor, QPalette  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
@@ -43,7 +47,10 @@ from zkchat_cli.views.prompts import prompt_text  # noqa: E402
 
 Script = Callable[..., str]
 OpenWindow = Callable[..., "User"]
-LONG = "The garden needs compost, and compost needs air, water and patience in every season of the year. " * 12
+LONG = (
+    "The garden needs compost, and compost needs air, water and patience in every season "
+    "of the year. "
+) * 12
 
 
 class User:
@@ -59,10 +66,12 @@ class User:
         reached = until or (lambda: not self.window._work.busy and not self.window._side.busy)
         while not reached():
             assert time.monotonic() < deadline, (
-                f"nothing happens; the window shows {self.shown!r}, {self.window.result.text.toPlainText()!r}"
+                f"nothing happens; the window shows {self.shown!r}, "
+                f"{self.window.result.text.toPlainText()!r}"
             )
             QApplication.processEvents()
-            time.sleep(0.001)  # not QTest.qWait, which does not let the window's threads work
+            # Not QTest.qWait, which does not let the window's threads work
+            time.sleep(0.001)
 
     def write(self, text: str) -> None:
         QTest.keyClicks(self.window.input, text)
@@ -79,7 +88,9 @@ class User:
     def actions(self) -> dict[str, QAction]:
         """The entries of all menus, by their labels."""
         menus = [action.menu() for action in self.window.menuBar().actions()]
-        return {action.text().replace("&", ""): action for menu in menus for action in menu.actions()}  # type: ignore[attr-defined]
+        return {
+            action.text().replace("&", ""): action for menu in menus for action in menu.actions()
+        }  # type: ignore[attr-defined]
 
     def choose(self, entry: str, *, wait: bool = True) -> None:
         """Choose an entry of a menu."""
@@ -108,8 +119,18 @@ class User:
 
     def controls(self, *kinds: type[QWidget]) -> list[QWidget]:
         """What can be clicked or typed in now."""
-        found = [each for kind in kinds or (QAbstractButton, QAbstractScrollArea, QLineEdit) for each in self.window.findChildren(kind)]
-        return [each for each in found if each.focusPolicy() != Qt.FocusPolicy.NoFocus and each.isVisible() and each.isEnabled()]
+        found = [
+            each
+            for kind in kinds or (QAbstractButton, QAbstractScrollArea, QLineEdit)
+            for each in self.window.findChildren(kind)
+        ]
+        return [
+            each
+            for each in found
+            if each.focusPolicy() != Qt.FocusPolicy.NoFocus
+            and each.isVisible()
+            and each.isEnabled()
+        ]
 
     @property
     def shown(self) -> str:
@@ -117,7 +138,9 @@ class User:
 
     @property
     def dialogs(self) -> list[Any]:
-        return [each for each in self.window.findChildren(QtWidgets.QPlainTextEdit) if each.isWindow()]
+        return [
+            each for each in self.window.findChildren(QtWidgets.QPlainTextEdit) if each.isWindow()
+        ]
 
     @property
     def question(self) -> str:
@@ -144,10 +167,17 @@ def open_window(application: QApplication, vault: Path, tmp_path: Path) -> Itera
 
     def open_app(model: str = "offline", unsafe: bool = False, **overrides: object) -> App:
         env = {"ZKCHAT_HOME": str(tmp_path / "home")}
-        choices = StartupOptions(vault=vault, model=model, unsafe=unsafe, overrides={"semantic.provider": "none", **overrides})
+        choices = StartupOptions(
+            vault=vault,
+            model=model,
+            unsafe=unsafe,
+            overrides={"semantic.provider": "none", **overrides},
+        )
         return replace(factory.open_app(choices, env, vault), counter=COUNTER)
 
-    def open_one(model: str = "offline", resume: str | None = None, wait: bool = True, **overrides: object) -> User:
+    def open_one(
+        model: str = "offline", resume: str | None = None, wait: bool = True, **overrides: object
+    ) -> User:
         window = ChatWindow(lambda: open_app(model, **overrides), resume)
         users.append(User(window))
         window.show()
@@ -169,13 +199,21 @@ def store_turns(open_window: OpenWindow, count: int, text: str = LONG) -> str:
     app = open_window.app()  # type: ignore[attr-defined]
     messages = exchanges(*((f"Question {n}?", f"Answer {n}. {text}") for n in range(1, count + 1)))
     times = {"created_at": NOON, "updated_at": NOON}
-    conversation = Conversation(id="longone", vault=str(app.vault.root), title="A long one", head_id=messages[-1].id, **times)
+    conversation = Conversation(
+        id="longone",
+        vault=str(app.vault.root),
+        title="A long one",
+        head_id=messages[-1].id,
+        **times,
+    )
     app.store.restore([ConversationArchive(conversation=conversation, messages=messages)])
     app.close()
     return "longone"
 
 
-def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWindow, tmp_path: Path) -> None:
+def test_a_question_is_answered_once_and_its_references_open(
+    open_window: OpenWindow, tmp_path: Path
+) -> None:
     opened = tmp_path / "opened"
     user = open_window(**{"terminal.open_command": f"cp {{path}} {opened}"})
     user.write("What is a filter, and what is [[Nowhere]]?")
@@ -183,7 +221,10 @@ def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWi
     user.wait()
     assert user.shown.count("A filter is a line that says which tasks you want to see.") == 1
     assert user.shown.count("what is [[Nowhere]]?") == 1
-    first, broken, *_ = (user.window.references.list.item(row).text() for row in range(user.window.references.list.count()))
+    first, broken, *_ = (
+        user.window.references.list.item(row).text()
+        for row in range(user.window.references.list.count())
+    )
     assert first.startswith("[1] ✓ [[Filters]]   Filters.md:7\n") and first.endswith("\nverified")
     assert broken == "✗ [[Nowhere]] not found\nbroken"
     link = re.search(r'href="(#source-[^"]+)"', user.window.transcript.toHtml())
@@ -211,10 +252,16 @@ def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> N
     assert "Summarized" in user.result
     assert user.window.budget.components["summary"] > 0
     user.choose("Undo the last compaction")
-    assert user.window.budget.components == {**user.window.budget.components, "summary": 0, "conversation": before}
+    assert user.window.budget.components == {
+        **user.window.budget.components,
+        "summary": 0,
+        "conversation": before,
+    }
 
 
-def test_a_conversation_of_10_000_turns_shows_its_last_turns_and_scrolls(open_window: OpenWindow) -> None:
+def test_a_conversation_of_10_000_turns_shows_its_last_turns_and_scrolls(
+    open_window: OpenWindow,
+) -> None:
     """How long it takes: tests/bench/window.py."""
     id_ = store_turns(open_window, 10_000, "")
     user = open_window()
@@ -232,7 +279,9 @@ def test_a_conversation_of_10_000_turns_shows_its_last_turns_and_scrolls(open_wi
     assert "Question 10000?" in user.shown
 
 
-def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(open_window: OpenWindow, script: Script) -> None:
+def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(
+    open_window: OpenWindow, script: Script
+) -> None:
     model = script({"deltas": ["It is ", *["slow "] * 400], "delay_ms": 20})
     user = open_window(model)
     user.ask("How fast is it?", wait=False)
@@ -250,7 +299,9 @@ def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(o
     assert again.shown.count("Unfinished: the answer was cut off here.") == 2
 
 
-def test_indexing_can_be_stopped_and_a_message_that_is_sent_meanwhile_is_answered_after_it(open_window: OpenWindow, vault: Path) -> None:
+def test_indexing_can_be_stopped_and_a_message_that_is_sent_meanwhile_is_answered_after_it(
+    open_window: OpenWindow, vault: Path
+) -> None:
     write_notes(vault, {f"Many/{n}.md": f"Marmot {n} sleeps. " * 80 for n in range(500)})
     user = open_window(wait=False)
     user.wait(lambda: user.window.state.text().startswith("indexing"))
@@ -263,7 +314,9 @@ def test_indexing_can_be_stopped_and_a_message_that_is_sent_meanwhile_is_answere
     assert "A filter is a line" in user.shown
 
 
-def test_an_error_is_shown_in_the_window_with_the_next_step(open_window: OpenWindow, script: Script) -> None:
+def test_an_error_is_shown_in_the_window_with_the_next_step(
+    open_window: OpenWindow, script: Script
+) -> None:
     user = open_window(script({"error": "auth"}))
     user.ask("Hello?")
     assert "✗" in user.result and len(user.result.splitlines()) > 1
@@ -275,7 +328,9 @@ def test_an_error_is_shown_in_the_window_with_the_next_step(open_window: OpenWin
     assert not user.window.result.isVisible()
 
 
-def test_a_click_on_the_budget_shows_the_table_and_the_exact_prompt_with_what_is_typed(open_window: OpenWindow, script: Script) -> None:
+def test_a_click_on_the_budget_shows_the_table_and_the_exact_prompt_with_what_is_typed(
+    open_window: OpenWindow, script: Script
+) -> None:
     user = open_window(script({"deltas": ["slow "] * 400, "delay_ms": 20}))
     user.write("What is compost?")
     user.window.budget.linkActivated.emit("context")
@@ -289,13 +344,16 @@ def test_a_click_on_the_budget_shows_the_table_and_the_exact_prompt_with_what_is
     assert "No messages yet." not in user.shown
     figure = user.window.budget.components["conversation"]
     user.wait(lambda: user.window.budget.components["conversation"] > figure)
-    user.window.budget.linkActivated.emit("context")  # also while the answer is written: what was sent for it
+    # Also while the answer is written: what was sent for it
+    user.window.budget.linkActivated.emit("context")
     user.wait(lambda: len(user.dialogs) == 2)
     assert "What is compost?" in user.dialogs[1].toPlainText()
     assert user.window._work.busy
 
 
-def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window: OpenWindow, vault: Path) -> None:
+def test_links_tags_and_files_are_completed_and_typed_lines_recalled(
+    open_window: OpenWindow, vault: Path
+) -> None:
     (vault / "Tagged.md").write_text("About #garden.")
     user = open_window()
     popup = user.window.input._popup
@@ -324,13 +382,18 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
     assert "The next prompt uses" in user.result
     user.press(Qt.Key.Key_Up)
     user.wait()
-    assert (user.window.input.toPlainText(), user.window.typed.text()) == ("/tokens", "message: 2 tokens")
+    assert (user.window.input.toPlainText(), user.window.typed.text()) == (
+        "/tokens",
+        "message: 2 tokens",
+    )
     later = open_window()
     later.press(Qt.Key.Key_Up)
     assert later.window.input.toPlainText() == "/tokens"
 
 
-def test_a_long_completion_has_no_scroll_bar_and_cannot_be_edited(open_window: OpenWindow, vault: Path) -> None:
+def test_a_long_completion_has_no_scroll_bar_and_cannot_be_edited(
+    open_window: OpenWindow, vault: Path
+) -> None:
     (vault / f"{'Long name ' * 15}.md").write_text("A note.")
     user = open_window()
     popup = user.window.input._popup
@@ -340,12 +403,19 @@ def test_a_long_completion_has_no_scroll_bar_and_cannot_be_edited(open_window: O
     assert popup.editTriggers() == QAbstractItemView.EditTrigger.NoEditTriggers
 
 
-def test_the_keyboard_reaches_every_control_and_every_action_and_all_have_names(open_window: OpenWindow) -> None:
+def test_the_keyboard_reaches_every_control_and_every_action_and_all_have_names(
+    open_window: OpenWindow,
+) -> None:
     user = open_window()
     user.ask("/tokens")
     user.window.question.ask("Really?", (), lambda _: None)
-    assert [each for each in user.controls() if not (each.accessibleName() or getattr(each, "text", lambda: "")())] == []
-    wanted, reached = set(user.controls()), set()
+    assert [
+        each
+        for each in user.controls()
+        if not (each.accessibleName() or getattr(each, "text", lambda: "")())
+    ] == []
+    wanted = set(user.controls())
+    reached = set()
     for _ in range(40):
         QTest.keyClick(QApplication.focusWidget() or user.window, Qt.Key.Key_Tab)
         reached.add(QApplication.focusWidget())
@@ -373,18 +443,23 @@ def test_at_800_by_600_nothing_is_cut_off(open_window: OpenWindow) -> None:
         corner = each.mapTo(user.window, each.rect().bottomRight())
         assert corner.x() < 800 and corner.y() < 600, each
         if isinstance(each, QAbstractButton | QLabel):
-            assert each.width() >= each.sizeHint().width() and each.height() >= min(each.sizeHint().height(), 20), each
+            assert each.width() >= each.sizeHint().width() and each.height() >= min(
+                each.sizeHint().height(), 20
+            ), each
     assert not user.window.references.list.horizontalScrollBar().isVisible()
     assert not user.window.transcript.horizontalScrollBar().isVisible()
 
 
-def test_colors_follow_the_desktop_when_it_turns_dark(open_window: OpenWindow, application: QApplication) -> None:
+def test_colors_follow_the_desktop_when_it_turns_dark(
+    open_window: OpenWindow, application: QApplication
+) -> None:
     user = open_window()
     user.ask("What is [[Nowhere]]?")
     light = palette = application.palette()
     before = colors_of(user)
     application.styleHints().setColorScheme(Qt.ColorScheme.Dark)
-    if application.styleHints().colorScheme() != Qt.ColorScheme.Dark:  # this platform has no themes: do what one does
+    # This platform has no themes: do what one does
+    if application.styleHints().colorScheme() != Qt.ColorScheme.Dark:
         palette = QPalette(QColor("#212429"), QColor("#212429"))
         application.setPalette(palette)
     application.processEvents()
@@ -398,18 +473,25 @@ def test_colors_follow_the_desktop_when_it_turns_dark(open_window: OpenWindow, a
 
 
 def colors_of(user: User) -> list[tuple[int, int]]:
-    """How light text and background are: of the transcript, the list of references and the input."""
+    """How light text and background are: of the transcript, the list of references and the
+    input.
+    """
     window = user.window
     inks = [
         window.transcript.document().begin().begin().fragment().charFormat().foreground().color(),
         window.references.list.palette().text().color(),
         window.input.palette().text().color(),
     ]
-    papers = [each.palette().base().color() for each in (window.transcript, window.references.list, window.input)]
+    papers = [
+        each.palette().base().color()
+        for each in (window.transcript, window.references.list, window.input)
+    ]
     return [(ink.lightness(), paper.lightness()) for ink, paper in zip(inks, papers, strict=True)]
 
 
-def test_a_new_conversation_is_begun_and_the_old_one_found_resumed_and_deleted(open_window: OpenWindow) -> None:
+def test_a_new_conversation_is_begun_and_the_old_one_found_resumed_and_deleted(
+    open_window: OpenWindow,
+) -> None:
     user = open_window(resume=store_turns(open_window, 2))
     user.ask("/new")
     assert "No messages yet." in user.shown
@@ -428,7 +510,9 @@ def test_a_new_conversation_is_begun_and_the_old_one_found_resumed_and_deleted(o
     assert "No messages yet." in user.shown
 
 
-def test_turns_are_asked_again_undone_redone_pinned_and_unpinned_from_the_menu(open_window: OpenWindow, script: Script) -> None:
+def test_turns_are_asked_again_undone_redone_pinned_and_unpinned_from_the_menu(
+    open_window: OpenWindow, script: Script
+) -> None:
     user = open_window(script({"text": "One."}, {"text": "Two."}, {"text": "Three."}))
     user.ask("Count!")
     user.choose("Retry")
@@ -446,7 +530,9 @@ def test_turns_are_asked_again_undone_redone_pinned_and_unpinned_from_the_menu(o
 
 
 def test_every_key_of_the_menus_is_documented() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "reference" / "window.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parent.parent / "docs" / "reference" / "window.md").read_text(
+        encoding="utf-8"
+    )
     assert [keys for _, _, keys, _ in MENU if keys not in page] == []
 
 
@@ -457,14 +543,21 @@ def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_ex
     user.choose("Settings file")
     assert "zkchat config set" in user.result
     user.ask("What is a filter?")
-    for entry, value in (("Strategy…", "discard"), ("Agent…", "researcher"), ("Model…", script({"text": "Hi."}))):
+    for entry, value in (
+        ("Strategy…", "discard"),
+        ("Agent…", "researcher"),
+        ("Model…", script({"text": "Hi."})),
+    ):
         user.will_answer(value)
         user.choose(entry)
     session = user.window.session
     assert session is not None
     assert session.runtime.strategy.name == "discard"
     assert session.runtime.agent is not None and session.runtime.agent.name == "researcher"
-    assert session.runtime.model.name.startswith("scripted/") and "researcher" in user.window.speaker.text()
+    assert (
+        session.runtime.model.name.startswith("scripted/")
+        and "researcher" in user.window.speaker.text()
+    )
     user.will_answer("About filters")
     user.choose("Rename…")
     assert user.window.windowTitle() == "About filters — zkchat"
@@ -473,10 +566,16 @@ def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_ex
     assert "What is a filter?" in (tmp_path / "talk.md").read_text()
 
 
-def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: OpenWindow, vault: Path, script: Script) -> None:
-    calls = [{"name": "append_to_note", "arguments": {"path": "Compost", "text": f"Line {n}.\b"}} for n in range(2)]
+def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(
+    open_window: OpenWindow, vault: Path, script: Script
+) -> None:
+    calls = [
+        {"name": "append_to_note", "arguments": {"path": "Compost", "text": f"Line {n}.\b"}}
+        for n in range(2)
+    ]
     user = open_window(script({"tool_calls": calls}, {"text": "Done."}), unsafe=True)
-    panel, note = user.window.question, vault / "Garden/Compost.md"
+    panel = user.window.question
+    note = vault / "Garden/Compost.md"
     user.ask("Write!", wait=False)
     user.wait(panel.isVisible)
     assert "+Line 0.␈" in user.question
@@ -492,11 +591,17 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
     assert not panel.isVisible() and "Line 0" not in note.read_text()
     (vault / "Bad.md").write_bytes(b"caf\xe9")
     warnings = open_window(unsafe=True).result
-    assert warnings.startswith("--unsafe has no effect: offline") and "Bad.md: not UTF-8" in warnings
+    assert (
+        warnings.startswith("--unsafe has no effect: offline") and "Bad.md: not UTF-8" in warnings
+    )
 
 
-def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_window: OpenWindow, script: Script) -> None:
-    user = open_window(script({"text": "From the window."}, {"error": "auth"}), resume=store_turns(open_window, 1))
+def test_a_conversation_open_in_another_program_too_becomes_two_branches(
+    open_window: OpenWindow, script: Script
+) -> None:
+    user = open_window(
+        script({"text": "From the window."}, {"error": "auth"}), resume=store_turns(open_window, 1)
+    )
     other = open_window.app()  # type: ignore[attr-defined]
     elsewhere = other.session(other.find("longone"))
     list(elsewhere.send("What is compost?"))
@@ -507,13 +612,21 @@ def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_wi
     user.ask("And now?")
     assert "another program has continued this conversation" in user.result and "✗" in user.result
     asked = {message.content for message in other.store.log("longone") if message.role == "user"}
-    assert asked == {"Question 1?", "What is compost?", "And in the window?", "What is a filter?", "And now?"}
+    assert asked == {
+        "Question 1?",
+        "What is compost?",
+        "And in the window?",
+        "What is a filter?",
+        "And now?",
+    }
     other.close()
 
 
 def test_a_call_of_another_programs_tool_is_asked_for(open_window: OpenWindow) -> None:
-    user, decisions = open_window(), []
-    call, panel = ToolCall(id="1", name="weather", arguments={"town": "B\u200bern"}), user.window.question
+    user = open_window()
+    decisions = []
+    call = ToolCall(id="1", name="weather", arguments={"town": "B\u200bern"})
+    panel = user.window.question
     for button in panel.buttons:
         user.window.run(lambda _: user.window._approve_call(call), decisions.append)
         user.wait(panel.isVisible)

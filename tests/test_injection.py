@@ -1,4 +1,6 @@
-"""Documents that a message names: their text is in the prompt if it takes a small share of the room, else the model may read them."""
+"""Documents that a message names: their text is in the prompt if it takes a small share of the
+room, else the model may read them.
+"""
 
 import json
 from collections.abc import Iterator
@@ -18,13 +20,25 @@ from zkchat_cli.references.injection import Injection, inject
 from zkchat_cli.references.mentions import MentionedDocument
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
-    f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} {'filler ' * 200}\n" for n in range(12)
+    (
+        f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} "
+        f"{'filler ' * 200}\n"
+    )
+    for n in range(12)
 )
 
 
 @pytest.fixture
 def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
-    write_notes(vault, {"Big.md": BIG, "Hub.md": "[[Filters]] [[Combining]] [[Big]]", "Empty.md": "", "list.txt": "a, b"})
+    write_notes(
+        vault,
+        {
+            "Big.md": BIG,
+            "Hub.md": "[[Filters]] [[Combining]] [[Big]]",
+            "Empty.md": "",
+            "list.txt": "a, b",
+        },
+    )
     (vault / "pic.png").write_bytes(b"\x89PNG\0")
     with closing(make_app(vault, tmp_path / "cache", max_context=8000)) as made:
         yield made
@@ -91,7 +105,10 @@ def test_a_long_note_without_relevant_sections_is_only_described(app: AppFixture
 def test_the_decision_and_its_reason_are_stored_with_the_message(app: AppFixture) -> None:
     session = app.session(deltas())
     report_of(session.send("[[Combining]] and [[Big]], [[pic.png]], [[Empty]], [[Nope]]"))
-    kept = {r.wikilink: (r.delivery, r.delivery_reason) for r in app.reopen(session).history[0].references}
+    kept = {
+        r.wikilink: (r.delivery, r.delivery_reason)
+        for r in app.reopen(session).history[0].references
+    }
     assert kept["[[Combining]]"][0] == "injected"
     assert " left for messages" in str(kept["[[Combining]]"][1])
     assert kept["[[Big]]"][0] == "offered"
@@ -104,7 +121,9 @@ def test_the_decision_and_its_reason_are_stored_with_the_message(app: AppFixture
 
 def test_in_a_full_window_documents_are_only_described(app: AppFixture) -> None:
     app.max_context = 1200
-    assert [r.delivery for r in app.session(tools=()).prompt("[[Filters]] " + "word " * 800).documents] == ["offered"]
+    assert [
+        r.delivery for r in app.session(tools=()).prompt("[[Filters]] " + "word " * 800).documents
+    ] == ["offered"]
 
 
 # numbers
@@ -128,18 +147,29 @@ def test_a_preview_of_the_next_prompt_uses_no_numbers(app: AppFixture) -> None:
     report_of(session.send("[[Combining]]"))
     assert [c.number for c in session.history[0].chunks] == [1]
     shown = app.reopen(session).prompt("[[Limiting]]")
-    assert '"source": 2' in next(m.content for m in reversed(shown.messages) if m.kind == "documents")
+    assert '"source": 2' in next(
+        m.content for m in reversed(shown.messages) if m.kind == "documents"
+    )
 
 
 # imported files
 
 
 def test_an_imported_file_takes_up_to_half_of_the_budget(app: AppFixture, tmp_path: Path) -> None:
-    folder = write_notes(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
+    folder = write_notes(
+        tmp_path / "code",
+        {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""},
+    )
     session = app.session(deltas(), working_folder=folder)
-    told = [f"{e.message}; {e.hint}" for e in session.send("what does @main.py do?") if isinstance(e, events.Notice)]
+    told = [
+        f"{e.message}; {e.hint}"
+        for e in session.send("what does @main.py do?")
+        if isinstance(e, events.Notice)
+    ]
     assert told[0].startswith("only lines 1 to ")
-    assert told[0].endswith(" of 119 of @main.py went to the model; name a smaller file, or raise context.max_tokens")
+    assert told[0].endswith(
+        " of 119 of @main.py went to the model; name a smaller file, or raise context.max_tokens"
+    )
     [reference] = session.history[0].references
     assert (reference.delivery, reference.reference_type) == ("partly", "import")
     told = [e.message for e in session.send("and @none.txt?") if isinstance(e, events.Notice)]
@@ -151,17 +181,36 @@ def test_an_imported_file_takes_up_to_half_of_the_budget(app: AppFixture, tmp_pa
 
 def make_piece(n: int, size: int, heading: str | None = None, text: str = "") -> ContentChunk:
     body = text or "w " * size
-    return ContentChunk(id=f"c{n}", relative_path="N.md", title="N", heading=heading, start_line=n, end_line=n, text=body)
+    return ContentChunk(
+        id=f"c{n}",
+        relative_path="N.md",
+        title="N",
+        heading=heading,
+        start_line=n,
+        end_line=n,
+        text=body,
+    )
 
 
-def inject_note(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
+def inject_note(
+    text: tuple[ContentChunk, ...],
+    left: int,
+    ratio: float = 0.2,
+    message: str = "w?",
+    again: int = 1,
+) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
-    sections = [MentionedDocument(reference.model_copy(update={"heading": str(i) if i else None}), text) for i in range(again)]
+    sections = [
+        MentionedDocument(reference.model_copy(update={"heading": str(i) if i else None}), text)
+        for i in range(again)
+    ]
     return inject(sections, message, left, ratio, lambda c: len(c.text) // 2)
 
 
 @given(st.lists(st.integers(1, 300), max_size=12), st.integers(0, 5000), st.floats(0, 1))
-def test_a_document_never_takes_more_than_its_share(sizes: list[int], left: int, ratio: float) -> None:
+def test_a_document_never_takes_more_than_its_share(
+    sizes: list[int], left: int, ratio: float
+) -> None:
     text = tuple(make_piece(i, size, f"h{i % 3}") for i, size in enumerate(sizes))
     taken = inject_note(text, left, ratio).chunks
     assert sum(len(c.text) // 2 for c in taken) <= ratio * left
@@ -180,7 +229,9 @@ def test_a_note_named_again_is_sent_again_with_the_same_number(app: AppFixture) 
     for question in ("[[Combining]]?", "What of [[Combining]]?"):
         report_of(session.send(question))
     first, second = (message for message in session.history if message.role == "user")
-    assert [chunk.number for chunk in second.chunks] == [chunk.number for chunk in first.chunks] == [1]
+    assert (
+        [chunk.number for chunk in second.chunks] == [chunk.number for chunk in first.chunks] == [1]
+    )
 
 
 # on the command line
@@ -192,13 +243,23 @@ def test_context_commands_show_the_decisions(zkchat: Program) -> None:
     assert "Documents:\n  full text   [[Combining]]  Queries/Combining.md: " in stats
     shown = zkchat("context", "show", "--next", "[[Limiting]]", "--max-context", 1050).out
     assert "  summary     [[Limiting]]  Queries/Limiting.md: all of it takes " in shown
-    [first, second] = zkchat("context", "show", "--next", "[[Limiting]]", "--json").json["documents"]
-    assert (first["relative_path"], first["delivery"], second["delivery"]) == ("Queries/Combining.md", "injected", "injected")
+    [first, second] = zkchat("context", "show", "--next", "[[Limiting]]", "--json").json[
+        "documents"
+    ]
+    assert (first["relative_path"], first["delivery"], second["delivery"]) == (
+        "Queries/Combining.md",
+        "injected",
+        "injected",
+    )
 
 
 def test_imports_in_piped_text_are_ignored(zkchat: Program, vault: Path) -> None:
     write_notes(vault, {"data.txt": "The price is 12.", "log.txt": "commit"})
-    report = zkchat("ask", "what is the price? @data.txt", "--json", stdin="by @log.txt", cwd=vault).json
-    assert [r["relative_path"] for r in report["references"] if r["reference_type"] == "import"] == ["data.txt"]
+    report = zkchat(
+        "ask", "what is the price? @data.txt", "--json", stdin="by @log.txt", cwd=vault
+    ).json
+    assert [
+        r["relative_path"] for r in report["references"] if r["reference_type"] == "import"
+    ] == ["data.txt"]
     assert "“The price is 12.” [1]" in report["answer"]
     assert "@log.txt" not in str(report["references"])

@@ -19,11 +19,25 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from zkchat_cli.terminal.input_line import MAX_CHARACTERS, MAX_LINES, InputLine, Pastes, VaultHistory
+from zkchat_cli.terminal.input_line import (
+    MAX_CHARACTERS,
+    MAX_LINES,
+    InputLine,
+    Pastes,
+    VaultHistory,
+)
 from zkchat_cli.terminal.job_control import terminal_mode
 from zkchat_cli.terminal.screen import Screen
 
-ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
+ENTER = "\r"
+ESCAPE = "\x1b"
+CTRL_C = "\x03"
+CTRL_D = "\x04"
+UNDO = "\x1f"
+UP = "\x1b[A"
+DOWN = "\x1b[B"
+LEFT = "\x1b[D"
+BACKSPACE = "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))
 
 
@@ -34,12 +48,20 @@ def pasted(text: str) -> str:
 class At:
     """A prompt that keys are sent to: `says` is what one line of keys sends."""
 
-    def __init__(self, keyboard: PipeInput, history: Path | None = None, completer: Completer | None = None) -> None:
+    def __init__(
+        self, keyboard: PipeInput, history: Path | None = None, completer: Completer | None = None
+    ) -> None:
         self.keyboard = keyboard
         self.history = VaultHistory()
         self.history.set_file(history)
         self.lines: list[str] = []
-        self.prompt = InputLine(Screen.of(), completer or DummyCompleter(), self.history, self.lines.append, lambda: None)
+        self.prompt = InputLine(
+            Screen.of(),
+            completer or DummyCompleter(),
+            self.history,
+            self.lines.append,
+            lambda: None,
+        )
 
     def says(self, keys: str) -> str:
         self.keyboard.send_text(keys)
@@ -93,7 +115,10 @@ def test_a_signal_just_after_the_line_was_sent_is_no_error(at: At) -> None:
 
 
 def test_a_short_paste_is_text(at: At) -> None:
-    assert at.says(f"{pasted('a poem' + chr(13) + chr(10) + 'of two lines')}{BACKSPACE}{ENTER}") == "a poem\nof two line"
+    assert (
+        at.says(f"{pasted('a poem' + chr(13) + chr(10) + 'of two lines')}{BACKSPACE}{ENTER}")
+        == "a poem\nof two line"
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +134,9 @@ def test_a_paste_is_shown_by_its_size(text: str, shown: str) -> None:
     assert Pastes().fold(text) == shown
 
 
-@given(st.lists(st.text(st.sampled_from("ab \n\r[]"), max_size=30).map(lambda t: t * 40), max_size=4))
+@given(
+    st.lists(st.text(st.sampled_from("ab \n\r[]"), max_size=30).map(lambda t: t * 40), max_size=4)
+)
 def test_pasted_text_is_sent_unchanged(texts: list[str]) -> None:
     pastes = Pastes()
     for text in texts:
@@ -129,7 +156,9 @@ def test_lines_are_there_again_in_the_next_session_with_their_pastes(tmp_path: P
         assert at.says(f"one \ud800{ENTER}".encode("utf-8", "replace").decode())
         at.says(f"two {pasted(POEM)}{ENTER}")
         assert f"two {POEM}" in at.lines, "what the toolbar counts"
-        assert at.says_when(at.remembers, f"{UP}!{ENTER}") == f"two {POEM}!", "shown as it was typed, and sent in full"
+        assert at.says_when(at.remembers, f"{UP}!{ENTER}") == f"two {POEM}!", (
+            "shown as it was typed, and sent in full"
+        )
     again = VaultHistory()
     again.set_file(tmp_path / "kept" / "lines")
 
@@ -144,7 +173,9 @@ def test_a_line_sent_before_the_file_is_known_is_kept(tmp_path: Path) -> None:
     history.append_string("early")
     history.set_file(tmp_path / "lines")
     history.append_string("late")
-    assert [line[1:] for line in (tmp_path / "lines").read_text().splitlines() if line.startswith("+")] == ["early", "late"]
+    assert [
+        line[1:] for line in (tmp_path / "lines").read_text().splitlines() if line.startswith("+")
+    ] == ["early", "late"]
 
 
 def test_a_history_that_cannot_be_written_does_not_end_the_chat(tmp_path: Path) -> None:
@@ -159,9 +190,14 @@ class SlowNotes(Completer):
     """Computes as long as `pressed` is not set."""
 
     def __init__(self) -> None:
-        self.computing, self.pressed = threading.Event(), threading.Event()
+        self.computing = threading.Event()
+        self.pressed = threading.Event()
 
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
+    def get_completions(
+        self,
+        document: Document,
+        complete_event: CompleteEvent,  # noqa: ARG002
+    ) -> Iterator[Completion]:
         if document.text == "[[Ro":
             self.computing.set()
             self.pressed.wait(5)
@@ -178,14 +214,17 @@ def test_a_tab_pressed_while_completions_are_computed_chooses_the_first() -> Non
         def press_tab() -> bool:
             if notes.computing.is_set() and not notes.pressed.is_set():
                 keyboard.send_text("\t")
-                time.sleep(0.05)  # the key is handled while the completions are still computed
+                # The key is handled while the completions are still computed
+                time.sleep(0.05)
                 notes.pressed.set()
             return notes.pressed.is_set() and at.buffer.text != "[[Ro"
 
         assert at.says_when(press_tab, f"?{ENTER}") == "[[Roof]]?"
 
 
-def test_keys_typed_before_the_prompt_appears_wait_for_it_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_typed_before_the_prompt_appears_wait_for_it_unseen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     keyboard, inside = pty.openpty()
     with os.fdopen(inside) as terminal, os.fdopen(keyboard, "r+b", buffering=0) as keys:
         monkeypatch.setattr("sys.stdin", terminal)

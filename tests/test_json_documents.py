@@ -1,4 +1,6 @@
-"""The JSON documents that scripts rely on: each key that is promised is there, of the promised type, and what is missing is null."""
+"""The JSON documents that scripts rely on: each key that is promised is there, of the promised
+type, and what is missing is null.
+"""
 
 import re
 from collections.abc import Callable
@@ -9,11 +11,18 @@ import pytest
 from conftest import Program, write_notes
 
 Shape = Any
-"""A type, `None` besides others in a tuple, a list of one shape, a dictionary of keys and shapes, or a function that says yes."""
+"""A type, `None` besides others in a tuple, a list of one shape, a dictionary of keys and shapes,
+or a function that says yes.
+"""
 
 
 def path(value: object) -> bool:
-    return isinstance(value, str) and not value.startswith("/") and "\\" not in value and value.endswith(".md")
+    return (
+        isinstance(value, str)
+        and not value.startswith("/")
+        and "\\" not in value
+        and value.endswith(".md")
+    )
 
 
 def line(value: object) -> bool:
@@ -51,22 +60,46 @@ CITATION = {
 }
 SHARE = {"used": int, "budget": int, "percentage": NUMBER}
 USAGE = {
-    **dict.fromkeys(("system_tokens", "tool_tokens", "message_tokens", "total_tokens", "available_tokens", "max_context"), int),
+    **dict.fromkeys(
+        (
+            "system_tokens",
+            "tool_tokens",
+            "message_tokens",
+            "total_tokens",
+            "available_tokens",
+            "max_context",
+        ),
+        int,
+    ),
     "effective_limit": int,
     "estimated": bool,
-    "message_breakdown": dict.fromkeys(("summary", "memory", "documents", "tool_results", "recalled", "conversation"), int),
+    "message_breakdown": dict.fromkeys(
+        ("summary", "memory", "documents", "tool_results", "recalled", "conversation"), int
+    ),
     "budget_status": dict.fromkeys(("system", "tools", "messages"), SHARE),
     "compaction": {"due": bool, "reason": TEXT_OR_NULL},
 }
 COMPACTION = {
     "id": str,
-    **dict.fromkeys(("tokens_before", "tokens_after", "messages_folded", "results_masked", "summary_tokens", "model_calls"), int),
+    **dict.fromkeys(
+        (
+            "tokens_before",
+            "tokens_after",
+            "messages_folded",
+            "results_masked",
+            "summary_tokens",
+            "model_calls",
+        ),
+        int,
+    ),
     "summary": TEXT_OR_NULL,
     "mode": one_of("none", "masked", "full", "simple", "extractive", "truncated"),
     "preview": bool,
 }
 ANSWER = {
-    **dict.fromkeys(("conversation_id", "message_id", "answer", "model", "strategy", "finish_reason"), str),
+    **dict.fromkeys(
+        ("conversation_id", "message_id", "answer", "model", "strategy", "finish_reason"), str
+    ),
     "references": [REFERENCE],
     "citations": [CITATION],
     "tools": [{"name": str, "arguments": dict, "ok": bool, "tokens": int, "duration_ms": NUMBER}],
@@ -76,7 +109,16 @@ ANSWER = {
     "timings_ms": dict.fromkeys(("prepare", "model", "tools", "store", "overhead"), NUMBER),
 }
 PROMPT = {
-    "messages": [{"role": str, "content": str, "tool_calls": list, "tokens": int, "kind": str, "source_ids": list}],
+    "messages": [
+        {
+            "role": str,
+            "content": str,
+            "tool_calls": list,
+            "tokens": int,
+            "kind": str,
+            "source_ids": list,
+        }
+    ],
     "tools": list,
     "usage": USAGE,
     "dropped": [{"id": str, "reason": str, "kind": str}],
@@ -103,14 +145,35 @@ LINK = {
     "status": one_of("found", "broken", "ambiguous"),
     "candidates": [str],
 }
-ROW = {"source": path, "target": (path, None), "raw": str, "line": line, "context_snippet": TEXT_OR_NULL}
+ROW = {
+    "source": path,
+    "target": (path, None),
+    "raw": str,
+    "line": line,
+    "context_snippet": TEXT_OR_NULL,
+}
 INDEX = {
-    **dict.fromkeys(("notes", "chunks", "links", "broken_links", "added", "changed", "removed"), int),
+    **dict.fromkeys(
+        ("notes", "chunks", "links", "broken_links", "added", "changed", "removed"), int
+    ),
     "seconds": NUMBER,
     "semantic": None,
 }
-REMEMBERED = {"key": str, "content": str, "kind": str, "score": NUMBER, "relative_path": (path, None), "last_accessed": (time, None)}
-CONVERSATION = {"id": str, "title": TEXT_OR_NULL, "created_at": time, "updated_at": time, "head_id": TEXT_OR_NULL}
+REMEMBERED = {
+    "key": str,
+    "content": str,
+    "kind": str,
+    "score": NUMBER,
+    "relative_path": (path, None),
+    "last_accessed": (time, None),
+}
+CONVERSATION = {
+    "id": str,
+    "title": TEXT_OR_NULL,
+    "created_at": time,
+    "updated_at": time,
+    "head_id": TEXT_OR_NULL,
+}
 FACT = {"key": str, "content": str, "kind": str, "created_at": time}
 
 
@@ -126,22 +189,35 @@ def violations(value: Any, shape: Shape, at: str = "") -> list[str]:
             if not isinstance(value, dict):
                 return [f"{at} is {value!r}"]
             missing = [f"{at}.{key} is missing" for key in shape if key not in value]
-            return missing + [w for key in shape.keys() & value.keys() for w in violations(value[key], shape[key], f"{at}.{key}")]
+            return missing + [
+                w
+                for key in shape.keys() & value.keys()
+                for w in violations(value[key], shape[key], f"{at}.{key}")
+            ]
         case [one]:
             each = enumerate(value) if isinstance(value, list) else [(0, f"{at} is no list")]
             return [w for number, item in each for w in violations(item, one, f"{at}[{number}]")]
         case type():
             return [] if type(value) is shape else [f"{at} is {value!r}, not {shape.__name__}"]
         case _:
-            return [] if shape(value) else [f"{at} is {value!r}, not a {getattr(shape, '__name__', 'valid value')}"]
+            return (
+                []
+                if shape(value)
+                else [f"{at} is {value!r}, not a {getattr(shape, '__name__', 'valid value')}"]
+            )
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """With a conversation, a fact, and links that are found, broken, embedded and written in Markdown."""
+    """With a conversation, a fact, and links that are found, broken, embedded and written in
+    Markdown.
+    """
     folder = tmp_path_factory.mktemp("documents")
     notes = {
-        "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\nA filter says which tasks you see. See [[Combining]].\n",
+        "Filters.md": (
+            "---\naliases: [Search conditions]\n---\n# Filters\n\nA filter says which tasks "
+            "you see. See [[Combining]].\n"
+        ),
         "Queries/Combining.md": "Filters can be joined with AND. See [[Nowhere]], [back](../Filters.md).\n",
     }
     zkchat = Program(write_notes(folder / "notes", notes), folder / "home")
@@ -161,28 +237,64 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
         ("context summary", [COMPACTION]),
         ("context memory", list),
         ("vault search filter", [FOUND]),
-        ("vault resolve|[[Filters#a#b]] ![[Filters]] [x](Filters.md) [[Nope]] [[Search conditions]]", [LINK]),
+        (
+            "vault resolve|[[Filters#a#b]] ![[Filters]] [x](Filters.md) [[Nope]] [[Search "
+            "conditions]]",
+            [LINK],
+        ),
         ("vault links Combining", [ROW]),
         ("vault backlinks Filters", [ROW]),
         ("vault broken", [{**ROW, "candidates": [str]}]),
         ("vault index", INDEX),
         ("vault status", INDEX),
         ("sessions list", [{**CONVERSATION, "messages": int}]),
-        ("sessions show", {**CONVERSATION, "history": [{"id": str, "role": str, "content": str, "timestamp": time}]}),
-        ("sessions search filter", [{"conversation_id": str, "message_id": str, "timestamp": time, "snippet": str}]),
+        (
+            "sessions show",
+            {
+                **CONVERSATION,
+                "history": [{"id": str, "role": str, "content": str, "timestamp": time}],
+            },
+        ),
+        (
+            "sessions search filter",
+            [{"conversation_id": str, "message_id": str, "timestamp": time, "snippet": str}],
+        ),
         ("memory list", [FACT]),
         ("memory search monday", [REMEMBERED]),
         ("memory relevance", [{**REMEMBERED, "reason": str, "included": bool}]),
         ("config path", {"path": str, "exists": bool}),
-        ("config show", {"model": str, "context.max_tokens": int, "context.message_budget_ratio": float}),
+        (
+            "config show",
+            {"model": str, "context.max_tokens": int, "context.message_budget_ratio": float},
+        ),
         ("config get model", {"key": str, "value": str}),
-        ("keys list", [{"provider": str, "source": TEXT_OR_NULL, "variable": str, "ends_with": TEXT_OR_NULL}]),
-        ("agent list", [{"name": str, "built_in": bool, "file": TEXT_OR_NULL, "model": TEXT_OR_NULL}]),
-        ("agent show researcher", {"name": str, "system_prompt": str, "tools": (list, None), "temperature": float}),
-        ("tokens Filters.md", {"tokens": int, "encoding": str, "estimated": bool, "characters": int}),
-        ("doctor", {"ok": bool, "checks": [{"name": str, "ok": bool, "detail": str, "next_step": TEXT_OR_NULL}]}),
+        (
+            "keys list",
+            [{"provider": str, "source": TEXT_OR_NULL, "variable": str, "ends_with": TEXT_OR_NULL}],
+        ),
+        (
+            "agent list",
+            [{"name": str, "built_in": bool, "file": TEXT_OR_NULL, "model": TEXT_OR_NULL}],
+        ),
+        (
+            "agent show researcher",
+            {"name": str, "system_prompt": str, "tools": (list, None), "temperature": float},
+        ),
+        (
+            "tokens Filters.md",
+            {"tokens": int, "encoding": str, "estimated": bool, "characters": int},
+        ),
+        (
+            "doctor",
+            {
+                "ok": bool,
+                "checks": [{"name": str, "ok": bool, "detail": str, "next_step": TEXT_OR_NULL}],
+            },
+        ),
     ],
-    ids=lambda value: re.split(r"[|]| -", value)[0].replace(" ", "-") if isinstance(value, str) else "",
+    ids=lambda value: (
+        re.split(r"[|]| -", value)[0].replace(" ", "-") if isinstance(value, str) else ""
+    ),
 )
 def test_a_document_has_every_promised_key(program: Program, command: str, shape: Shape) -> None:
     done = program(*_words(command), "--json")
@@ -201,4 +313,9 @@ def _words(command: str) -> list[str]:
 def test_each_line_of_input_gets_one_document(program: Program) -> None:
     found = program("vault", "search", "-", "--json", stdin="filter\nzeppelin\n").lines
     assert violations(found, [{"query": str, "results": [FOUND]}]) == []
-    assert violations(program("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines, [[LINK]]) == []
+    assert (
+        violations(
+            program("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines, [[LINK]]
+        )
+        == []
+    )

@@ -41,8 +41,20 @@ def names(vault: Vault, typed: str, limit: int = 30) -> list[str]:
 
 
 def test_prefixes_come_before_words_and_the_shorter_first(vault):
-    assert names(vault, "gard") == ["Garden", "Garden", "Garden notes", "Kitchen garden", "Notes on gardening"]
-    assert names(vault, "arden") == ["Garden", "Garden", "Garden notes", "Kitchen garden", "Notes on gardening"]
+    assert names(vault, "gard") == [
+        "Garden",
+        "Garden",
+        "Garden notes",
+        "Kitchen garden",
+        "Notes on gardening",
+    ]
+    assert names(vault, "arden") == [
+        "Garden",
+        "Garden",
+        "Garden notes",
+        "Kitchen garden",
+        "Notes on gardening",
+    ]
     assert names(vault, "no") == ["Notes on gardening", "Garden notes"]
 
 
@@ -68,7 +80,9 @@ def test_paths_are_completed(vault):
 
 
 def test_nothing_typed_offers_the_newest_notes(tmp_path):
-    notes = open_vault(write_notes(tmp_path / "notes", {f"{n}.md": "x" for n in range(9)}), tmp_path / "cache")
+    notes = open_vault(
+        write_notes(tmp_path / "notes", {f"{n}.md": "x" for n in range(9)}), tmp_path / "cache"
+    )
     assert notes.complete("new") == []
     write_notes(tmp_path / "notes", {"4.md": "changed", "New.md": "new"})
     notes.refresh(only=["4.md", "New.md"])
@@ -86,7 +100,9 @@ def test_completion_does_not_wait_for_a_refresh(vault, tmp_path):
     def progress(done, total):
         import threading
 
-        asked = threading.Thread(target=lambda: seen.append([completion.name for completion in notes.complete("o")]))
+        asked = threading.Thread(
+            target=lambda: seen.append([completion.name for completion in notes.complete("o")])
+        )
         asked.start()
         asked.join()
 
@@ -99,7 +115,10 @@ def test_completion_does_not_wait_for_a_refresh(vault, tmp_path):
 # misspelt names
 
 
-@pytest.mark.parametrize("typed", ['"', "'", "*", "%", "_", "!", "\0", "\ud800", "·", "^", "AND", "x" * 10_000, "/", "//", "[["])
+@pytest.mark.parametrize(
+    "typed",
+    ['"', "'", "*", "%", "_", "!", "\0", "\ud800", "·", "^", "AND", "x" * 10_000, "/", "//", "[["],
+)
 def test_odd_characters_match_nothing(vault, typed):
     assert vault.suggest_names(typed) == []
 
@@ -134,7 +153,19 @@ def test_a_common_part_of_names_does_not_hide_the_nearest(tmp_path, monkeypatch)
 @settings(max_examples=80)
 @given(LETTERS, st.integers(0, 40))
 def test_exactly_the_texts_with_the_letters_in_order_match(typed, limit):
-    texts = ["a b c", "cab", "abc", "xyz", "xaybzc", "", "É-a", "渐进 x", "zzz yyy", "b_c a", "c" * 300]
+    texts = [
+        "a b c",
+        "cab",
+        "abc",
+        "xyz",
+        "xaybzc",
+        "",
+        "É-a",
+        "渐进 x",
+        "zzz yyy",
+        "b_c a",
+        "c" * 300,
+    ]
     found = FuzzyMatcher(texts).find(typed, limit)
     letters = [c for c in fold(typed) if c.isalnum()]
 

@@ -1,4 +1,6 @@
-"""The tools that follow links, list notes and find related ones; and what all tools that take a path do with a hostile one."""
+"""The tools that follow links, list notes and find related ones; and what all tools that take a
+path do with a hostile one.
+"""
 
 import json
 from pathlib import Path
@@ -25,7 +27,10 @@ def vault(vault: Path, tmp_path: Path) -> Path:
     (tmp_path / "secret.md").write_text("The secret is 42.")
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "inner.md").write_text("The secret is 42.")
-    write_notes(vault, {**MORE, ".obsidian/app.json": '{"secret": 42}', ".obsidian/note.md": "The secret is 42."})
+    write_notes(
+        vault,
+        {**MORE, ".obsidian/app.json": '{"secret": 42}', ".obsidian/note.md": "The secret is 42."},
+    )
     (vault / "Link.md").symlink_to(tmp_path / "secret.md")
     (vault / "Way").symlink_to(tmp_path / "outside")
     return vault
@@ -40,7 +45,10 @@ def answer(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> dict[
 
 
 def lines_of(document: dict[str, Any]) -> list[tuple[int, str, str]]:
-    return [(excerpt["source"], f"{excerpt['path']}:{excerpt['lines']}", excerpt["text"]) for excerpt in document.get("excerpts", [])]
+    return [
+        (excerpt["source"], f"{excerpt['path']}:{excerpt['lines']}", excerpt["text"])
+        for excerpt in document.get("excerpts", [])
+    ]
 
 
 # naming a note
@@ -48,7 +56,20 @@ def lines_of(document: dict[str, Any]) -> list[tuple[int, str, str]]:
 
 @pytest.mark.parametrize(
     "name",
-    [*("Roof.md", "./Roof.md", " Roof.md ", "Roof", "roof", "ROOF.MD", "[[Roof]]", "![[Roof|the roof]]", "The old roof", "the OLD roof")],
+    [
+        *(
+            "Roof.md",
+            "./Roof.md",
+            " Roof.md ",
+            "Roof",
+            "roof",
+            "ROOF.MD",
+            "[[Roof]]",
+            "![[Roof|the roof]]",
+            "The old roof",
+            "the OLD roof",
+        )
+    ],
 )
 def test_a_note_is_found_by_name_title_or_link(notes: Vault, name: str) -> None:
     assert answer(notes, "find_backlinks", relative_path=name)["path"] == "Roof.md"
@@ -64,7 +85,12 @@ def test_a_name_of_several_notes_is_answered_with_their_paths(notes: Vault) -> N
 
 @pytest.mark.parametrize(
     ("link", "lines"),
-    [("Roof#How to mend it?", (8, 10)), ("[[Roof#how-to-mend-it]]", (8, 10)), ("[[Roof#Costs]]", (12, 14)), ("[[Roof#^slate]]", (10, 10))],
+    [
+        ("Roof#How to mend it?", (8, 10)),
+        ("[[Roof#how-to-mend-it]]", (8, 10)),
+        ("[[Roof#Costs]]", (12, 14)),
+        ("[[Roof#^slate]]", (10, 10)),
+    ],
 )
 def test_a_section_is_read_by_its_link(notes: Vault, link: str, lines: tuple[int, int]) -> None:
     chunks = run(notes, "read_zk_document", relative_path=link).chunks
@@ -72,8 +98,14 @@ def test_a_section_is_read_by_its_link(notes: Vault, link: str, lines: tuple[int
 
 
 def test_a_missing_heading_is_answered_with_the_nearest(notes: Vault) -> None:
-    assert mistake(notes, "read_zk_document", relative_path="Roof#Cost") == "Roof.md has no heading Cost. Nearest: Costs"
-    assert mistake(notes, "read_zk_document", relative_path="Roof#^x") == "Roof.md has no block ^x. Leave it out for the whole note."
+    assert (
+        mistake(notes, "read_zk_document", relative_path="Roof#Cost")
+        == "Roof.md has no heading Cost. Nearest: Costs"
+    )
+    assert (
+        mistake(notes, "read_zk_document", relative_path="Roof#^x")
+        == "Roof.md has no block ^x. Leave it out for the whole note."
+    )
 
 
 # resolve_wikilink
@@ -81,7 +113,11 @@ def test_a_missing_heading_is_answered_with_the_nearest(notes: Vault) -> None:
 
 def test_a_resolved_heading_has_its_lines(notes: Vault) -> None:
     document = answer(notes, "resolve_wikilink", wikilink="[[Roof#Costs]]")
-    assert (document["path"], document["heading"], document["lines"]) == ("Roof.md", "Costs", "12-14")
+    assert (document["path"], document["heading"], document["lines"]) == (
+        "Roof.md",
+        "Costs",
+        "12-14",
+    )
 
 
 def test_a_link_to_a_heading_that_is_not_there_still_has_its_note(notes: Vault) -> None:
@@ -92,7 +128,11 @@ def test_a_link_to_a_heading_that_is_not_there_still_has_its_note(notes: Vault) 
 
 def test_an_ambiguous_link_names_the_notes_that_lost(notes: Vault) -> None:
     document = answer(notes, "resolve_wikilink", wikilink="[[Limiting]]")
-    assert (document["status"], document["path"], document["others"]) == ("ambiguous", "Diary/Limiting.md", ["Queries/Limiting.md"])
+    assert (document["status"], document["path"], document["others"]) == (
+        "ambiguous",
+        "Diary/Limiting.md",
+        ["Queries/Limiting.md"],
+    )
 
 
 # find_backlinks, find_forward_links
@@ -113,7 +153,9 @@ def test_backlinks_that_were_left_out_are_counted_and_can_be_got(notes: Vault) -
     first = answer(notes, "find_backlinks", relative_path="Compost")
     assert (first["backlinks"], first["note"]) == (25, "5 more: ask again with offset=20.")
     rest = answer(notes, "find_backlinks", relative_path="Compost", offset=20)
-    assert [text for _, _, text in lines_of(first) + lines_of(rest)] == [f"{i}: [[Compost]]" for i in range(25)]
+    assert [text for _, _, text in lines_of(first) + lines_of(rest)] == [
+        f"{i}: [[Compost]]" for i in range(25)
+    ]
 
 
 def test_forward_links_say_where_each_leads(notes: Vault) -> None:
@@ -136,40 +178,65 @@ def test_forward_links_say_where_each_leads(notes: Vault) -> None:
 def test_a_link_path_has_its_lines(notes: Vault) -> None:
     document = answer(notes, "find_link_path", source="Filters", target="Monday")
     assert document["path"] == ["Filters.md", "Queries/Combining.md", "Roof.md", "Diary/Monday.md"]
-    assert [place for _, place, _ in lines_of(document)] == ["Filters.md:7-7", "Roof.md:4-4", "Diary/Monday.md:1-1"]
+    assert [place for _, place, _ in lines_of(document)] == [
+        "Filters.md:7-7",
+        "Roof.md:4-4",
+        "Diary/Monday.md:1-1",
+    ]
 
 
 # find_zk_documents_related_to
 
 
 def test_related_notes_say_why_and_have_an_excerpt(notes: Vault) -> None:
-    document = answer(notes, "find_zk_documents_related_to", relative_path="Diary/Monday.md", limit=2)
-    assert document["documents"][0] == {"path": "Roof.md", "why": "linked from here; shares the word roof"}
-    assert [excerpt["path"] for excerpt in document["excerpts"]] == [found["path"] for found in document["documents"]]
+    document = answer(
+        notes, "find_zk_documents_related_to", relative_path="Diary/Monday.md", limit=2
+    )
+    assert document["documents"][0] == {
+        "path": "Roof.md",
+        "why": "linked from here; shares the word roof",
+    }
+    assert [excerpt["path"] for excerpt in document["excerpts"]] == [
+        found["path"] for found in document["documents"]
+    ]
     assert document["note"] == "There are more: ask for a limit up to 15."
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [({}, "query or relative_path"), ({"query": " "}, "query or relative_path"), ({"query": "a", "relative_path": "Roof"}, "not both")],
+    [
+        ({}, "query or relative_path"),
+        ({"query": " "}, "query or relative_path"),
+        ({"query": "a", "relative_path": "Roof"}, "not both"),
+    ],
 )
-def test_related_notes_need_a_query_or_a_note(notes: Vault, arguments: dict[str, str], told: str) -> None:
+def test_related_notes_need_a_query_or_a_note(
+    notes: Vault, arguments: dict[str, str], told: str
+) -> None:
     assert told in mistake(notes, "find_zk_documents_related_to", **arguments)
 
 
 # list_zk_documents
 
 
-def test_all_notes_are_listed_by_path_with_title_and_tags_where_they_say_something(notes: Vault) -> None:
+def test_all_notes_are_listed_by_path_with_title_and_tags_where_they_say_something(
+    notes: Vault,
+) -> None:
     document = answer(notes, "list_zk_documents")
     assert document["total"] == len(NOTES) + len(MORE) == len(document["documents"])
     assert document["documents"][1] == {"path": "Diary/Monday.md", "tags": ["project"]}
-    assert document["documents"][-1] == {"path": "Roof.md", "title": "The old roof", "tags": ["project/roof", "Haus"]}
+    assert document["documents"][-1] == {
+        "path": "Roof.md",
+        "title": "The old roof",
+        "tags": ["project/roof", "Haus"],
+    }
 
 
 @pytest.mark.parametrize("folder", ["Diary", "Diary/", "/Diary", "./Diary"])
 def test_notes_of_a_folder(notes: Vault, folder: str) -> None:
-    paths = [entry["path"] for entry in answer(notes, "list_zk_documents", folder=folder)["documents"]]
+    paths = [
+        entry["path"] for entry in answer(notes, "list_zk_documents", folder=folder)["documents"]
+    ]
     assert paths == ["Diary/Limiting.md", "Diary/Monday.md", "Diary/Tuesday.md"]
 
 
@@ -183,13 +250,24 @@ def test_notes_of_a_folder(notes: Vault, folder: str) -> None:
     ],
 )
 def test_notes_with_a_tag_or_one_nested_in_it(notes: Vault, tag: str, paths: list[str]) -> None:
-    assert [entry["path"] for entry in answer(notes, "list_zk_documents", tag=tag)["documents"]] == paths
+    assert [
+        entry["path"] for entry in answer(notes, "list_zk_documents", tag=tag)["documents"]
+    ] == paths
 
 
 def test_an_unknown_folder_or_tag_is_answered_with_the_nearest(notes: Vault) -> None:
-    assert mistake(notes, "list_zk_documents", folder="Dairy") == "no note has the folder Dairy. There are: Diary"
-    assert mistake(notes, "list_zk_documents", folder="½") == "no note has the folder ½. There are: Diary, Garden, Queries"
-    assert mistake(notes, "list_zk_documents", tag="projects") == "no note has the tag projects. There are: project, project/roof"
+    assert (
+        mistake(notes, "list_zk_documents", folder="Dairy")
+        == "no note has the folder Dairy. There are: Diary"
+    )
+    assert (
+        mistake(notes, "list_zk_documents", folder="½")
+        == "no note has the folder ½. There are: Diary, Garden, Queries"
+    )
+    assert (
+        mistake(notes, "list_zk_documents", tag="projects")
+        == "no note has the tag projects. There are: project, project/roof"
+    )
 
 
 def test_a_list_continues_at_its_offset(notes: Vault) -> None:
@@ -206,18 +284,28 @@ def test_a_list_continues_at_its_offset(notes: Vault) -> None:
 def test_a_limit_above_the_maximum_is_clamped(notes: Vault) -> None:
     write_notes(notes.root, {f"Many/{i}.md": "a filter\n" for i in range(120)})
     notes.refresh()
-    for tool, arguments, most in (("find_excerpts", {"query": "filter"}, 20), ("find_zk_documents_related_to", {"query": "filter"}, 15)):
+    for tool, arguments, most in (
+        ("find_excerpts", {"query": "filter"}, 20),
+        ("find_zk_documents_related_to", {"query": "filter"}, 15),
+    ):
         assert len(run(notes, tool, 50_000, limit=10**30, **arguments).chunks) == most
     assert len(answer(notes, "list_zk_documents", limit=10**30)["documents"]) == 100
 
 
 @pytest.mark.parametrize("tool", ["list_zk_documents", "find_forward_links"])
 @pytest.mark.parametrize("room", [120, 250])
-def test_a_list_fits_its_budget_and_says_what_is_missing(notes: Vault, tool: str, room: int) -> None:
+def test_a_list_fits_its_budget_and_says_what_is_missing(
+    notes: Vault, tool: str, room: int
+) -> None:
     write_notes(notes.root, {f"Many/{i}.md": "[[0]] and more\n" for i in range(100)})
     write_notes(notes.root, {"Many/0.md": "".join(f"Then [[{i}]] and so on\n" for i in range(100))})
     notes.refresh()
-    result = run(notes, tool, room, **({"relative_path": "Many/0.md"} if tool == "find_forward_links" else {"folder": "Many"}))
+    result = run(
+        notes,
+        tool,
+        room,
+        **({"relative_path": "Many/0.md"} if tool == "find_forward_links" else {"folder": "Many"}),
+    )
     assert result.run.tokens <= room
     assert "no room for them" in json.loads(result.content)["note"]
 
@@ -264,23 +352,33 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS])
+@pytest.mark.parametrize(
+    ("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS]
+)
 def test_no_path_leads_out_of_the_vault(notes: Vault, tool: str, argument: str) -> None:
     others = {name: "Roof.md" for name in TOOLS[tool].schema["required"] if name != argument}
     for kind, path in HOSTILE.items():
         assert "42" not in mistake(notes, tool, **{**others, argument: path}), kind
 
 
-@pytest.mark.parametrize(("tool", "argument"), [("list_zk_documents", "folder"), ("resolve_wikilink", "wikilink")])
-def test_no_folder_and_no_wikilink_leads_out_of_the_vault(notes: Vault, tool: str, argument: str) -> None:
+@pytest.mark.parametrize(
+    ("tool", "argument"), [("list_zk_documents", "folder"), ("resolve_wikilink", "wikilink")]
+)
+def test_no_folder_and_no_wikilink_leads_out_of_the_vault(
+    notes: Vault, tool: str, argument: str
+) -> None:
     for kind, path in HOSTILE.items():
         content = run(notes, tool, **{argument: path}).content
         assert "secret is" not in content, kind
         assert len(content) < 1000, kind
 
 
-@pytest.mark.parametrize(("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS])
-def test_a_note_that_became_a_link_out_since_it_was_indexed_is_not_followed(notes: Vault, tool: str, argument: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS]
+)
+def test_a_note_that_became_a_link_out_since_it_was_indexed_is_not_followed(
+    notes: Vault, tool: str, argument: str, tmp_path: Path
+) -> None:
     (notes.root / "Roof.md").unlink()
     (notes.root / "Roof.md").symlink_to(tmp_path / "secret.md")
     others = {name: "Filters.md" for name in TOOLS[tool].schema["required"] if name != argument}

@@ -1,4 +1,6 @@
-"""No text takes more than linear time to read, whatever it is: notes come from anywhere, exports and paste included."""
+"""No text takes more than linear time to read, whatever it is: notes come from anywhere, exports
+and paste included.
+"""
 
 import time
 
@@ -18,7 +20,8 @@ MARKS = r"""
 """.split()
 PIECES = [mark.encode().decode("unicode_escape") if mark.isascii() else mark for mark in MARKS]
 
-SMALL, FACTOR = 12_000, 8
+SMALL = 12_000
+FACTOR = 8
 
 
 def seconds(piece: str, size: int) -> float:
@@ -29,9 +32,11 @@ def seconds(piece: str, size: int) -> float:
 
 
 def growth(piece: str) -> float:
-    """How many times longer a text that is `FACTOR` times longer takes: about 8 where linear, 64 where quadratic.
+    """How many times longer a text that is `FACTOR` times longer takes: about 8 where linear, 64
+    where quadratic.
 
-    The short one's best of three tries, for a busy machine slows one down; times below 5 ms say nothing.
+    The short one's best of three tries, for a busy machine slows one down; times below 5 ms say
+    nothing.
     """
     small = min(seconds(piece, SMALL) for _ in range(3))
     return seconds(piece, SMALL * FACTOR) / max(small, 0.005)
@@ -56,7 +61,8 @@ def test_unmatched_runs_of_backticks_take_linear_time():
     def runs(most: int) -> str:
         return " ".join("`" * length for length in range(1, most))
 
-    small, large = runs(600), runs(1700)
+    small = runs(600)
+    large = runs(1700)
     assert len(large) / len(small) == pytest.approx(8, rel=0.1)
     assert any(_read(large) < 3 * FACTOR * max(_read(small), 0.005) for _ in range(3))
 

@@ -1,4 +1,6 @@
-"""`zkchat mcp`, as a client of the official SDK sees it: over a pipe, unless a test says otherwise."""
+"""`zkchat mcp`, as a client of the official SDK sees it: over a pipe, unless a test says
+otherwise.
+"""
 
 import json
 import re
@@ -33,7 +35,8 @@ from zkchat_cli.vault.vault import Vault
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "mcp.md"
 MORE_NOTES = {
     "Dead.md": "A [[Missing]] note, tagged #unfinished.\n",
-    "Long.md": "\n".join(f"Line {n} of a long note that is read in pieces." for n in range(1, 2001)) + "\n",
+    "Long.md": "\n".join(f"Line {n} of a long note that is read in pieces." for n in range(1, 2001))
+    + "\n",
 }
 
 
@@ -47,18 +50,25 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *options: str, as_installed: bool = False, **client_options: Any) -> Iterator[Server]:
+def serving(
+    folder: Path, *options: str, as_installed: bool = False, **client_options: Any
+) -> Iterator[Server]:
     program = Program(write_notes(folder / "notes", {**NOTES, **MORE_NOTES}), folder / "home")
     started = ["-m", "zkchat_cli"] if as_installed else [FORK_SERVER, fork_server_address()]
     command = [sys.executable, *started, "mcp", "--vault", str(program.vault), *options]
     log = folder / "log"
-    with log.open("w") as stream, connected_by_pipe(command, program.environment, stream, **client_options) as client:
+    with (
+        log.open("w") as stream,
+        connected_by_pipe(command, program.environment, stream, **client_options) as client,
+    ):
         yield Server(program, client, log)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server for most tests of the file. When they are over, it has written nothing to its log."""
+    """One server for most tests of the file. When they are over, it has written nothing to its
+    log.
+    """
     with serving(tmp_path_factory.mktemp("mcp"), as_installed=True) as server:
         yield server
         assert "Traceback" not in server.log.read_text()
@@ -72,22 +82,44 @@ def client(server: Server) -> NoteClient:
 # tools
 
 
-def test_every_tool_is_documented_and_read_only_and_has_an_output_schema(client: NoteClient) -> None:
+def test_every_tool_is_documented_and_read_only_and_has_an_output_schema(
+    client: NoteClient,
+) -> None:
     tools = client.run("list_tools").tools
     needed = {tool.name: tool.input_schema.get("required", ()) for tool in tools}
-    arguments = {t.name: ", ".join(each if each in needed[t.name] else f"{each}?" for each in t.input_schema["properties"]) for t in tools}
-    assert {f"{name}({its})" for name, its in arguments.items()} == set(re.findall(r"`(\w+\([^`]*\))`", PAGE.read_text(encoding="utf-8")))
+    arguments = {
+        t.name: ", ".join(
+            each if each in needed[t.name] else f"{each}?" for each in t.input_schema["properties"]
+        )
+        for t in tools
+    }
+    assert {f"{name}({its})" for name, its in arguments.items()} == set(
+        re.findall(r"`(\w+\([^`]*\))`", PAGE.read_text(encoding="utf-8"))
+    )
     for tool in tools:
-        assert tool.annotations.read_only_hint and tool.output_schema["properties"] and len(tool.description) > 20
+        assert (
+            tool.annotations.read_only_hint
+            and tool.output_schema["properties"]
+            and len(tool.description) > 20
+        )
 
 
-def test_search_notes_finds_passages_with_their_lines_and_is_narrowed_by_path_tag_and_date(client: NoteClient) -> None:
+def test_search_notes_finds_passages_with_their_lines_and_is_narrowed_by_path_tag_and_date(
+    client: NoteClient,
+) -> None:
     first, *_ = client.call("search_notes", query="due today")["results"]
-    assert (first["relative_path"], first["heading"], first["start_line"]) == ("Filters.md", "Filters", 5)
+    assert (first["relative_path"], first["heading"], first["start_line"]) == (
+        "Filters.md",
+        "Filters",
+        5,
+    )
     assert "due today" in first["text"] and first["score"] > 0
     found = client.call("search_notes", query="filters", path="Queries/")["results"]
     assert {each["relative_path"] for each in found} == {"Queries/Combining.md"}
-    assert [each["relative_path"] for each in client.call("search_notes", query="", tag="unfinished")["results"]] == ["Dead.md"]
+    assert [
+        each["relative_path"]
+        for each in client.call("search_notes", query="", tag="unfinished")["results"]
+    ] == ["Dead.md"]
     assert client.call("search_notes", query="filters", after="2999")["results"] == []
 
 
@@ -99,13 +131,23 @@ def test_capped_results_say_that_there_is_more(client: NoteClient) -> None:
     assert listed["total"] == 2 and listed["more"].startswith("1 more")
 
 
-def test_read_note_returns_lines_or_a_section_and_a_long_note_in_pieces_without_a_gap(client: NoteClient) -> None:
+def test_read_note_returns_lines_or_a_section_and_a_long_note_in_pieces_without_a_gap(
+    client: NoteClient,
+) -> None:
     read = client.call("read_note", path="Queries/Limiting.md", start_line=3, end_line=3)
-    assert (read["text"], read["start_line"], read["end_line"]) == ("Write `limit 10` to see ten tasks at most.", 3, 3)
+    assert (read["text"], read["start_line"], read["end_line"]) == (
+        "Write `limit 10` to see ten tasks at most.",
+        3,
+        3,
+    )
     assert client.call("read_note", path="[[Combining#Nesting]]")["text"].startswith("## Nesting")
     pieces = [client.call("read_note", path="Long")]
     while (more := pieces[-1]["more"]) is not None:
-        pieces.append(client.call("read_note", path="Long", start_line=int(more.rpartition("=")[2].rstrip("."))))
+        pieces.append(
+            client.call(
+                "read_note", path="Long", start_line=int(more.rpartition("=")[2].rstrip("."))
+            )
+        )
     assert len(pieces) > 1
     assert "\n".join(piece["text"] for piece in pieces) + "\n" == MORE_NOTES["Long.md"]
 
@@ -117,22 +159,35 @@ def test_links_are_resolved_followed_and_connected(client: NoteClient) -> None:
     assert (back["source"], back["line"]) == ("Filters.md", 7)
     [broken] = client.call("links", path="Dead.md")["links"]
     assert (broken["raw"], broken["target"]) == ("[[Missing]]", None)
-    assert client.call("link_path", source="Combining", target="Filters")["notes"] == ["Queries/Combining.md", "Filters.md"]
+    assert client.call("link_path", source="Combining", target="Filters")["notes"] == [
+        "Queries/Combining.md",
+        "Filters.md",
+    ]
     assert client.call("link_path", source="Compost", target="Filters")["notes"] is None
 
 
-def test_verify_quotations_and_count_tokens_have_the_documents_of_the_commands(server: Server) -> None:
-    text = '"needs air, water and patience" [[Compost]] and "needs air, water and prayers" [[Compost]]'
+def test_verify_quotations_and_count_tokens_have_the_documents_of_the_commands(
+    server: Server,
+) -> None:
+    text = (
+        '"needs air, water and patience" [[Compost]] and "needs air, water and prayers" [[Compost]]'
+    )
     by_command = server.program("verify", "-", "--json", stdin=text).json
     assert server.client.call("verify_quotations", text=text) == by_command
     assert [each["verdict"] for each in by_command["quotations"]] == ["verified", "misquoted"]
-    assert server.client.call("count_tokens", text=text) == server.program("tokens", "--json", stdin=text).json
+    assert (
+        server.client.call("count_tokens", text=text)
+        == server.program("tokens", "--json", stdin=text).json
+    )
 
 
 def test_search_conversations_finds_what_was_said_since_the_server_started(server: Server) -> None:
     assert server.client.call("search_conversations", query="compost heap")["results"] == []
     server.program("ask", "is my compost heap ready?")
-    roles = {each["role"] for each in server.client.call("search_conversations", query="compost heap")["results"]}
+    roles = {
+        each["role"]
+        for each in server.client.call("search_conversations", query="compost heap")["results"]
+    }
     assert roles == {"user", "assistant"}
 
 
@@ -144,16 +199,27 @@ def test_a_note_is_a_resource_and_its_path_is_completed(client: NoteClient) -> N
     completion = client.run("complete", reference, {"name": "path", "value": "combin"}).completion
     assert completion.values == ["Queries/Combining.md"]
     [content] = client.run("read_resource", f"note://{completion.values[0]}").contents
-    assert content.text + "\n" == NOTES["Queries/Combining.md"] and content.mime_type == "text/markdown"
+    assert (
+        content.text + "\n" == NOTES["Queries/Combining.md"]
+        and content.mime_type == "text/markdown"
+    )
 
 
 def test_the_prompts_have_the_question_and_the_draft(client: NoteClient) -> None:
-    assert [prompt.name for prompt in client.run("list_prompts").prompts] == ["ask-notes", "check-draft"]
+    assert [prompt.name for prompt in client.run("list_prompts").prompts] == [
+        "ask-notes",
+        "check-draft",
+    ]
     [message] = client.run("get_prompt", "ask-notes", {"question": "why limit?"}).messages
     assert "why limit?" in message.content.text and "verify_quotations" in message.content.text
     [message] = client.run("get_prompt", "check-draft", {"draft": "a draft"}).messages
     assert "<draft>\na draft\n</draft>" in message.content.text
-    assert client.run("complete", PromptReference(name="ask-notes"), {"name": "question", "value": "w"}).completion.values == []
+    assert (
+        client.run(
+            "complete", PromptReference(name="ask-notes"), {"name": "question", "value": "w"}
+        ).completion.values
+        == []
+    )
 
 
 # bad input
@@ -163,33 +229,63 @@ def test_the_prompts_have_the_question_and_the_draft(client: NoteClient) -> None
     ("tool", "arguments", "sentence"),
     [
         ("search_notes", {}, "search_notes: query: it is missing."),
-        ("search_notes", {"query": "x", "limit": 0}, "search_notes: limit: it must be greater than or equal to 1."),
-        ("search_notes", {"query": "x", "limit": "many"}, "search_notes: limit: it must be a whole number"),
-        ("search_notes", {"query": "x", "after": "someday"}, "after: someday is no date. Give one as 2024-05-01"),
-        ("search_notes", {"query": "x", "lang": "en"}, "search_notes has no argument lang; it has query, limit, after"),
+        (
+            "search_notes",
+            {"query": "x", "limit": 0},
+            "search_notes: limit: it must be greater than or equal to 1.",
+        ),
+        (
+            "search_notes",
+            {"query": "x", "limit": "many"},
+            "search_notes: limit: it must be a whole number",
+        ),
+        (
+            "search_notes",
+            {"query": "x", "after": "someday"},
+            "after: someday is no date. Give one as 2024-05-01",
+        ),
+        (
+            "search_notes",
+            {"query": "x", "lang": "en"},
+            "search_notes has no argument lang; it has query, limit, after",
+        ),
         ("read_note", {"path": "../secret.md"}, "../secret.md leads out of the vault"),
         ("read_note", {"path": "/etc/passwd"}, "/etc/passwd leads out of the vault"),
         ("read_note", {"path": "Filter"}, "there is no note Filter. Nearest: Filters.md"),
-        ("read_note", {"path": "Filters.md", "start_line": 99}, "Filters.md has no line 99. It has 11;"),
+        (
+            "read_note",
+            {"path": "Filters.md", "start_line": 99},
+            "Filters.md has no line 99. It has 11;",
+        ),
         ("backlinks", {"path": "Nothing"}, "there is no note Nothing. Nearest: "),
         ("list_notes", {"tag": "unknown"}, "no note has the tag unknown"),
-        ("verify_quotations", {"text": "x" * 10_000_000}, "verify_quotations: text: string should have at most 1000000 characters."),
+        (
+            "verify_quotations",
+            {"text": "x" * 10_000_000},
+            "verify_quotations: text: string should have at most 1000000 characters.",
+        ),
     ],
 )
-def test_a_wrong_call_is_answered_with_a_sentence(client: NoteClient, tool: str, arguments: dict[str, Any], sentence: str) -> None:
+def test_a_wrong_call_is_answered_with_a_sentence(
+    client: NoteClient, tool: str, arguments: dict[str, Any], sentence: str
+) -> None:
     with pytest.raises(Refused) as refused:
         client.call(tool, **arguments)
     assert str(refused.value).startswith(sentence)
 
 
 def test_an_unknown_tool_and_a_missing_argument_of_a_prompt_are_errors(client: NoteClient) -> None:
-    with pytest.raises(MCPError, match=r"There is no tool delete_all\. The tools are search_notes, "):
+    with pytest.raises(
+        MCPError, match=r"There is no tool delete_all\. The tools are search_notes, "
+    ):
         client.call("delete_all")
     with pytest.raises(MCPError, match="ask-notes: Missing required arguments"):
         client.run("get_prompt", "ask-notes", {})
 
 
-@pytest.mark.parametrize("uri", ["note://../secret.md", "note:///etc/passwd", "note://Nothing.md", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "uri", ["note://../secret.md", "note:///etc/passwd", "note://Nothing.md", "file:///etc/passwd"]
+)
 def test_an_unknown_resource_is_an_error(client: NoteClient, uri: str) -> None:
     with pytest.raises(MCPError) as refused:
         client.run("read_resource", uri)
@@ -209,15 +305,29 @@ def test_a_vault_that_disappears_is_an_error_until_it_is_back(tmp_path: Path) ->
         assert server.client.call("search_notes", query="compost")["results"]
 
 
-def test_lines_that_are_no_json_are_answered_and_standard_output_has_the_protocol_only(zkchat: Program) -> None:
-    greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    lines = ["not json", "{", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting})]
+def test_lines_that_are_no_json_are_answered_and_standard_output_has_the_protocol_only(
+    zkchat: Program,
+) -> None:
+    greeting = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    lines = [
+        "not json",
+        "{",
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting}),
+    ]
     done = zkchat("mcp", stdin="\n".join(lines) + "\n")
-    assert [line["result"]["protocolVersion"] for line in done.lines if line.get("id") == 1] == ["2025-06-18"]
+    assert [line["result"]["protocolVersion"] for line in done.lines if line.get("id") == 1] == [
+        "2025-06-18"
+    ]
     assert (done.exit_status, "Traceback" in done.err) == (0, False)
 
 
-def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(tmp_path: Path) -> None:
+def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(
+    tmp_path: Path,
+) -> None:
     reported: list[tuple[float, float | None]] = []
     stopped = threading.Event()
 
@@ -238,7 +348,9 @@ def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(tm
 
         async with Client(NoteServer(EndlessUpdate(vault, nullcontext))) as client:
             with anyio.CancelScope() as scope:
-                await client.call_tool("search_notes", {"query": "marmot"}, progress_callback=on_progress)
+                await client.call_tool(
+                    "search_notes", {"query": "marmot"}, progress_callback=on_progress
+                )
             return scope.cancelled_caught
 
     with closing(Vault.open(write_notes(tmp_path / "notes", NOTES), tmp_path / "cache")) as vault:
@@ -253,7 +365,16 @@ TOKEN = "a-token-of-the-test"
 @pytest.fixture(scope="module")
 def address(server: Server) -> Iterator[str]:
     """Of a server over HTTP on the same vault."""
-    command = [sys.executable, "-m", "zkchat_cli", "mcp", "--http", "0", "--vault", str(server.program.vault)]
+    command = [
+        sys.executable,
+        "-m",
+        "zkchat_cli",
+        "mcp",
+        "--http",
+        "0",
+        "--vault",
+        str(server.program.vault),
+    ]
     env = {**server.program.environment, "ZKCHAT_MCP_TOKEN": TOKEN}
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=env, text=True) as process:
         assert process.stderr is not None
@@ -263,7 +384,9 @@ def address(server: Server) -> Iterator[str]:
 
 
 def test_zkchat_calls_the_tools_of_another_zkchat_over_http(address: str) -> None:
-    server = McpServer(url=address, headers={"Authorization": f"Bearer {TOKEN}"}, tools=("search_notes",))
+    server = McpServer(
+        url=address, headers={"Authorization": f"Bearer {TOKEN}"}, tools=("search_notes",)
+    )
     with closing(McpServers({"notes": server})) as servers:
         [tool] = servers.tools()
         assert "compost" in str(tool.call({"query": "compost"}, None).data).lower()  # type: ignore[arg-type]
@@ -273,13 +396,26 @@ def test_zkchat_calls_the_tools_of_another_zkchat_over_http(address: str) -> Non
         assert "401" in servers.status()[0].problem
 
 
-def test_two_clients_are_served_over_http_at_once_whoever_leaves_in_the_middle(address: str) -> None:
-    with connected_by_http(address, TOKEN) as one, connected_by_http(address, TOKEN, mode="legacy") as other, ThreadPoolExecutor(8) as pool:
-        calls = [pool.submit(client.call, "search_notes", query="compost") for client in (one, other) * 4]
+def test_two_clients_are_served_over_http_at_once_whoever_leaves_in_the_middle(
+    address: str,
+) -> None:
+    with (
+        connected_by_http(address, TOKEN) as one,
+        connected_by_http(address, TOKEN, mode="legacy") as other,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        calls = [
+            pool.submit(client.call, "search_notes", query="compost") for client in (one, other) * 4
+        ]
         assert len({json.dumps(call.result(), sort_keys=True) for call in calls}) == 1
     port = int(address.rpartition(":")[2].partition("/")[0])
     with socket.create_connection(("127.0.0.1", port)) as half:
-        half.sendall(f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 999\r\n\r\n{{".encode())
+        half.sendall(
+            (
+                f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+                "Content-Length: 999\r\n\r\n{"
+            ).encode()
+        )
     with connected_by_http(address, TOKEN) as client:
         assert client.call("search_notes", query="compost")["results"]
 
@@ -298,7 +434,11 @@ def test_two_clients_are_served_over_http_at_once_whoever_leaves_in_the_middle(a
 def test_http_refuses_requests_without_the_token_from_elsewhere_and_too_large(
     address: str, headers: dict[str, str], body: str, status: int
 ) -> None:
-    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
+    sent = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        **headers,
+    }
     assert httpx2.post(address, content=body, headers=sent).status_code == status
 
 
@@ -313,7 +453,8 @@ def test_a_port_that_is_taken_is_an_error(zkchat: Program, address: str) -> None
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_change_is_shown_to_the_user_and_made_when_accepted(tmp_path: Path, mode: str) -> None:
-    asked, answers = [], iter(["accept", "decline"])
+    asked = []
+    answers = iter(["accept", "decline"])
 
     async def answer(_: Any, question: Any) -> ElicitResult:
         asked.append(question.message)
@@ -321,7 +462,11 @@ def test_a_change_is_shown_to_the_user_and_made_when_accepted(tmp_path: Path, mo
 
     with serving(tmp_path, "--unsafe", mode=mode, elicitation_callback=answer) as server:
         made = server.client.call("append_to_note", path="Compost", text="Turn it twice a year.")
-        assert made == {"done": "append to Garden/Compost.md", "note": None, "paths": ["Garden/Compost.md"]}
+        assert made == {
+            "done": "append to Garden/Compost.md",
+            "note": None,
+            "paths": ["Garden/Compost.md"],
+        }
         compost = server.program.vault / "Garden" / "Compost.md"
         assert compost.read_text().endswith("Turn it twice a year.\n")
         with pytest.raises(Refused, match="declined by the user: nothing was changed"):

@@ -1,4 +1,6 @@
-"""Tools of other programs: MCP servers in the settings, good and hostile ones, and what the user is asked."""
+"""Tools of other programs: MCP servers in the settings, good and hostile ones, and what the user is
+asked.
+"""
 
 import sys
 import threading
@@ -26,7 +28,9 @@ SERVER = str(Path(__file__).with_name("tool_server.py"))
 
 
 def started(mode: str, **settings: object) -> McpServers:
-    server = McpServer.model_validate({"command": sys.executable, "args": [SERVER, mode], **settings})
+    server = McpServer.model_validate(
+        {"command": sys.executable, "args": [SERVER, mode], **settings}
+    )
     return McpServers({"x": server}, start_seconds=20, call_seconds=1)
 
 
@@ -62,7 +66,9 @@ def test_a_tool_is_offered_with_its_schema_and_its_result_is_text(servers: McpSe
     ],
     indirect=["servers"],
 )
-def test_a_call_that_goes_wrong_is_a_sentence_for_the_model(servers: McpServers, problem: str) -> None:
+def test_a_call_that_goes_wrong_is_a_sentence_for_the_model(
+    servers: McpServers, problem: str
+) -> None:
     with pytest.raises(ToolArgumentError) as e:
         only(servers).call({"text": "hi"}, None)  # type: ignore[arg-type]
     assert str(e.value).startswith(problem)
@@ -77,24 +83,35 @@ def test_a_huge_result_is_cut_and_says_so(servers: McpServers) -> None:
 @pytest.mark.parametrize(
     ("mode", "settings", "notice"),
     [
-        ("lies", {}, "x: no␛[31mschema, long… cannot be offered: a name, or what it takes, is too long or wrong"),
+        (
+            "lies",
+            {},
+            "x: no␛[31mschema, long… cannot be offered: a name, or what it takes, is too "
+            "long or wrong",
+        ),
         ("many", {}, "x: only its first 100 tools are offered"),
         ("many", {"tools": ["t200", "other"]}, "x: it has no tool other"),
         ("hundred", {}, ""),
         ("ok", {"command": "/no/such/program"}, "x: no such file or directory"),
     ],
 )
-def test_what_cannot_be_offered_costs_one_line(mode: str, settings: dict[str, object], notice: str) -> None:
+def test_what_cannot_be_offered_costs_one_line(
+    mode: str, settings: dict[str, object], notice: str
+) -> None:
     with closing(started(mode, **settings)) as servers:
         tools = servers.tools()
         assert [message for message, _ in servers.take_notices()] == [notice] * bool(notice)
         assert len(tools) <= 100
         assert ("x.repo/issues.list" in [tool.name for tool in tools]) == (mode == "lies")
-        assert all(len(tool.description) <= 1000 and "\x1b" not in tool.description for tool in tools)
+        assert all(
+            len(tool.description) <= 1000 and "\x1b" not in tool.description for tool in tools
+        )
 
 
 def test_a_program_that_ends_is_started_again_three_times_at_most() -> None:
-    with closing(started("ok", args=["-c", "print('no'); import sys; sys.exit('bad luck')"])) as servers:
+    with closing(
+        started("ok", args=["-c", "print('no'); import sys; sys.exit('bad luck')"])
+    ) as servers:
         problems = []
         for _ in range(5):
             servers.tools()
@@ -126,26 +143,41 @@ def test_servers_that_say_nothing_are_not_waited_for_one_after_the_other_nor_aft
         ("y", True, False, ""),
         ("always", True, True, ""),
         ("", False, False, "declined by the user: it was not called"),
-        ("not there", False, False, "declined by the user: it was not called. The user says: not there"),
+        (
+            "not there",
+            False,
+            False,
+            "declined by the user: it was not called. The user says: not there",
+        ),
     ],
 )
-def test_the_user_decides_about_each_call(answer: str, allowed: bool, always: bool, told: str) -> None:
+def test_the_user_decides_about_each_call(
+    answer: str, allowed: bool, always: bool, told: str
+) -> None:
     user = Answers(answer)
     decision = ask_about_call(ToolCall(id="1", name="x.echo", arguments={"text": "a\u200bb"}), user)
     assert (decision.allowed, decision.always, decision.reason) == (allowed, always, told)
-    assert user.asked == 'Call x.echo with {"text": "a<U+200B>b"}? [y/N, always, or the reason why not]'
+    assert (
+        user.asked
+        == 'Call x.echo with {"text": "a<U+200B>b"}? [y/N, always, or the reason why not]'
+    )
 
 
 def settings(zkchat: Program, mode: str, more: str = "") -> Path:
     file = Path(zkchat("config", "path").out.strip())
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f'[mcp.servers.x]\ncommand = "{sys.executable}"\nargs = ["{SERVER}", "{mode}"]\n{more}')
+    file.write_text(
+        f'[mcp.servers.x]\ncommand = "{sys.executable}"\nargs = ["{SERVER}", "{mode}"]\n{more}'
+    )
     return file
 
 
 def test_a_model_calls_a_tool_that_the_user_always_allows(zkchat: Program, tmp_path: Path) -> None:
     script = tmp_path / "script.jsonl"
-    script.write_text('{"tool_calls": [{"name": "x.echo", "arguments": {"text": "hi"}}]}\n{"text": "It said hi."}\n')
+    script.write_text(
+        '{"tool_calls": [{"name": "x.echo", "arguments": {"text": "hi"}}]}\n{"text": "It '
+        'said hi."}\n'
+    )
     settings(zkchat, "ok")
     refused = zkchat("ask", "echo hi", "--model", f"scripted/{script}", "--json")
     assert [(tool["name"], tool["ok"]) for tool in refused.json["tools"]] == [("x.echo", False)]
@@ -154,18 +186,25 @@ def test_a_model_calls_a_tool_that_the_user_always_allows(zkchat: Program, tmp_p
     answer = zkchat("ask", "echo hi", "--model", f"scripted/{script}", "--json").json
     assert [(tool["name"], tool["ok"]) for tool in answer["tools"]] == [("x.echo", True)]
     assert answer["answer"] == "It said hi."
-    assert "x.echo" in str(zkchat("context", "show", "--model", f"scripted/{script}", "--json").json["tools"])
+    assert "x.echo" in str(
+        zkchat("context", "show", "--model", f"scripted/{script}", "--json").json["tools"]
+    )
 
 
 def test_always_holds_for_this_chat_if_it_cannot_be_saved(zkchat: Program) -> None:
     file = settings(zkchat, "ok")
-    with closing(factory.open_app(StartupOptions(), {"ZKCHAT_HOME": str(zkchat.home)}, zkchat.vault)) as app:
+    with closing(
+        factory.open_app(StartupOptions(), {"ZKCHAT_HOME": str(zkchat.home)}, zkchat.vault)
+    ) as app:
         file.write_text("[")
         session = replace(app, approve_call=lambda _: Decision(True, always=True)).session()
         assert session.services.approve_call(ToolCall(id="1", name="x.echo", arguments={})).allowed
         assert app.always_allowed == {"x": ["echo"]}
         [(problem, _)] = app.external.take_notices()
-        assert problem.startswith("x: the answer “always” holds for this chat only: ") and str(file) in problem
+        assert (
+            problem.startswith("x: the answer “always” holds for this chat only: ")
+            and str(file) in problem
+        )
 
 
 def test_servers_are_listed_with_what_their_tools_cost(zkchat: Program) -> None:
@@ -197,7 +236,10 @@ def test_a_server_is_written_into_the_file_and_the_error_says_so(zkchat: Program
     for key in ("mcp.servers.x.command", "mcp.servers"):
         result = zkchat("config", "set", key, "npx")
         assert result.exit_status == 2
-        assert "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME]" in result.err
+        assert (
+            "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME]"
+            in result.err
+        )
 
 
 def test_a_vault_cannot_add_servers(zkchat: Program) -> None:

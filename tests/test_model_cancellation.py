@@ -11,13 +11,17 @@ from model_server import ModelServer, Reply, unresponsive_port
 
 from zkchat_cli.events import TextDelta
 
-BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
+BOTH = pytest.mark.parametrize(
+    "protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name
+)
 AT_ONCE = 0.5
 """Seconds; 0.2 are promised, the rest is for a busy machine."""
 
 
 def interrupted(run: Callable[[], object], when: Callable[[], object]) -> float:
-    """Seconds from the moment in which `when` is true to the end of `run`, which is stopped then as Ctrl-C does it."""
+    """Seconds from the moment in which `when` is true to the end of `run`, which is stopped then as
+    Ctrl-C does it.
+    """
     sent: list[float] = []
 
     def press() -> None:
@@ -58,7 +62,9 @@ def test_while_connecting(protocol: Protocol) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("silent", [Reply([], before=10), Reply([10.0])], ids=["headers", "the first token"])
+@pytest.mark.parametrize(
+    "silent", [Reply([], before=10), Reply([10.0])], ids=["headers", "the first token"]
+)
 def test_while_waiting_for(server: ModelServer, protocol: Protocol, silent: Reply) -> None:
     server.says(silent)
     stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
@@ -82,4 +88,6 @@ def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol
     stream = model.stream(REQUEST)
     next(stream)
     stream.close()
-    assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, TextDelta)] == ["Hello"]
+    assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, TextDelta)] == [
+        "Hello"
+    ]

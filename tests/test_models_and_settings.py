@@ -25,10 +25,15 @@ def server(server: ModelServer) -> ModelServer:
 
 
 def test_reasoning_effort_is_one_of_those_that_models_accept(zkchat: Program) -> None:
-    assert "'minimal', 'low', 'medium', 'high', 'xhigh' or 'max'" in zkchat("config", "set", "llm.reasoning_effort", "much").err
+    assert (
+        "'minimal', 'low', 'medium', 'high', 'xhigh' or 'max'"
+        in zkchat("config", "set", "llm.reasoning_effort", "much").err
+    )
 
 
-def test_doctor_asks_each_server_that_was_chosen_and_no_other(zkchat: Program, server: ModelServer) -> None:
+def test_doctor_asks_each_server_that_was_chosen_and_no_other(
+    zkchat: Program, server: ModelServer
+) -> None:
     assert not set(checks(zkchat)[1]) & {"openai", "ollama", "anthropic"}
     zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OLLAMA_HOST": server.address}
     _, found = checks(zkchat, "--model", "openai/tiny")
@@ -39,7 +44,9 @@ def test_doctor_asks_each_server_that_was_chosen_and_no_other(zkchat: Program, s
     assert server.asked == []
     _, found = checks(zkchat, "--model", "ollama/qwen3")  # without its tag
     assert found["ollama"]["ok"] is True
-    assert "ollama/qwen3; window 8,192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
+    assert "ollama/qwen3; window 8,192 tokens (Ollama: model_info.qwen3.context_length)" in str(
+        found["provider"]["detail"]
+    )
 
 
 # quiet, and the log
@@ -65,15 +72,24 @@ def test_without_verbose_or_a_store_no_log_is_written(zkchat: Program) -> None:
 
 
 def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:
-    env = {"ZKCHAT_HOME": str(tmp_path), "MY_SERVICE_TOKEN": "abcdef-4711", "OPENAI_API_KEY": "sk-proj-12345678", "SHORT_KEY": "abc"}
+    env = {
+        "ZKCHAT_HOME": str(tmp_path),
+        "MY_SERVICE_TOKEN": "abcdef-4711",
+        "OPENAI_API_KEY": "sk-proj-12345678",
+        "SHORT_KEY": "abc",
+    }
     write_keys({"openai": "mykey0123456789"}, app_paths(env))
     root = logging.getLogger()
-    before, level = list(root.handlers), root.level
+    before = list(root.handlers)
+    level = root.level
     try:
         file = logging_setup.start_logging(env)
         log = logging.getLogger("zkchat_cli.test")
         log.info("with abcdef-4711, mykey0123456789 and %s", "sk-proj-12345678")
-        log.info("{'Authorization': 'Bearer other-secret-thing', 'x-api-key': 'another-one'} abc sk-ant-999999999")
+        log.info(
+            "{'Authorization': 'Bearer other-secret-thing', 'x-api-key': 'another-one'} "
+            "abc sk-ant-999999999"
+        )
         try:
             raise ValueError("abcdef-4711")
         except ValueError:
@@ -85,7 +101,11 @@ def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:
         root.setLevel(level)
         logging.captureWarnings(False)
     text = file.read_text()
-    assert not [s for s in ("abcdef-4711", "mykey", "12345678", "other-secret", "another-one", "999999999") if s in text]
+    assert not [
+        s
+        for s in ("abcdef-4711", "mykey", "12345678", "other-secret", "another-one", "999999999")
+        if s in text
+    ]
     assert "abc" in text
     assert "ValueError" in text
 
@@ -99,7 +119,9 @@ def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:
         ("gpt-oss", "ollama/gpt-oss"),
     ],
 )
-def test_a_model_named_without_its_provider_gets_the_only_one_that_has_it(tmp_path: Path, name: str, meant: str) -> None:
+def test_a_model_named_without_its_provider_gets_the_only_one_that_has_it(
+    tmp_path: Path, name: str, meant: str
+) -> None:
     env = {"ZKCHAT_HOME": str(tmp_path)}
     assert load_settings(StartupOptions(model=name), env, tmp_path).values.model == meant
 

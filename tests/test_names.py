@@ -1,4 +1,6 @@
-"""Names in the package: one class per name, modules that are nouns, and a glossary whose terms are in the code."""
+"""Names in the package: one class per name, modules that are nouns, and a glossary whose terms are
+in the code.
+"""
 
 import ast
 from collections import defaultdict
@@ -20,7 +22,9 @@ MODULES_IN_ING = {
     "streaming_markdown": "an adjective: Markdown that arrives in pieces",
     "streaming_view": "an adjective",
 }
-"""Modules that may end in -ing, with the reason. Any other is a participle, which does not say what the module holds."""
+"""Modules that may end in -ing, with the reason. Any other is a participle, which does not say what
+the module holds.
+"""
 
 
 def module_names() -> set[str]:
@@ -42,8 +46,17 @@ def test_modules_are_named_by_nouns() -> None:
 
 
 def test_every_term_of_the_glossary_is_in_the_code() -> None:
-    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Glossary", 1)[1].split("| --- | --- | --- |\n", 1)[1]
-    terms = {row.split("|")[1].strip(): row.split("`")[1] for row in table.splitlines() if row.startswith("|")}
+    table = (
+        (ROOT / "CONTRIBUTING.md")
+        .read_text(encoding="utf-8")
+        .split("## Glossary", 1)[1]
+        .split("| --- | --- | --- |\n", 1)[1]
+    )
+    terms = {
+        row.split("|")[1].strip(): row.split("`")[1]
+        for row in table.splitlines()
+        if row.startswith("|")
+    }
     assert 30 <= len(terms) <= 50
     names = module_names()
     for nodes in syntax_nodes().values():

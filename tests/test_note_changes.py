@@ -1,10 +1,21 @@
-"""Changes of notes that a model proposes: shown, approved or not, made, told to the model; seen by the tools that come after."""
+"""Changes of notes that a model proposes: shown, approved or not, made, told to the model; seen by
+the tools that come after.
+"""
 
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from factories import AppFixture, DeltaModel, failure_of, find_call, reply, report_of, run_turn, tool_reply
+from factories import (
+    AppFixture,
+    DeltaModel,
+    failure_of,
+    find_call,
+    reply,
+    report_of,
+    run_turn,
+    tool_reply,
+)
 
 from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError
@@ -21,7 +32,9 @@ def change_call(name: str, id_: str = "c1", **arguments: object) -> ToolCall:
     return ToolCall(id=id_, name=name, arguments=arguments)
 
 
-def turn(app: AppFixture, *replies: list, approve: object = lambda _: ALLOWED) -> tuple[list[Event], list[str]]:
+def turn(
+    app: AppFixture, *replies: list, approve: object = lambda _: ALLOWED
+) -> tuple[list[Event], list[str]]:
     """The events of a turn in which the model does this, and what its tools answered."""
     model = DeltaModel(replies)
     session = app.session(model, tools=WRITING, approve=approve)
@@ -30,10 +43,15 @@ def turn(app: AppFixture, *replies: list, approve: object = lambda _: ALLOWED) -
 
 
 def test_without_approval_nothing_is_changed(app: AppFixture, vault: Path) -> None:
-    session = app.session(DeltaModel([tool_reply(change_call("create_note", path="New", content="x")), reply("No.")]), tools=WRITING)
+    session = app.session(
+        DeltaModel([tool_reply(change_call("create_note", path="New", content="x")), reply("No.")]),
+        tools=WRITING,
+    )
     report_of(session.send("Write it."))
     assert not (vault / "New.md").exists()
-    assert transaction.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
+    assert transaction.UNASKED.reason in next(
+        m.content for m in session.history if m.role == "tool"
+    )
 
 
 def test_the_next_tool_sees_the_change(app: AppFixture) -> None:
@@ -44,16 +62,31 @@ def test_the_next_tool_sees_the_change(app: AppFixture) -> None:
         change_call("read_zk_document", "r2", **reading),
         change_call("find_excerpts", "r3", query="turn it in spring"),
     )
-    _, answers = turn(app, together, tool_reply(change_call("read_zk_document", "r4", **reading)), reply("Done."))
-    assert ["Turn it in spring." in answer for answer in answers] == [False, False, True, True, True]
+    _, answers = turn(
+        app, together, tool_reply(change_call("read_zk_document", "r4", **reading)), reply("Done.")
+    )
+    assert ["Turn it in spring." in answer for answer in answers] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
-def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(app: AppFixture, vault: Path) -> None:
+def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
+    app: AppFixture, vault: Path
+) -> None:
     def approve(change: Change) -> Decision:
         (vault / "Filters.md").write_text("mine\n")
         return ALLOWED
 
-    _, answers = turn(app, tool_reply(change_call("append_to_note", path="Filters", text="x")), reply("Oh."), approve=approve)
+    _, answers = turn(
+        app,
+        tool_reply(change_call("append_to_note", path="Filters", text="x")),
+        reply("Oh."),
+        approve=approve,
+    )
     assert "changed by another program" in answers[0]
     assert (vault / "Filters.md").read_text() == "mine\n"
 
@@ -73,7 +106,9 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
         ("rename_note", {"path": "Filters", "new_path": "/etc/x.md"}, "leads out of the vault"),
     ],
 )
-def test_an_impossible_change_is_an_error_without_a_prompt(app: AppFixture, name: str, arguments: dict[str, object], told: str) -> None:
+def test_an_impossible_change_is_an_error_without_a_prompt(
+    app: AppFixture, name: str, arguments: dict[str, object], told: str
+) -> None:
     events, answers = turn(app, tool_reply(change_call(name, **arguments)), reply("Oh."))
     assert not [e for e in events if isinstance(e, ChangeProposed)]
     assert told in answers[0]
@@ -84,7 +119,9 @@ def test_an_impossible_change_is_an_error_without_a_prompt(app: AppFixture, name
 
 
 def stop_turn(app: AppFixture, *replies: list, until: type | None = None) -> list[str]:
-    """What the log has of the tools of a turn that Ctrl-C stops: by itself, or at the second event of this kind."""
+    """What the log has of the tools of a turn that Ctrl-C stops: by itself, or at the second event
+    of this kind.
+    """
     session = app.session(DeltaModel(replies), tools=WRITING, approve=lambda _: ALLOWED)
     running = session.send("Please tidy up my notes.")
     with pytest.raises(KeyboardInterrupt) if until is None else nullcontext():
@@ -118,11 +155,20 @@ def test_a_made_change_is_logged_however_the_turn_is_stopped(app: AppFixture, va
 
 def test_a_change_before_a_failure_is_in_the_next_prompt(app: AppFixture) -> None:
     broken = [StreamFailed(ProviderError("server", "it burns", "Wait."))]
-    model = DeltaModel([tool_reply(change_call("append_to_note", path="Compost", text="Turn it.")), broken, reply("It is there.")])
+    model = DeltaModel(
+        [
+            tool_reply(change_call("append_to_note", path="Compost", text="Turn it.")),
+            broken,
+            reply("It is there."),
+        ]
+    )
     session = app.session(model, tools=WRITING, approve=lambda _: ALLOWED)
     failure_of(session.send("Add that it is turned."))
     report_of(app.reopen(session).send("Did you?"))
-    assert '"done": "append to Garden/Compost.md"' in [m.content for m in model.requests[-1].messages][-3]
+    assert (
+        '"done": "append to Garden/Compost.md"'
+        in [m.content for m in model.requests[-1].messages][-3]
+    )
     read = DeltaModel([tool_reply(find_call("limit")), broken, reply("Ten.")])
     session = app.session(read, tools=WRITING)
     failure_of(session.send("What is the limit?"))

@@ -22,14 +22,23 @@ def paragraph(words: int) -> str:
 
 
 @pytest.mark.parametrize(
-    "front", ["aliases: [one, two]", "aliases:\n  - one\n  - two", "alias: two\naliases: [one]", "Aliases: [one, two, one, null, '']"]
+    "front",
+    [
+        "aliases: [one, two]",
+        "aliases:\n  - one\n  - two",
+        "alias: two\naliases: [one]",
+        "Aliases: [one, two, one, null, '']",
+    ],
 )
 def test_aliases_are_listed_in_any_yaml_form(front):
     assert parse(f"---\n{front}\n---\n").aliases == ("one", "two")
 
 
 def test_tags_come_from_front_matter_and_text():
-    note = parse("---\ntags: [a, '#b']\ntag: c, d e\n---\n#e/f text #日记, no#tag, #12 `#code` (#no)\n# Heading #g")
+    note = parse(
+        "---\ntags: [a, '#b']\ntag: c, d e\n---\n#e/f text #日记, no#tag, #12 `#code` (#no)\n"
+        "# Heading #g"
+    )
     assert note.tags == ("a", "b", "c", "d", "e", "e/f", "日记", "g")
 
 
@@ -78,7 +87,9 @@ def test_each_section_is_a_chunk_with_its_heading():
         ("date created: 2024-05-06\ntitle: A\n---\nA text.", [(5, 5, None)]),
     ],
 )
-def test_properties_that_say_something_are_the_last_chunk(properties: str, found: list[tuple[int, int, None]]) -> None:
+def test_properties_that_say_something_are_the_last_chunk(
+    properties: str, found: list[tuple[int, int, None]]
+) -> None:
     assert chunks(f"---\n{properties}") == found
 
 
@@ -100,7 +111,10 @@ def test_a_very_long_line_is_split_at_a_space():
     line = "word " * 3000
     pieces = parse(line).chunks
     assert "".join(p.text for p in pieces) == line
-    assert all((p.start_line, p.end_line) == (1, 1) and estimate_size(p.text) <= MAX_TOKENS + 1 for p in pieces)
+    assert all(
+        (p.start_line, p.end_line) == (1, 1) and estimate_size(p.text) <= MAX_TOKENS + 1
+        for p in pieces
+    )
     unbroken = "x" * (5 * MAX_LINE_TOKENS)
     assert "".join(p.text for p in parse(unbroken).chunks) == unbroken
 
@@ -134,11 +148,19 @@ def test_every_line_is_in_exactly_one_chunk(lines):
         assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])
         covered.extend(range(p.start_line, p.end_line + 1))
     assert covered == sorted(set(covered))
-    assert set(covered) >= {n for n, line in enumerate(lines, 1) if line.strip() and n > note.front_matter.lines}
+    assert set(covered) >= {
+        n for n, line in enumerate(lines, 1) if line.strip() and n > note.front_matter.lines
+    }
 
 
 @settings(max_examples=100)
-@given(st.lists(st.sampled_from([*LINES, "word " * 3000, "x" * (5 * MAX_LINE_TOKENS), "é " * 4000]), min_size=1, max_size=8))
+@given(
+    st.lists(
+        st.sampled_from([*LINES, "word " * 3000, "x" * (5 * MAX_LINE_TOKENS), "é " * 4000]),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_only_a_very_long_line_is_in_several_chunks(lines):
     note = parse("\n".join(lines))
     pieces: dict[int, str] = {}
@@ -157,5 +179,11 @@ def test_a_chunk_has_every_heading_above_or_inside(lines):
     for p in note.chunks:
         above = [h for h in note.markup.headings if h.line < p.start_line][-1:]
         within = [h for h in note.markup.headings if p.start_line <= h.line <= p.end_line]
-        over = within[0].path if within and within[0].line == p.start_line else (*above[0].path, above[0].text) if above else ()
+        over = (
+            within[0].path
+            if within and within[0].line == p.start_line
+            else (*above[0].path, above[0].text)
+            if above
+            else ()
+        )
         assert list(p.headings) == list(dict.fromkeys((*over, *(h.text for h in within))))

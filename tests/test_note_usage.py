@@ -10,11 +10,15 @@ FILTERS = "Filters.md"
 
 
 def reference(kind: str, path: str | None = FILTERS, **more: object) -> DocumentReference:
-    return DocumentReference.model_validate({"wikilink": "[[Filters]]", "relative_path": path, "reference_type": kind, **more})
+    return DocumentReference.model_validate(
+        {"wikilink": "[[Filters]]", "relative_path": path, "reference_type": kind, **more}
+    )
 
 
 def citation(number: int, path: str | None = FILTERS, **more: object) -> Citation:
-    return Citation.model_validate({"number": number, "relative_path": path, "valid": True, "verdict": "verified", **more})
+    return Citation.model_validate(
+        {"number": number, "relative_path": path, "valid": True, "verdict": "verified", **more}
+    )
 
 
 def question(id_: str = "q1", parent: str | None = None, **more: object) -> ZkChatMessage:
@@ -27,18 +31,32 @@ def answer(id_: str = "a1", parent: str | None = "q1", **more: object) -> ZkChat
 
 def used(store: ChatSessionStore, vault: str = "/notes") -> dict[str, tuple[int, int]]:
     """The answers that used each note, and their citations."""
-    return {each.relative_path: (each.answers, each.citations) for each in store.most_used_notes(vault, 9)}
+    return {
+        each.relative_path: (each.answers, each.citations)
+        for each in store.most_used_notes(vault, 9)
+    }
 
 
 def test_other_vaults_broken_links_and_speakers_do_not_count(store: ChatSessionStore) -> None:
     store_conversation(
         store,
         "c1",
-        question(references=(reference("direct", None, status="broken"), reference("direct", "filters.md"))),
+        question(
+            references=(
+                reference("direct", None, status="broken"),
+                reference("direct", "filters.md"),
+            )
+        ),
         message("system", "be brief", "s1", parent_id="q1", references=(reference("direct"),)),
         answer(citations=(citation(9, None, valid=False, verdict="missing"),)),
     )
-    store_conversation(store, "c2", question("q2"), answer("a2", "q2", citations=(citation(1),)), vault="/elsewhere")
+    store_conversation(
+        store,
+        "c2",
+        question("q2"),
+        answer("a2", "q2", citations=(citation(1),)),
+        vault="/elsewhere",
+    )
     assert used(store) == {"filters.md": (0, 0)}
     assert used(store, "/elsewhere") == {FILTERS: (1, 1)}
 
@@ -48,7 +66,9 @@ def test_the_notes_of_a_question_are_updated_when_the_turn_ends(store: ChatSessi
     store_conversation(store, "c1", asked)
     store.commit(
         "c1",
-        asked.model_copy(update={"status": "complete", "references": (reference("direct", "Other.md"),)}),
+        asked.model_copy(
+            update={"status": "complete", "references": (reference("direct", "Other.md"),)}
+        ),
         [answer(citations=(citation(1, "Third.md"),))],
         updated_at=NOON,
     )
@@ -56,11 +76,20 @@ def test_the_notes_of_a_question_are_updated_when_the_turn_ends(store: ChatSessi
 
 
 def test_the_notes_that_answers_used_most_are_listed(zkchat: Program) -> None:
-    for question in ("How are filters joined?", "How are filters combined?", "When is compost ready?"):
+    for question in (
+        "How are filters joined?",
+        "How are filters combined?",
+        "When is compost ready?",
+    ):
         zkchat("ask", question)
     top = zkchat("vault", "mentions", "--top", "--json").json
     assert top[0].keys() == {"relative_path", "conversations", "answers", "citations", "last_used"}
-    assert [each["answers"] for each in top] == sorted((each["answers"] for each in top), reverse=True)
+    assert [each["answers"] for each in top] == sorted(
+        (each["answers"] for each in top), reverse=True
+    )
     assert top[0]["answers"] >= 2
     (zkchat.vault / top[0]["relative_path"]).unlink()
-    assert f"{top[0]['relative_path']}  deleted since" in zkchat("vault", "mentions", "--top", "--limit", 1).out
+    assert (
+        f"{top[0]['relative_path']}  deleted since"
+        in zkchat("vault", "mentions", "--top", "--limit", 1).out
+    )

@@ -1,4 +1,6 @@
-"""The offline provider: quotes from real notes through a real session, the likeliest sections, or "nothing in your notes"."""
+"""The offline provider: quotes from real notes through a real session, the likeliest sections, or
+"nothing in your notes".
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,25 +56,39 @@ def test_document_in_the_prompt_is_not_read_again(app: AppFixture) -> None:
 
 def test_at_most_three_documents_are_read(app: AppFixture) -> None:
     app.settings = NO_INJECTION
-    report = report_of(app.session().send("What is in [[Filters]], [[Combining]], [[Limiting]], [[Compost]] and [[Odd]]?"))
+    report = report_of(
+        app.session().send(
+            "What is in [[Filters]], [[Combining]], [[Limiting]], [[Compost]] and [[Odd]]?"
+        )
+    )
     assert [run.name for run in report.tools].count("read_zk_document") == 3
 
 
 def test_named_document_without_an_answer_is_quoted_from_its_beginning(app: AppFixture) -> None:
     report = report_of(app.session().send("Why do xylophones in [[Compost]] sound?"))
-    assert report.answer.startswith("I found no sentence that answers this. Most likely: Compost\n\n“A compost heap needs air")
+    assert report.answer.startswith(
+        "I found no sentence that answers this. Most likely: Compost\n\n“A compost heap needs air"
+    )
     assert report.level == "most_likely"
 
 
-def test_named_document_answers_before_others_that_have_the_words_of_the_question(app: AppFixture) -> None:
+def test_named_document_answers_before_others_that_have_the_words_of_the_question(
+    app: AppFixture,
+) -> None:
     write_notes(app.vault.root, {"Soil.md": "What belongs into the bin are peelings.\n"})
     app.vault.refresh()
     report = report_of(app.session().send("What belongs into [[Compost]]?"))
     assert {citation.relative_path for citation in report.citations} == {"Garden/Compost.md"}
 
 
-def test_unanswered_question_names_the_likeliest_section_and_quotes_its_opening(app: AppFixture) -> None:
-    report = report_of(app.session().send("Which filter of quantum chromodynamics entangles bosons on Tuesday dates?"))
+def test_unanswered_question_names_the_likeliest_section_and_quotes_its_opening(
+    app: AppFixture,
+) -> None:
+    report = report_of(
+        app.session().send(
+            "Which filter of quantum chromodynamics entangles bosons on Tuesday dates?"
+        )
+    )
     assert report.answer.startswith("I found no sentence that answers this. Most likely: Filters")
     assert report.level == "most_likely"
     assert report.citations and all(c.valid and c.quote for c in report.citations)
@@ -80,9 +96,16 @@ def test_unanswered_question_names_the_likeliest_section_and_quotes_its_opening(
 
 def test_window_without_room_for_passages_is_named(app: AppFixture) -> None:
     full = '{"note": "' + NO_ROOM + ': 10 excerpts. Ask for less at a time."}'
-    request = Request((prompt_message("user", "Beans?"), prompt_message("tool", full, "tool_results", tool_call_id="1")))
+    request = Request(
+        (
+            prompt_message("user", "Beans?"),
+            prompt_message("tool", full, "tool_results", tool_call_id="1"),
+        )
+    )
     *said, end = OfflineModel().stream(request)
-    assert "".join(d.text for d in said if isinstance(d, TextDelta)).startswith("There was no room in the context window")
+    assert "".join(d.text for d in said if isinstance(d, TextDelta)).startswith(
+        "There was no room in the context window"
+    )
     assert end == StreamFinished("stop", level=None)
 
 
@@ -103,8 +126,12 @@ def test_passages_are_compared_by_meaning_if_the_model_can(app: AppFixture) -> N
     def similarities(_: str, texts: Sequence[str]) -> list[float]:
         return [0.9 if "patience" in text or text == "Compost" else 0.0 for text in texts]
 
-    report = report_of(app.session(OfflineModel(similarities)).send("does my rotting heap have to wait?"))
-    assert report.answer.startswith("From your notes:\n\n“A compost heap needs air, water and patience.")
+    report = report_of(
+        app.session(OfflineModel(similarities)).send("does my rotting heap have to wait?")
+    )
+    assert report.answer.startswith(
+        "From your notes:\n\n“A compost heap needs air, water and patience."
+    )
 
 
 def test_chinese_question_is_answered_from_a_chinese_note(app: AppFixture) -> None:
@@ -113,9 +140,14 @@ def test_chinese_question_is_answered_from_a_chinese_note(app: AppFixture) -> No
     assert all(c.valid for c in report.citations)
 
 
-def test_follow_up_about_something_that_the_notes_do_not_have_is_not_answered_about_the_question_before(app: AppFixture) -> None:
+def test_follow_up_about_something_that_the_notes_do_not_have_is_not_answered_about_the_question_before(
+    app: AppFixture,
+) -> None:
     session = app.session()
-    levels = [report_of(session.send(text)).level for text in ("What does a compost heap need?", "what about penguins?", "and air?")]
+    levels = [
+        report_of(session.send(text)).level
+        for text in ("What does a compost heap need?", "what about penguins?", "and air?")
+    ]
     assert levels == ["answer", "nothing", "answer"]
 
 
@@ -126,17 +158,37 @@ def test_brackets_and_quotation_marks_of_a_note_are_no_citations(app: AppFixture
 
 
 @pytest.mark.parametrize(
-    "question", ["?", "…", "the", "<|endoftext|>", "\x1b[31mred", "[bold]x[/bold]", "x" * 10_000, "\ud800 filters", "[[", "😀", "a\0b"]
+    "question",
+    [
+        "?",
+        "…",
+        "the",
+        "<|endoftext|>",
+        "\x1b[31mred",
+        "[bold]x[/bold]",
+        "x" * 10_000,
+        "\ud800 filters",
+        "[[",
+        "😀",
+        "a\0b",
+    ],
 )
 def test_any_question_gets_an_answer(app: AppFixture, question: str) -> None:
     assert answer(app, question)
 
 
 def test_answer_is_streamed_word_by_word(app: AppFixture) -> None:
-    request = Request((prompt_message("user", "beans"), prompt_message("tool", "no json", "tool_results", tool_call_id="1")))
+    request = Request(
+        (
+            prompt_message("user", "beans"),
+            prompt_message("tool", "no json", "tool_results", tool_call_id="1"),
+        )
+    )
     deltas = list(OfflineModel().stream(request))
     assert len(deltas) > 5
-    assert "".join(d.text for d in deltas if isinstance(d, TextDelta)).startswith("Nothing in your notes")
+    assert "".join(d.text for d in deltas if isinstance(d, TextDelta)).startswith(
+        "Nothing in your notes"
+    )
     assert deltas[-1] == StreamFinished("stop", level="nothing")
 
 
@@ -144,7 +196,10 @@ def test_follow_up_is_searched_with_its_topic(app: AppFixture) -> None:
     session = app.session()
     report_of(session.send("What does a compost heap need?"))
     report = report_of(session.send("and how long does it take?"))
-    assert [run.arguments["query"] for run in report.tools] == ["compost heap", "and how long does it take?"]
+    assert [run.arguments["query"] for run in report.tools] == [
+        "compost heap",
+        "and how long does it take?",
+    ]
 
 
 def test_note_is_summarized_in_its_own_words(app: AppFixture) -> None:
@@ -152,7 +207,9 @@ def test_note_is_summarized_in_its_own_words(app: AppFixture) -> None:
         app.settings = configured
         report = report_of(app.session().send("Summarise [[Compost]]"))
         assert [run.name for run in report.tools] == tools
-        assert report.answer.startswith("[[Compost]]:\n\n- “A compost heap needs air, water and patience.” [1]")
+        assert report.answer.startswith(
+            "[[Compost]]:\n\n- “A compost heap needs air, water and patience.” [1]"
+        )
         assert all(c.valid for c in report.citations)
 
 
@@ -169,7 +226,12 @@ def test_follow_up_after_a_compaction_has_its_topic(app: AppFixture) -> None:
     assert report_of(session.send("why?")).tools[0].arguments["query"] == "conditions nest filters"
 
 
-NO_EXCERPTS = ("", '{"excerpts": 5}', '{"excerpts": [5, {}, {"source": "1"}]}', '{"excerpts": ' + "[" * 100_000)
+NO_EXCERPTS = (
+    "",
+    '{"excerpts": 5}',
+    '{"excerpts": [5, {}, {"source": "1"}]}',
+    '{"excerpts": ' + "[" * 100_000,
+)
 NOTHING = "Nothing in your notes is about this."
 
 
@@ -181,7 +243,12 @@ NOTHING = "Nothing in your notes is about this."
     ],
 )
 def test_result_without_excerpts_is_no_answer(result: str, answer: str) -> None:
-    request = Request((prompt_message("user", "filters"), prompt_message("tool", result, "tool_results", tool_call_id="1")))
+    request = Request(
+        (
+            prompt_message("user", "filters"),
+            prompt_message("tool", result, "tool_results", tool_call_id="1"),
+        )
+    )
     said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, TextDelta))
     assert said.strip() == answer
 
@@ -197,9 +264,16 @@ def test_every_quote_is_in_the_note(text: str, question: str) -> None:
 
 
 def test_a_follow_up_gets_the_answer_again_rather_than_an_unrelated_sentence() -> None:
-    note = "- A compost heap needs air and water.\n- A heap of papers is on the table in the room, and nobody knows why it is there."
+    note = (
+        "- A compost heap needs air and water.\n- A heap of papers is on the table in the "
+        "room, and nobody knows why it is there."
+    )
     question = analyze_question([prompt_message("user", "What does a compost heap need?")], 0)
-    answer = quote_answer(question, [QuoteSource(1, "T.md", "T", None, note)], earlier_answers="“A compost heap needs air and water.” [1]")
+    answer = quote_answer(
+        question,
+        [QuoteSource(1, "T.md", "T", None, note)],
+        earlier_answers="“A compost heap needs air and water.” [1]",
+    )
     assert answer[0] == "From your notes:\n\n“A compost heap needs air and water.” [1]\n"
 
 

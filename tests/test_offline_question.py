@@ -3,12 +3,19 @@
 import pytest
 from factories import prompt_message
 
-from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, asks_for_summary, refers_to_earlier
+from zkchat_cli.llm.offline.question import (
+    AnalyzedQuestion,
+    analyze_question,
+    asks_for_summary,
+    refers_to_earlier,
+)
 
 
 def asked(*questions: str) -> AnalyzedQuestion:
     """The last question after those before it."""
-    return analyze_question([prompt_message("user", text) for text in questions], len(questions) - 1)
+    return analyze_question(
+        [prompt_message("user", text) for text in questions], len(questions) - 1
+    )
 
 
 def test_what_is_no_date_is_searched_as_words() -> None:
@@ -20,15 +27,39 @@ def test_what_is_no_date_is_searched_as_words() -> None:
     [
         *(
             (text, True)
-            for text in ("why?", "tell me more", "and how do I undo that?", "what about dates?", "does it climb?", "为什么？", "the")
+            for text in (
+                "why?",
+                "tell me more",
+                "and how do I undo that?",
+                "what about dates?",
+                "does it climb?",
+                "为什么？",
+                "the",
+            )
         ),
-        *((text, True) for text in ("only for some folders?", "can I switch that off?", "is it dangerous to turn it on?", "both?")),
+        *(
+            (text, True)
+            for text in (
+                "only for some folders?",
+                "can I switch that off?",
+                "is it dangerous to turn it on?",
+                "both?",
+            )
+        ),
         ("How do filters combine?", False),
         ("And what is a literature note?", False),
         ("Und was kostet ein Zettelkasten?", False),
         ("Und was mit Holz?", True),
         ("In which folder are the settings?", False),
-        *((text, True) for text in ("and how do I title one?", "and how often?", "and inside code blocks?", "what was his plugin called?")),
+        *(
+            (text, True)
+            for text in (
+                "and how do I title one?",
+                "and how often?",
+                "and inside code blocks?",
+                "what was his plugin called?",
+            )
+        ),
         ('on which weekday does "this week" begin', False),
         ("what should I plan for this week in the garden?", False),
         ("find the tasks that are due today", False),
@@ -42,8 +73,14 @@ def test_message_refers_to_an_earlier_one(text: str, refers: bool) -> None:
 
 
 def test_recalled_turns_are_not_the_question() -> None:
-    recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", "recalled")
-    messages = [prompt_message("user", "What does compost need?"), recalled, prompt_message("user", "Why?")]
+    recalled = prompt_message(
+        "user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", "recalled"
+    )
+    messages = [
+        prompt_message("user", "What does compost need?"),
+        recalled,
+        prompt_message("user", "Why?"),
+    ]
     assert "compost" in analyze_question(messages, 2).searches[0]
 
 
@@ -52,8 +89,13 @@ def test_question_that_stands_alone_is_searched_as_it_is() -> None:
 
 
 def test_follow_up_is_searched_with_the_words_of_one_question_before_and_as_it_is() -> None:
-    assert asked("What is a heap?", "What does compost need?", "thanks!", "Why is it so?").searches == ("compost", "Why is it so?")
-    assert asked("What is a heap?", "and only in May?", "and worms?").searches == ("may worms", "and worms?")
+    assert asked(
+        "What is a heap?", "What does compost need?", "thanks!", "Why is it so?"
+    ).searches == ("compost", "Why is it so?")
+    assert asked("What is a heap?", "and only in May?", "and worms?").searches == (
+        "may worms",
+        "and worms?",
+    )
 
 
 def test_document_as_a_whole_or_a_question_about_it() -> None:
@@ -61,14 +103,19 @@ def test_document_as_a_whole_or_a_question_about_it() -> None:
     assert not asked("what does [[Beans]] say about poles?").about_document
 
 
-def test_name_of_a_document_is_searched_and_compared_but_no_word_that_its_sentences_must_contain() -> None:
+def test_name_of_a_document_is_searched_and_compared_but_no_word_that_its_sentences_must_contain() -> (
+    None
+):
     question = asked("What belongs into [[Notes/Fleeting thoughts#Inbox|it]]?")
     assert question.text == question.searches[0] == "What belongs into Fleeting thoughts Inbox?"
     assert question.subject == {"belongs"}
 
 
 def test_follow_up_has_the_name_of_the_document_that_the_question_before_is_about() -> None:
-    assert asked("How high do [[Beans]] grow?", "and how often?").searches[0] == "high beans grow often"
+    assert (
+        asked("How high do [[Beans]] grow?", "and how often?").searches[0]
+        == "high beans grow often"
+    )
     assert "beans" not in asked("How high do [[Beans]] grow?", "and [[Peas]]?").searches[0]
 
 
@@ -91,4 +138,8 @@ def test_question_about_a_time_and_more_is_also_searched_by_its_date_alone(
     text: str, searches: tuple[str, ...], about_period: bool
 ) -> None:
     question = asked("What is soil?", text)
-    assert (question.searches, question.about_period, question.is_follow_up) == (searches, about_period, False)
+    assert (question.searches, question.about_period, question.is_follow_up) == (
+        searches,
+        about_period,
+        False,
+    )

@@ -37,8 +37,13 @@ def note(text: str, source: int = 1, title: str = "Garden") -> QuoteSource:
 
 
 def meaning(**similar: float) -> Similarities:
-    """A sentence model for which texts with these words are so similar to any question, and others hardly."""
-    return lambda _, texts: [max((value for word, value in similar.items() if word in text), default=0.1) for text in texts]
+    """A sentence model for which texts with these words are so similar to any question, and others
+    hardly.
+    """
+    return lambda _, texts: [
+        max((value for word, value in similar.items() if word in text), default=0.1)
+        for text in texts
+    ]
 
 
 def quotes(ranked: RankedPassages) -> list[str]:
@@ -47,33 +52,54 @@ def quotes(ranked: RankedPassages) -> list[str]:
 
 def test_a_row_of_figures_answers_a_question_about_its_year() -> None:
     text = "Our harvest was poor.\n\n| Year | Harvest |\n|-|-|\n| 2022 | 31 |\n| 2023 | 44.5 |"
-    assert quotes(rank_passages(question("how large was the harvest in 2023?"), [note(text)]))[0] == "| 2023 | 44.5 |"
+    assert (
+        quotes(rank_passages(question("how large was the harvest in 2023?"), [note(text)]))[0]
+        == "| 2023 | 44.5 |"
+    )
 
 
 def test_rare_word_decides() -> None:
-    text = "- A heap needs air.\n- A heap needs water.\n- A heap hates thistles.\n- A heap needs time."
-    assert quotes(rank_passages(question("Does a heap need thistles?"), [note(text)]))[0] == "A heap hates thistles."
+    text = (
+        "- A heap needs air.\n- A heap needs water.\n- A heap hates thistles.\n- A heap needs time."
+    )
+    assert (
+        quotes(rank_passages(question("Does a heap need thistles?"), [note(text)]))[0]
+        == "A heap hates thistles."
+    )
 
 
 def test_meaning_decides_where_no_word_is_shared() -> None:
     text = "- A heap needs air.\n- Snails eat young plants."
-    ranked = rank_passages(question("Who nibbles my seedlings?"), [note(text)], meaning(Snails=0.6, Garden=0.5))
+    ranked = rank_passages(
+        question("Who nibbles my seedlings?"), [note(text)], meaning(Snails=0.6, Garden=0.5)
+    )
     assert quotes(ranked) == ["Snails eat young plants."]
 
 
 def test_passage_without_a_rare_word_or_the_meaning_of_the_question_is_left_out() -> None:
-    text = "- A heap needs air.\n- A heap needs water.\n- A heap needs time.\n- A heap needs worms.\n- A heap needs thistles."
-    assert quotes(rank_passages(question("Does a heap need thistles?"), [note(text)])) == ["A heap needs thistles."]
+    text = (
+        "- A heap needs air.\n- A heap needs water.\n- A heap needs time.\n- A heap needs "
+        "worms.\n- A heap needs thistles."
+    )
+    assert quotes(rank_passages(question("Does a heap need thistles?"), [note(text)])) == [
+        "A heap needs thistles."
+    ]
 
 
 def test_opening_of_a_section_follows_its_heading_and_then_the_rest() -> None:
-    ranked = rank_passages(question("thistles"), [note(GARDEN + "\n- Cut them in June.")], meaning(Thistles=0.8))
+    ranked = rank_passages(
+        question("thistles"), [note(GARDEN + "\n- Cut them in June.")], meaning(Thistles=0.8)
+    )
     assert quotes(ranked) == ["They hate shade.", "Cut them in June."]
 
 
 @pytest.mark.parametrize(
     ("text", "is_answer", "matches"),
-    [("What does a heap need?", True, True), ("Which heap did Napoleon conquer in 1806?", False, True), ("Napoleon in 1806", False, False)],
+    [
+        ("What does a heap need?", True, True),
+        ("Which heap did Napoleon conquer in 1806?", False, True),
+        ("Napoleon in 1806", False, False),
+    ],
 )
 def test_levels_by_words(text: str, is_answer: bool, matches: bool) -> None:
     ranked = rank_passages(question(text), [note("A heap needs air. A heap needs water.")])
@@ -81,41 +107,78 @@ def test_levels_by_words(text: str, is_answer: bool, matches: bool) -> None:
 
 
 def test_filler_that_the_notes_do_not_have_is_not_missing() -> None:
-    text = "Ein Zettelkasten ist ein Denkwerkzeug und kein Archiv, wie man es von einem Kasten mit Zetteln erwartet."
-    assert rank_passages(question("Was habe ich über Zettelkästen geschrieben?"), [note(text)]).is_answer
+    text = (
+        "Ein Zettelkasten ist ein Denkwerkzeug und kein Archiv, wie man es von einem Kasten "
+        "mit Zetteln erwartet."
+    )
+    assert rank_passages(
+        question("Was habe ich über Zettelkästen geschrieben?"), [note(text)]
+    ).is_answer
 
 
 def test_the_language_of_a_question_is_one_of_the_notes_that_are_too_short_to_tell_theirs() -> None:
-    assert rank_passages(question("Was ist mit dem Haus?"), [note("Häuser stehen am Fluss.")]).matches
+    assert rank_passages(
+        question("Was ist mit dem Haus?"), [note("Häuser stehen am Fluss.")]
+    ).matches
 
 
 def test_forms_of_a_word_are_found_in_the_language_of_the_notes() -> None:
-    text = "- Der Komposthaufen braucht viel Luft und etwas Wasser.\n- Die Blätter der Bäume werden nicht gegossen, weil sie sonst faulen."
-    assert quotes(rank_passages(question("Blatt eines Baumes gießen?"), [note(text)]))[0].startswith("Die Blätter der Bäume")
+    text = (
+        "- Der Komposthaufen braucht viel Luft und etwas Wasser.\n- Die Blätter der Bäume "
+        "werden nicht gegossen, weil sie sonst faulen."
+    )
+    assert quotes(rank_passages(question("Blatt eines Baumes gießen?"), [note(text)]))[
+        0
+    ].startswith("Die Blätter der Bäume")
 
 
-@pytest.mark.parametrize("text", ["Wann öle ich die Fahrradkette?", "Braucht ein Komposthaufn Luft?", "Was hilft gegen Schmerzen?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wann öle ich die Fahrradkette?",
+        "Braucht ein Komposthaufn Luft?",
+        "Was hilft gegen Schmerzen?",
+    ],
+)
 def test_compounds_and_typos_are_found_as_the_search_finds_them(text: str) -> None:
     notes = [
         "Die Kette des Fahrrads ist nach einer Woche im Regen nicht mehr die beste.",
         "Ein Komposthaufen ist auch im Winter warm, wenn er mit Luft versorgt wird.",
         "Rückenschmerzen sind die Folge, wenn man sich nach dem Sitzen nicht bewegt.",
     ]
-    ranked = rank_passages(question(text), [note(each, n, f"Notiz {n}") for n, each in enumerate(notes, 1)])
+    ranked = rank_passages(
+        question(text), [note(each, n, f"Notiz {n}") for n, each in enumerate(notes, 1)]
+    )
     assert ranked.matches
-    assert quotes(ranked)[0][:5] in {"Wann öle": "Die K", "Braucht ": "Ein K", "Was hilf": "Rücke"}[text[:8]]
+    assert (
+        quotes(ranked)[0][:5]
+        in {"Wann öle": "Die K", "Braucht ": "Ein K", "Was hilf": "Rücke"}[text[:8]]
+    )
 
 
 @pytest.mark.parametrize(("title", "is_answer"), [("晚上睡不着怎么办", True), ("机票", False)])
-def test_title_with_characters_of_a_chinese_question_makes_an_answer(title: str, is_answer: bool) -> None:
+def test_title_with_characters_of_a_chinese_question_makes_an_answer(
+    title: str, is_answer: bool
+) -> None:
     text = "- 睡前三小时不要吃东西，咖啡也不要喝。\n- 房间要黑。\n- 晚上少看屏幕。"
-    assert rank_passages(question("晚上老睡不着，有什么办法睡好一点"), [note(text, title=title)]).is_answer is is_answer
+    assert (
+        rank_passages(
+            question("晚上老睡不着，有什么办法睡好一点"), [note(text, title=title)]
+        ).is_answer
+        is is_answer
+    )
 
 
 def test_quotes_fit_a_screen() -> None:
     words = [" ".join(f"{letter}{i}{letter}" for i in range(60)) for letter in "abcdefgh"]
-    ranked = rank_passages(question("Do beans need poles?"), [note(f"Beans need poles: {each}.", n) for n, each in enumerate(words, 1)])
-    for found in (select_quotes(ranked.all), [quote for section in select_sections(ranked) for quote in section]):
+    ranked = rank_passages(
+        question("Do beans need poles?"),
+        [note(f"Beans need poles: {each}.", n) for n, each in enumerate(words, 1)],
+    )
+    for found in (
+        select_quotes(ranked.all),
+        [quote for section in select_sections(ranked) for quote in section],
+    ):
         assert 1 < len(found) < MAX_QUOTES
         assert sum(len(quote.text) for quote in found) <= MAX_CHARACTERS
 
@@ -133,24 +196,43 @@ def test_quotes_fit_a_screen() -> None:
     ],
 )
 def test_levels_by_meaning(text: str, similarity: float, is_answer: bool, matches: bool) -> None:
-    ranked = rank_passages(question(text), [note("A heap needs air.")], meaning(air=similarity, Garden=similarity))
+    ranked = rank_passages(
+        question(text), [note("A heap needs air.")], meaning(air=similarity, Garden=similarity)
+    )
     assert (ranked.is_answer, ranked.matches) == (is_answer, matches)
 
 
-@pytest.mark.parametrize(("opening", "shown"), [("A heap is warm.", ["A heap is warm."]), ("call the gardener", [])])
-def test_likeliest_sections_begin_with_their_opening_if_it_is_a_sentence(opening: str, shown: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("opening", "shown"), [("A heap is warm.", ["A heap is warm."]), ("call the gardener", [])]
+)
+def test_likeliest_sections_begin_with_their_opening_if_it_is_a_sentence(
+    opening: str, shown: list[str]
+) -> None:
     text = f"# Heap\n\n{opening}\n\n- Worms come.\n- Snails eat a heap."
     [first] = select_sections(rank_passages(question("snails"), [note(text)]))
     assert [quote.text for quote in first] == [*shown, "Snails eat a heap."]
     assert first[0].section == ("Garden", "Heap")
 
 
-@pytest.mark.parametrize("ends", [" is", " is now and why that is so, ask the group that it belongs to, which lists its members:"])
+@pytest.mark.parametrize(
+    "ends",
+    [
+        " is",
+        " is now and why that is so, ask the group that it belongs to, which lists its members:",
+    ],
+)
 def test_the_line_above_code_is_quoted_with_the_code(ends: str) -> None:
-    text = f"The consumer is behind.\n\nHow far behind a consumer{ends}\n\n```sh\ngroups --describe\nls\n```"
+    text = (
+        f"The consumer is behind.\n\nHow far behind a consumer{ends}\n\n```sh\ngroups "
+        "--describe\nls\n```"
+    )
     ranked = rank_passages(question("how far behind is the consumer?"), [note(text)])
     found = add_code(select_quotes(ranked.all, limit=1), ranked.all)
-    assert [quote.text for quote in found] == [f"How far behind a consumer{ends}", "groups --describe", "ls"]
+    assert [quote.text for quote in found] == [
+        f"How far behind a consumer{ends}",
+        "groups --describe",
+        "ls",
+    ]
 
 
 def test_same_sentence_in_several_notes_is_one_quote_with_several_sources() -> None:
@@ -166,7 +248,14 @@ def test_repetitions_and_much_worse_passages_are_left_out() -> None:
 
 
 def test_summary_starts_with_the_beginning_and_repeats_nothing() -> None:
-    text = "Beans are fine, really. Beans are fine, really.\n\n# S\n\nWarm soil helps beans. Cold soil kills beans in spring.\n\n[[Link]]"
-    summary = ["Beans are fine, really.", "Warm soil helps beans.", "Cold soil kills beans in spring."]
+    text = (
+        "Beans are fine, really. Beans are fine, really.\n\n# S\n\nWarm soil helps beans. Cold "
+        "soil kills beans in spring.\n\n[[Link]]"
+    )
+    summary = [
+        "Beans are fine, really.",
+        "Warm soil helps beans.",
+        "Cold soil kills beans in spring.",
+    ]
     assert [q.text for q in summarize_excerpts([note(text)], 3)] == summary
     assert summarize_excerpts([], 3) == []

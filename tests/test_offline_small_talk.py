@@ -4,18 +4,36 @@ import pytest
 
 from zkchat_cli.llm.offline.question import INTRODUCTION, reply_to_small_talk
 
-QUESTIONS, ANSWERS = ("What is [soil]?", "And “beans”?"), ("“Earth.” [1]", "“Plants.” [2]")
+QUESTIONS = ("What is [soil]?", "And “beans”?")
+ANSWERS = ("“Earth.” [1]", "“Plants.” [2]")
 
 
 @pytest.mark.parametrize(
     ("text", "reply"),
     [
-        *((text, "You're welcome.\n") for text in ("thanks!", "Thank you so much, that's it for today", "Danke dir!", "merci beaucoup")),
-        *((text, "All right.\n") for text in ("ok cool", "good to know", "lol ok", "makes sense", "great, that works")),
-        *((text, "Hello! Ask me about anything in your notes.\n") for text in ("hi!", "Good evening and hello")),
+        *(
+            (text, "You're welcome.\n")
+            for text in (
+                "thanks!",
+                "Thank you so much, that's it for today",
+                "Danke dir!",
+                "merci beaucoup",
+            )
+        ),
+        *(
+            (text, "All right.\n")
+            for text in ("ok cool", "good to know", "lol ok", "makes sense", "great, that works")
+        ),
+        *(
+            (text, "Hello! Ask me about anything in your notes.\n")
+            for text in ("hi!", "Good evening and hello")
+        ),
         ("bye", "Goodbye!\n"),
         ("谢谢你！", "不客气。\n"),
-        *((text, INTRODUCTION) for text in ("what can you do for me?", "Who are you?", "are you still there?")),
+        *(
+            (text, INTRODUCTION)
+            for text in ("what can you do for me?", "Who are you?", "are you still there?")
+        ),
         ("what did I ask you first?", "Your first question was: What is soil?\n"),
         ("Was habe ich dich zuerst gefragt?", "Your first question was: What is soil?\n"),
         ("qu'ai-je demandé ?", "You asked:\n\n- What is soil?\n- And beans?\n"),

@@ -1,4 +1,6 @@
-"""The first start: without settings and without notes at hand, somebody at a terminal is asked; nobody else is."""
+"""The first start: without settings and without notes at hand, somebody at a terminal is asked;
+nobody else is.
+"""
 
 import json
 import socket
@@ -19,14 +21,24 @@ from zkchat_cli.vault.filesystem import find_vaults
 def home(tmp_path: Path) -> Path:
     """A home with two vaults, one of them in Obsidian's list, and some folders that are none."""
     made = tmp_path / "anna"
-    for name in ("Documents/Garden/.obsidian", "Documents/Letters", "notes/deep", "Pictures", "empty/.tool", ".config/obsidian"):
+    for name in (
+        "Documents/Garden/.obsidian",
+        "Documents/Letters",
+        "notes/deep",
+        "Pictures",
+        "empty/.tool",
+        ".config/obsidian",
+    ):
         (made / name).mkdir(parents=True)
     (made / "Documents/Garden/Compost.md").write_text("# Compost\n\nA heap needs air.\n")
     (made / "Documents/Garden/Worms.md").write_text("# Worms\n\nThey like it dark.\n")
     (made / "Documents/Letters/a.md").write_text("not a vault by any sign\n")
     (made / "notes/deep/a.md").write_text("A plan.\n")
     (made / "empty/.tool/README.md").write_text("Not a note.\n")
-    listed = {"1": {"path": str(made / "gone"), "ts": 9}, "2": {"path": str(made / "Documents/Garden"), "ts": 5}}
+    listed = {
+        "1": {"path": str(made / "gone"), "ts": 9},
+        "2": {"path": str(made / "Documents/Garden"), "ts": 5},
+    }
     (made / ".config/obsidian/obsidian.json").write_text(json.dumps({"vaults": listed}))
     return made
 
@@ -35,7 +47,9 @@ def home(tmp_path: Path) -> Path:
 def stranger(zkchat: Program, home: Path) -> Program:
     """zkchat as it is started for the first time, in a folder without notes."""
     nobody = {"OLLAMA_HOST": "127.0.0.1:9", "LLAMA_ARG_PORT": "9"}
-    return replace(zkchat, vault=home / "empty", env={"HOME": str(home), "XDG_CONFIG_HOME": "", **nobody})
+    return replace(
+        zkchat, vault=home / "empty", env={"HOME": str(home), "XDG_CONFIG_HOME": "", **nobody}
+    )
 
 
 class ChatWithoutCommand(Chat):
@@ -52,8 +66,12 @@ def test_obsidians_vaults_and_usual_places_with_notes_are_found(home: Path) -> N
     assert find_vaults(home) == [home / "Documents/Garden", home / "notes"]
 
 
-def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, httpserver: HTTPServer) -> None:
-    httpserver.expect_request("/api/tags").respond_with_json({"models": [{"name": "qwen3:8b"}, {"name": "nomic-embed-text"}]})
+def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(
+    stranger: Program, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/api/tags").respond_with_json(
+        {"models": [{"name": "qwen3:8b"}, {"name": "nomic-embed-text"}]}
+    )
     with Chat(stranger, OLLAMA_HOST=httpserver.url_for("/")) as chat:
         chat.wait_for("[1]")
         assert "/anna/Documents/Garden" in "".join(chat.screen_text().split())
@@ -93,20 +111,35 @@ def test_ctrl_c_leaves_and_nothing_was_changed(stranger: Program) -> None:
     assert not config(stranger).exists()
 
 
-def test_the_others_are_offered_when_one_server_does_not_answer(httpserver: HTTPServer, tmp_path: Path) -> None:
+def test_the_others_are_offered_when_one_server_does_not_answer(
+    httpserver: HTTPServer, tmp_path: Path
+) -> None:
     httpserver.expect_request("/v1/models").respond_with_json({"data": [{"id": "gpt-5"}]})
     openai = {"OPENAI_BASE_URL": httpserver.url_for("/v1"), "OPENAI_API_KEY": "k"}
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes calls and never answers
-        env = {"OLLAMA_HOST": f"127.0.0.1:{silent.getsockname()[1]}", "ZKCHAT_HOME": str(tmp_path), **openai}
-        offers = {offer.provider: offer for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 0.5)}
+        env = {
+            "OLLAMA_HOST": f"127.0.0.1:{silent.getsockname()[1]}",
+            "ZKCHAT_HOME": str(tmp_path),
+            **openai,
+        }
+        offers = {
+            offer.provider: offer
+            for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 0.5)
+        }
     assert offers["openai"].names == ("openai/gpt-5",)
-    assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == ((), True)
+    assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == (
+        (),
+        True,
+    )
 
 
 @pytest.mark.parametrize("named", [(), ("--model", "ollama/none")])
-def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program, named: tuple[str, ...]) -> None:
+def test_the_demo_is_tried_out_without_leaving_anything(
+    stranger: Program, named: tuple[str, ...]
+) -> None:
     with Chat(stranger, *named, columns=40) as chat:
-        chat.wait_for("Welcome to zkchat. Enter takes the first\n    answer.")  # broken between words
+        # Broken between words
+        chat.wait_for("Welcome to zkchat. Enter takes the first\n    answer.")
         chat.wait_for("[1]")
         chat.type("3\r")
         if not named:
@@ -117,7 +150,9 @@ def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program, named
     assert not config(stranger).exists()
 
 
-def test_a_pipe_gets_an_error_and_a_terminal_the_questions_even_with_settings_that_name_no_vault(stranger: Program) -> None:
+def test_a_pipe_gets_an_error_and_a_terminal_the_questions_even_with_settings_that_name_no_vault(
+    stranger: Program,
+) -> None:
     done = stranger("chat", stdin="hello\n")
     assert (done.exit_status, "no vault" in done.err, done.out) == (3, True, "")
     config(stranger).parent.mkdir(parents=True)
@@ -140,7 +175,9 @@ def test_the_chat_after_the_questions_suggests_one_about_the_newest_note(strange
     assert not config(stranger).exists()
 
 
-def test_a_llama_cpp_server_on_this_machine_is_offered_and_saved_with_its_address(stranger: Program, httpserver: HTTPServer) -> None:
+def test_a_llama_cpp_server_on_this_machine_is_offered_and_saved_with_its_address(
+    stranger: Program, httpserver: HTTPServer
+) -> None:
     httpserver.expect_request("/v1/models").respond_with_json({"data": [{"id": "qwen3-8b"}]})
     with Chat(stranger, LLAMA_ARG_PORT=str(httpserver.port)) as chat:
         chat.wait_for("[1]")
@@ -151,5 +188,10 @@ def test_a_llama_cpp_server_on_this_machine_is_offered_and_saved_with_its_addres
         chat.enter()
         chat.wait_for_prompt()
         assert "openai/qwen3-8b" in chat.everything()
-    assert stranger("config", "get", "openai.base_url").out.strip() == f"http://127.0.0.1:{httpserver.port}/v1"
-    assert stranger("config", "get", "openai.key_variable").out.strip() == "LLAMA_API_KEY", "a key of OpenAI is not for this server"
+    assert (
+        stranger("config", "get", "openai.base_url").out.strip()
+        == f"http://127.0.0.1:{httpserver.port}/v1"
+    )
+    assert stranger("config", "get", "openai.key_variable").out.strip() == "LLAMA_API_KEY", (
+        "a key of OpenAI is not for this server"
+    )

@@ -17,13 +17,20 @@ from zkchat_cli.vault.search.vector_store import compute_vectors
 OTHERS = "the needs oil sleeps".split()
 WORDS = ["[PAD]", "[UNK]", *(word for line in SYNONYMS for word in line.split()), *OTHERS]
 SIZE = len(SYNONYMS) + len(OTHERS) + 1
-FLOAT, INT64 = 1, 7
+FLOAT = 1
+INT64 = 7
 
 
 def row(word: str) -> list[float]:
     """A word's vector: the same for words of one meaning; padding's would spoil any average."""
     place = next((i for i, line in enumerate(SYNONYMS) if word in line.split()), None)
-    place = place if place is not None else len(SYNONYMS) + OTHERS.index(word) if word in OTHERS else SIZE - 1
+    place = (
+        place
+        if place is not None
+        else len(SYNONYMS) + OTHERS.index(word)
+        if word in OTHERS
+        else SIZE - 1
+    )
     return [1000.0 if word == "[PAD]" else float(i == place) for i in range(SIZE)]
 
 
@@ -47,13 +54,30 @@ def tensor(name: str, kind: int, *dimensions: str) -> bytes:
 
 
 def node(operation: str, inputs: list[str], output: str, *attributes: bytes) -> bytes:
-    return b"".join(field(1, i) for i in inputs) + field(2, output) + field(4, operation) + b"".join(field(5, a) for a in attributes)
+    return (
+        b"".join(field(1, i) for i in inputs)
+        + field(2, output)
+        + field(4, operation)
+        + b"".join(field(5, a) for a in attributes)
+    )
 
 
-def model(*, inputs: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids"), averaged: bool = False) -> bytes:
-    """An ONNX model that looks each token's vector up in a table; `averaged`: and gives the mean of a text's."""
+def model(
+    *,
+    inputs: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids"),
+    averaged: bool = False,
+) -> bytes:
+    """An ONNX model that looks each token's vector up in a table; `averaged`: and gives the mean of
+    a text's.
+    """
     table = [x for word in WORDS for x in row(word)]
-    weights = field(1, len(WORDS)) + field(1, SIZE) + field(2, FLOAT) + field(8, "table") + field(9, struct.pack(f"<{len(table)}f", *table))
+    weights = (
+        field(1, len(WORDS))
+        + field(1, SIZE)
+        + field(2, FLOAT)
+        + field(8, "table")
+        + field(9, struct.pack(f"<{len(table)}f", *table))
+    )
     nodes = [node("Gather", ["table", "input_ids"], "last_hidden_state")]
     output = tensor("last_hidden_state", FLOAT, "texts", "tokens", "numbers")
     if averaged:
@@ -62,7 +86,9 @@ def model(*, inputs: tuple[str, ...] = ("input_ids", "attention_mask", "token_ty
         nodes.append(node("ReduceMean", ["last_hidden_state"], "sentence_embedding", axes, keep))
         output = tensor("sentence_embedding", FLOAT, "texts", "numbers")
     graph = b"".join(field(1, n) for n in nodes) + field(2, "words") + field(5, weights)
-    graph += b"".join(field(11, tensor(name, INT64, "texts", "tokens")) for name in inputs) + field(12, output)
+    graph += b"".join(field(11, tensor(name, INT64, "texts", "tokens")) for name in inputs) + field(
+        12, output
+    )
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 13))
 
 
@@ -75,7 +101,11 @@ TOKENIZER: dict[str, Any] = {
     "pre_tokenizer": {"type": "Whitespace"},
     "post_processor": None,
     "decoder": None,
-    "model": {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(WORDS)}, "unk_token": "[UNK]"},
+    "model": {
+        "type": "WordLevel",
+        "vocab": {word: i for i, word in enumerate(WORDS)},
+        "unk_token": "[UNK]",
+    },
 }
 
 
@@ -94,7 +124,9 @@ def embed(file: Path, *texts: str) -> Any:
 
 def error(path: object) -> ProviderError:
     with pytest.raises(ProviderError) as e:
-        embed(Path(str(path)), "a car") if path else compute_vectors(make_embedder(EmbedderConfig()), ["a car"], "query")
+        embed(Path(str(path)), "a car") if path else compute_vectors(
+            make_embedder(EmbedderConfig()), ["a car"], "query"
+        )
     assert e.value.hint
     return e.value
 
@@ -143,8 +175,15 @@ def test_invalid_model_file_is_an_error(file: Path, data: bytes) -> None:
 
 
 def test_semantic_search_works_without_a_server(file: Path, tmp_path: Path) -> None:
-    vault = write_notes(tmp_path / "notes", {"Garage.md": "The automobile needs oil.\n", "Sea.md": "The vessel sleeps.\n"})
-    zkchat = Program(vault, tmp_path / "home", {"ZKCHAT_SEMANTIC__PROVIDER": "onnx", "ZKCHAT_SEMANTIC__PATH": str(file)})
+    vault = write_notes(
+        tmp_path / "notes",
+        {"Garage.md": "The automobile needs oil.\n", "Sea.md": "The vessel sleeps.\n"},
+    )
+    zkchat = Program(
+        vault,
+        tmp_path / "home",
+        {"ZKCHAT_SEMANTIC__PROVIDER": "onnx", "ZKCHAT_SEMANTIC__PATH": str(file)},
+    )
     indexed = zkchat("vault", "index", "--semantic", "--json")
     assert (indexed.json["semantic"]["complete"], indexed.err) == (True, "")
     assert zkchat("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"

@@ -1,4 +1,6 @@
-"""Pieces of an excerpt that may be quoted: word for word, never half of something without a mark."""
+"""Pieces of an excerpt that may be quoted: word for word, never half of something without a
+mark.
+"""
 
 import json
 
@@ -16,7 +18,10 @@ def quotable(text: str, heading: str | None = None) -> list[tuple[str, str]]:
 
 
 def test_sentences_items_rows_and_code_are_pieces() -> None:
-    text = "First. Second\ngoes on.\n\n- an item\n- [ ] a task\n  that goes on\n\n| a | b |\n| - | - |\n| one | two |\n"
+    text = (
+        "First. Second\ngoes on.\n\n- an item\n- [ ] a task\n  that goes on\n\n| a | b |\n| - "
+        "| - |\n| one | two |\n"
+    )
     text += "\n```js\nlet x;\n}\n```\n"
     assert quotable(text) == [
         ("First. Second goes on.", "prose"),
@@ -28,7 +33,10 @@ def test_sentences_items_rows_and_code_are_pieces() -> None:
 
 
 def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
-    text = "You need these [[tools]]:\n\n- a *spade*\n1. a `rake`\n\nThen go.\n\nOr wait:\n\n- " + "\n- ".join(["a rainy day"] * 50)
+    text = (
+        "You need these [[tools]]:\n\n- a *spade*\n1. a `rake`\n\nThen go.\n\nOr wait:\n\n- "
+        + "\n- ".join(["a rainy day"] * 50)
+    )
     pieces = quotable_passages(text)
     shown = [render_passage(piece, quotable_chunk(text)) for piece in pieces]
     assert shown[:3] == ["You need these tools: a spade • a `rake`", "a *spade*", "a `rake`"]
@@ -43,14 +51,20 @@ def test_a_part_of_a_list_is_a_list_and_its_items_lead_in_only_to_those_below_th
 
 
 def test_what_rows_and_code_are_is_said_above_them() -> None:
-    text = "| part | price |\n| - | - |\n| chain | 40 |\n\nSee the lag\n\n```\ngroups\n```\n\nIt rained.\n\n#sh\n\n```\nls\n```"
+    text = (
+        "| part | price |\n| - | - |\n| chain | 40 |\n\nSee the lag\n\n```\ngroups\n```\n\nIt "
+        "rained.\n\n#sh\n\n```\nls\n```"
+    )
     text += "\n\n1. Look:\n   ```\n   df\n   ```"
     labels = {piece.text: piece.label for piece in quotable_passages(text) if piece.label}
     assert labels == {"| chain | 40 |": "| part | price |", "groups": "See the lag", "df": "Look:"}
 
 
 def test_properties_and_figures_are_rows() -> None:
-    text = "aliases:\n  - Rike\nborn: 1979\nphone: 0511 55\n\n| kg | l |\n|-|-|\n| 44.5 | 3 |\n\nhive:: 4\nweight:: 2 kg"
+    text = (
+        "aliases:\n  - Rike\nborn: 1979\nphone: 0511 55\n\n| kg | l |\n|-|-|\n| 44.5 | 3 |\n\n"
+        "hive:: 4\nweight:: 2 kg"
+    )
     rows = ["born: 1979", "phone: 0511 55", "| 44.5 | 3 |", "hive:: 4", "weight:: 2 kg"]
     assert [piece for piece, kind in quotable(text) if kind == "row"] == rows
 
@@ -60,7 +74,11 @@ def test_properties_and_figures_are_rows() -> None:
     [
         ("door 4417\nbike room 88\nthe caretaker lives on the second floor", 3),
         ("A paragraph that somebody wrapped\nwhere its lines became too long for\nthe window.", 1),
-        ("Wake up early.\nEat something first:\nAnd then go out into the garden to see what grew there.", 1),
+        (
+            "Wake up early.\nEat something first:\nAnd then go out into the garden to see "
+            "what grew there.",
+            1,
+        ),
         ("one\ntwo", 1),
     ],
 )
@@ -68,7 +86,18 @@ def test_lines_that_are_not_wrapped_are_pieces_of_their_own(text: str, pieces: i
     assert len(quotable(text)) == pieces
 
 
-NO_PROSE = ["", "---", "![[image.png]]", "![alt](image.png)", "^block-id", "<div>", "<!-- a\nremark -->", "%%a remark%%", "***", "| - |"]
+NO_PROSE = [
+    "",
+    "---",
+    "![[image.png]]",
+    "![alt](image.png)",
+    "^block-id",
+    "<div>",
+    "<!-- a\nremark -->",
+    "%%a remark%%",
+    "***",
+    "| - |",
+]
 
 
 @pytest.mark.parametrize("text", [*NO_PROSE, "?!", "$$"])
@@ -85,7 +114,10 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
     ("written", "shown"),
     [
         ("See ![[Filters|the filters]] and [limits](Limiting.md).", "See the filters and limits."),
-        ("Write `[[Note|alias]]` in [[Filters#Dates]].", "Write `[[Note|alias]]` in Filters › Dates."),
+        (
+            "Write `[[Note|alias]]` in [[Filters#Dates]].",
+            "Write `[[Note|alias]]` in Filters › Dates.",
+        ),
         ("See [`run()`](run.md) and [[Api#`run`]].", "See `run()` and Api › `run`."),
         ("Use [[Run#`run (a) => b;`|the API]] now.", "Use the API now."),
         ('A <span class="x">red</span> heap<br>grows.', "A red heap grows."),
@@ -104,11 +136,16 @@ def test_passage_is_shown_as_a_reader_sees_it_and_can_be_verified(written: str, 
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
 def test_every_piece_is_verbatim(text: str) -> None:
     for piece in quotable_passages(text, "H"):
-        assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(" \n.…*`"), json.dumps(text)
+        assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(
+            " \n.…*`"
+        ), json.dumps(text)
 
 
 def test_a_command_over_several_lines_is_one_piece_of_code() -> None:
-    text = "```sh\ngroups \\\n  --describe \\\n  --group tea\nls\n```\n\n````md\n```tasks\nnot done\n```\n````"
+    text = (
+        "```sh\ngroups \\\n  --describe \\\n  --group tea\nls\n```\n\n````md\n```tasks\nnot "
+        "done\n```\n````"
+    )
     [command, ls, query] = quotable_passages(text)
     assert render_passage(command, quotable_chunk(text)) == "groups --describe --group tea"
     assert (ls.text, query.text) == ("ls", "not done"), "a fence within code is no code"

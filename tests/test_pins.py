@@ -1,4 +1,6 @@
-"""What is pinned, and what the user instructed, is in every prompt word for word, whatever is folded or dropped; `/pin` and its kin."""
+"""What is pinned, and what the user instructed, is in every prompt word for word, whatever is
+folded or dropped; `/pin` and its kin.
+"""
 
 from collections.abc import Sequence
 
@@ -58,14 +60,26 @@ def test_an_old_instruction_is_sent_verbatim_before_recent_turns(strategy: str) 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_pins_that_do_not_fit_are_an_error_with_unpin_as_a_hint(strategy: str) -> None:
-    history = pinned(exchanges(("small pin", "So."), ("pin this " * 600, "So."), ("Hello", "Hi")), "t1-u", "t2-u")
+    history = pinned(
+        exchanges(("small pin", "So."), ("pin this " * 600, "So."), ("Hello", "Hi")), "t1-u", "t2-u"
+    )
     with pytest.raises(PromptTooLarge) as e:
         prompt_of(history, ASKED, 1000, strategy)
     assert "the limit is 900" in e.value.message
     assert e.value.hint.startswith("Largest: pinned messages, 1,")
 
 
-texts = st.sampled_from([RULE, "Always use metric units.", "Why?", "anvil " * 30, "x" * 300, "Thanks!", "从现在开始用中文。"])
+texts = st.sampled_from(
+    [
+        RULE,
+        "Always use metric units.",
+        "Why?",
+        "anvil " * 30,
+        "x" * 300,
+        "Thanks!",
+        "从现在开始用中文。",
+    ]
+)
 
 
 @st.composite
@@ -73,7 +87,10 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     messages = []
     for i in range(draw(st.integers(1, 30))):
         role = "user" if i % 2 == 0 or draw(st.booleans()) else "assistant"
-        marks = {"pinned": draw(st.sampled_from([False] * 6 + [True])), "status": draw(st.sampled_from(["complete"] * 8 + ["failed"]))}
+        marks = {
+            "pinned": draw(st.sampled_from([False] * 6 + [True])),
+            "status": draw(st.sampled_from(["complete"] * 8 + ["failed"])),
+        }
         messages.append(message(role, draw(texts) + f" {i}", f"m{i}", **marks))
     return tuple(messages)
 
@@ -84,9 +101,16 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
 def test_pinned_messages_are_in_every_prompt_verbatim(
     strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject
 ) -> None:
-    compaction = data.draw(st.none() | st.sampled_from([make_compaction("They spoke.", m.id) for m in history]))
+    compaction = data.draw(
+        st.none() | st.sampled_from([make_compaction("They spoke.", m.id) for m in history])
+    )
     turns = make_history(history, COUNTER).all_turns
-    fixed = [m.content for turn in turns for m in turn.messages if (m.pinned if turn.failure else is_fixed(m))]
+    fixed = [
+        m.content
+        for turn in turns
+        for m in turn.messages
+        if (m.pinned if turn.failure else is_fixed(m))
+    ]
     try:
         prompt = prompt_of(history, ASKED, window, strategy, compaction=compaction)
     except PromptTooLarge:
@@ -96,9 +120,18 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
     sent = [m.content for m in prompt.messages]
     assert all(any(content in text for text in sent) for content in fixed)
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
-    said_once = [id_ for m in prompt.messages if not m.content.startswith("<recalled") for id_ in m.source_ids]
+    said_once = [
+        id_
+        for m in prompt.messages
+        if not m.content.startswith("<recalled")
+        for id_ in m.source_ids
+    ]
     assert len(said_once) == len(set(said_once))
-    whole_turns = [turn for turn in turns if not turn.failure and all(m in prompt.messages for m in turn.prompt)]
+    whole_turns = [
+        turn
+        for turn in turns
+        if not turn.failure and all(m in prompt.messages for m in turn.prompt)
+    ]
     sendable = [turn for turn in turns if not turn.failure]
     assert whole_turns == sendable[len(sendable) - len(whole_turns) :]
 
@@ -121,31 +154,60 @@ def test_pins_instructions_and_facts_survive_ten_compactions(app: AppFixture) ->
     slash_output("/pin 3 question", session)
     for i in range(10):
         for j in range(2):
-            report_of(session.send(f"Fact f{i}{j}q: thing {i}{j} weighs {i * 7 + j} pounds, as the scale in hall {i} says. " * 3))
+            report_of(
+                session.send(
+                    (
+                        f"Fact f{i}{j}q: thing {i}{j} weighs {i * 7 + j} pounds, as the scale "
+                        f"in hall {i} says. "
+                    )
+                    * 3
+                )
+            )
         assert session.compact(keep=0).mode != "none"
     session = app.reopen(session)
     for question in ("Hello?", "Where is it?"):
         sent = [m.content for m in session.prompt(question).messages]
-        for said in (RULE, "The anvil zq81x stands on shelf seven.", "The rent of the mill is due on the ninth."):
+        for said in (
+            RULE,
+            "The anvil zq81x stands on shelf seven.",
+            "The rent of the mill is due on the ninth.",
+        ):
             assert any(said in text for text in sent)
     for i in range(10):
         sent = [m.content for m in session.prompt(f"What is f{i}1q?").messages]
-        assert any(f"Fact f{i}1q:" in text for text in sent if text.startswith("<recalled-conversation>"))
+        assert any(
+            f"Fact f{i}1q:" in text for text in sent if text.startswith("<recalled-conversation>")
+        )
 
 
 def test_pinned_messages_are_not_folded(app: AppFixture) -> None:
     model = SummaryModel([summary_reply("They spoke.")])
-    session = resume(app, pinned(exchanges((RULE, "Gern."), ("pin this " * 200, "So."), *CHATTER), "t2-u"), model=model)
+    session = resume(
+        app,
+        pinned(exchanges((RULE, "Gern."), ("pin this " * 200, "So."), *CHATTER), "t2-u"),
+        model=model,
+    )
     done = session.compact()
-    asked, prompt = model.asked[0].messages[-1].content, session.prompt()
-    assert [text in asked for text in (RULE, "pin this", "Chatter number 1?")] == [False, False, True]
+    asked = model.asked[0].messages[-1].content
+    prompt = session.prompt()
+    assert [text in asked for text in (RULE, "pin this", "Chatter number 1?")] == [
+        False,
+        False,
+        True,
+    ]
     assert len(kept(prompt)) == 2
     assert done.tokens_after == prompt.usage.total_tokens
 
 
 def test_the_documents_of_an_instruction_are_not_masked(app: AppFixture) -> None:
-    named = {"references": ({"wikilink": "[[A]]", "relative_path": "A.md", "reference_type": "direct"},), "chunks": (chunk(1, "x " * 900),)}
-    history = [message("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))]
+    named = {
+        "references": ({"wikilink": "[[A]]", "relative_path": "A.md", "reference_type": "direct"},),
+        "chunks": (chunk(1, "x " * 900),),
+    }
+    history = [
+        message("user", text, id_, **named)
+        for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))
+    ]
     assert find_maskable(split(history, COUNTER), COUNTER) == ("question",)
 
 
@@ -173,5 +235,7 @@ def test_an_instruction_can_be_unpinned_and_put_back(app: AppFixture) -> None:
     ],
 )
 def test_invalid_turns_are_refused(app: AppFixture, line: str, problem: str) -> None:
-    session = resume(app, (*exchanges(("So?", "So.")), message("user", "And?", "u2", parent_id="t1-a")))
+    session = resume(
+        app, (*exchanges(("So?", "So.")), message("user", "And?", "u2", parent_id="t1-a"))
+    )
     assert problem in slash_error(line, session).message

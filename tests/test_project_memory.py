@@ -1,4 +1,6 @@
-"""Project memory: ZKCHAT.md and WILK.md in the root and in folders, their imports, and hostile files."""
+"""Project memory: ZKCHAT.md and WILK.md in the root and in folders, their imports, and hostile
+files.
+"""
 
 import os
 from collections.abc import Sequence
@@ -7,7 +9,17 @@ from typing import Any
 
 import pytest
 from conftest import write_notes
-from factories import COUNTER, NOON, AppFixture, DeltaModel, find_call, reply, report_of, run_turn, tool_reply
+from factories import (
+    COUNTER,
+    NOON,
+    AppFixture,
+    DeltaModel,
+    find_call,
+    reply,
+    report_of,
+    run_turn,
+    tool_reply,
+)
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import MemorySettings
@@ -32,16 +44,27 @@ class Notes:
         return list(self._warnings)
 
     def write(self, **files: str | bytes) -> None:
-        write_notes(self.root, {f"{name.replace('__', '/')}.md": content for name, content in files.items()})
+        write_notes(
+            self.root, {f"{name.replace('__', '/')}.md": content for name, content in files.items()}
+        )
 
     def root_items(self, room: int = 1000) -> tuple[MemoryItem, ...]:
         return self._loader(room).load_root()
 
-    def folder_items(self, *notes: str, room: int = 1000, there: Sequence[MemoryItem] = ()) -> tuple[MemoryItem, ...]:
+    def folder_items(
+        self, *notes: str, room: int = 1000, there: Sequence[MemoryItem] = ()
+    ) -> tuple[MemoryItem, ...]:
         return self._loader(room, there).load_folders(notes)
 
     def _loader(self, room: int, there: Sequence[MemoryItem] = ()) -> MemoryLoader:
-        return MemoryLoader(self.root, self._warnings.__setitem__, room, COUNTER, NAMES, {item.relative_path for item in there})
+        return MemoryLoader(
+            self.root,
+            self._warnings.__setitem__,
+            room,
+            COUNTER,
+            NAMES,
+            {item.relative_path for item in there},
+        )
 
 
 @pytest.fixture
@@ -57,9 +80,19 @@ def paths(items: Sequence[MemoryItem]) -> list[str]:
 
 
 def test_folder_memory_of_an_active_note_is_loaded_outermost_first(notes: Notes) -> None:
-    notes.write(ZKCHAT="root", Projects__ZKCHAT="all", Projects__Roof__ZKCHAT="roof", Projects__Roof__WILK="too", Garden__Bed="x")
+    notes.write(
+        ZKCHAT="root",
+        Projects__ZKCHAT="all",
+        Projects__Roof__ZKCHAT="roof",
+        Projects__Roof__WILK="too",
+        Garden__Bed="x",
+    )
     items = notes.folder_items("Projects/Roof/Plan.md")
-    assert paths(items) == ["Projects/ZKCHAT.md", "Projects/Roof/ZKCHAT.md", "Projects/Roof/WILK.md"]
+    assert paths(items) == [
+        "Projects/ZKCHAT.md",
+        "Projects/Roof/ZKCHAT.md",
+        "Projects/Roof/WILK.md",
+    ]
     assert [item.reason for item in items[:2]] == [
         "in Projects, above Projects/Roof/Plan.md",
         "in Projects/Roof, above Projects/Roof/Plan.md",
@@ -74,7 +107,9 @@ def test_a_small_budget_goes_to_the_nearest_folder(notes: Notes) -> None:
     notes.write(a__ZKCHAT="far " * 20, a__b__ZKCHAT="near " * 20)
     [item] = notes.folder_items("a/b/Note.md", room=22)
     assert item.relative_path == "a/b/ZKCHAT.md"
-    assert notes.warnings == ["memory: a/ZKCHAT.md is longer than its share of the context window and is left out"]
+    assert notes.warnings == [
+        "memory: a/ZKCHAT.md is longer than its share of the context window and is left out"
+    ]
 
 
 def test_a_file_imported_by_root_memory_is_not_loaded_again(notes: Notes) -> None:
@@ -89,7 +124,10 @@ def test_a_file_imported_by_root_memory_is_not_loaded_again(notes: Notes) -> Non
 
 def test_imports_are_relative_to_the_file_or_the_root_and_loaded_once(notes: Notes) -> None:
     notes.write(
-        ZKCHAT="@Meta/style.md and @Meta/style and again @/Meta/style.md, not me@example.org or `@code.md`.",
+        ZKCHAT=(
+            "@Meta/style.md and @Meta/style and again @/Meta/style.md, not me@example.org or "
+            "`@code.md`."
+        ),
         Meta__style="@words.md @top.md @../top.md",
         Meta__words="Words.",
         top="Top.",
@@ -122,7 +160,10 @@ def test_at_most_fifty_files_are_loaded(notes: Notes) -> None:
     assert notes.warnings == ["memory: more than 50 files; the others are left out"]
 
 
-@pytest.mark.parametrize(("text", "room", "kept"), [("=" * 5000, 100, "=" * 4000), ("Be brief. " * 9, 0, ""), ("漢" * 900, 40, "漢")])
+@pytest.mark.parametrize(
+    ("text", "room", "kept"),
+    [("=" * 5000, 100, "=" * 4000), ("Be brief. " * 9, 0, ""), ("漢" * 900, 40, "漢")],
+)
 def test_a_file_is_cut_to_its_budget(notes: Notes, text: str, room: int, kept: str) -> None:
     notes.write(ZKCHAT=text)
     items = notes.root_items(room)
@@ -134,7 +175,9 @@ def test_a_file_is_cut_to_its_budget(notes: Notes, text: str, room: int, kept: s
 
 
 def test_the_first_name_that_is_there_counts_in_each_folder(notes: Notes) -> None:
-    notes.write(AGENTS="for agents", CLAUDE="for Claude", WILK="for zk-chat", Garden__CLAUDE="in the garden")
+    notes.write(
+        AGENTS="for agents", CLAUDE="for Claude", WILK="for zk-chat", Garden__CLAUDE="in the garden"
+    )
     assert paths(notes.root_items()) == ["AGENTS.md"]
     assert paths(notes.folder_items("Garden/Beds.md")) == ["Garden/CLAUDE.md"]
     notes.write(ZKCHAT="for zkchat")
@@ -153,10 +196,14 @@ def test_a_binary_file_is_left_out_with_a_warning(notes: Notes) -> None:
 def test_text_in_another_encoding_is_decoded_with_a_warning(notes: Notes) -> None:
     notes.write(ZKCHAT="Grüße".encode("latin-1"), WILK=b"\xef\xbb\xbf" + "Grüße".encode())
     assert [item.content for item in notes.root_items()] == ["Gr\ufffd\ufffde", "Grüße"]
-    assert [warning.partition(" is ")[2] for warning in notes.warnings] == ["not UTF-8, read with replacement characters"]
+    assert [warning.partition(" is ")[2] for warning in notes.warnings] == [
+        "not UTF-8, read with replacement characters"
+    ]
 
 
-@pytest.mark.parametrize("content", [b"word " * 1_000_000, b"line\n" * 1_000_000], ids=["one line", "lines"])
+@pytest.mark.parametrize(
+    "content", [b"word " * 1_000_000, b"line\n" * 1_000_000], ids=["one line", "lines"]
+)
 def test_the_beginning_of_a_huge_file_is_sent_with_a_mark(notes: Notes, content: bytes) -> None:
     notes.write(ZKCHAT=content)
     [item] = notes.root_items()
@@ -181,7 +228,13 @@ def test_a_symlink_out_of_the_vault_is_not_followed(notes: Notes, tmp_path: Path
 
 @pytest.fixture
 def vault(vault: Path) -> Path:
-    return write_notes(vault, {"Queries/ZKCHAT.md": "Queries are in capitals.", "Garden/ZKCHAT.md": "We garden in zone 7."})
+    return write_notes(
+        vault,
+        {
+            "Queries/ZKCHAT.md": "Queries are in capitals.",
+            "Garden/ZKCHAT.md": "We garden in zone 7.",
+        },
+    )
 
 
 def memory_of(session: ZkChatSession, text: str | None = None) -> list[tuple[str, str]]:
@@ -205,7 +258,10 @@ def test_folder_memory_of_a_note_found_by_a_tool_stays_for_two_turns(app: AppFix
 def test_a_memory_warning_is_shown_once(app: AppFixture) -> None:
     write_notes(app.vault.root, {"ZKCHAT.md": "@nowhere.md"})
     session = app.session(DeltaModel([reply("So.")]))
-    told = [[e.message for e in run_turn(session.send(text))[0] if isinstance(e, Notice)] for text in ("One?", "Two?")]
+    told = [
+        [e.message for e in run_turn(session.send(text))[0] if isinstance(e, Notice)]
+        for text in ("One?", "Two?")
+    ]
     assert told == [["memory: @nowhere.md in ZKCHAT.md is not a file in the vault"], []]
 
 
@@ -234,11 +290,15 @@ def test_contextual_memory_is_dropped_first_in_a_small_window(app: AppFixture) -
 def level_session(app: AppFixture, tmp_path: Path, **changes: Any) -> ZkChatSession:
     """A session whose vault has memory, and whose configuration folder has the user's."""
     write_notes(app.vault.root, {"ZKCHAT.md": "Be brief.", "Garden/ZKCHAT.md": "Use Latin names."})
-    write_notes(tmp_path / "config", {"ZKCHAT.md": "I am Ana. @config.toml", "config.toml": "secret = 1"})
+    write_notes(
+        tmp_path / "config", {"ZKCHAT.md": "I am Ana. @config.toml", "config.toml": "secret = 1"}
+    )
     return app.session(agents_folder=tmp_path / "config" / "agents", **changes)
 
 
-def test_the_users_own_file_comes_first_and_imports_nothing(app: AppFixture, tmp_path: Path) -> None:
+def test_the_users_own_file_comes_first_and_imports_nothing(
+    app: AppFixture, tmp_path: Path
+) -> None:
     session = level_session(app, tmp_path)
     items = session.memory_items("What of [[Compost]]?")
     assert [(item.kind, item.content) for item in items] == [
@@ -251,9 +311,16 @@ def test_the_users_own_file_comes_first_and_imports_nothing(app: AppFixture, tmp
 
 
 @pytest.mark.parametrize(
-    ("key", "left"), [("memory.user", ["file", "file"]), ("memory.project", ["user"]), ("memory.agent", ["user", "file", "file"])]
+    ("key", "left"),
+    [
+        ("memory.user", ["file", "file"]),
+        ("memory.project", ["user"]),
+        ("memory.agent", ["user", "file", "file"]),
+    ],
 )
-def test_each_level_has_its_switch(app: AppFixture, tmp_path: Path, key: str, left: list[str]) -> None:
+def test_each_level_has_its_switch(
+    app: AppFixture, tmp_path: Path, key: str, left: list[str]
+) -> None:
     session = level_session(app, tmp_path)
     session.override_setting(key, "false")
     items = session.memory_items("What of [[Compost]]?")
@@ -268,12 +335,17 @@ def test_what_memory_gave_to_an_answer_is_stored_with_it(app: AppFixture, tmp_pa
     write_notes(app.vault.root, {"facts.md": "x"})
     session.memory.remember("The rent is 900", source="facts.md")
     report = report_of(session.send("We decided to pay the rent in May. What is the rent?"))
-    question, answer = session.history[0], session.history[-1]
+    question = session.history[0]
+    answer = session.history[-1]
     assert answer.memory_references == ("user:ZKCHAT.md", "ZKCHAT.md", "fact:rent")
-    remembered = [(r.wikilink, r.context_snippet) for r in report.references if r.reference_type == "memory"]
+    remembered = [
+        (r.wikilink, r.context_snippet) for r in report.references if r.reference_type == "memory"
+    ]
     assert remembered == [("[[ZKCHAT]]", None), ("[[facts]]", "The rent is 900")]
     report_of(session.ask_again(question))
-    assert [each.learning_points for each in (question, session.history[0])] == [("We decided to pay the rent in May.",)] * 2
+    assert [each.learning_points for each in (question, session.history[0])] == [
+        ("We decided to pay the rent in May.",)
+    ] * 2
     assert (question.updated_at, answer.updated_at) == (NOON, None)
     assert answer.task is not None
     assert answer.task["tools_called"] == len(report.tools)

@@ -1,4 +1,6 @@
-"""The prompts of past calls in an export: they come back unchanged, and a file that is wrong is refused."""
+"""The prompts of past calls in an export: they come back unchanged, and a file that is wrong is
+refused.
+"""
 
 import json
 from collections.abc import Callable
@@ -6,7 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from factories import NOON, AppFixture, CountingIds, DeltaModel, compact_session, find_call, make_compaction, reply, tool_reply
+from factories import (
+    NOON,
+    AppFixture,
+    CountingIds,
+    DeltaModel,
+    compact_session,
+    find_call,
+    make_compaction,
+    reply,
+    tool_reply,
+)
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -35,9 +47,13 @@ class Obedient(DeltaModel):
 
     def stream(self, request: Request):  # type: ignore[no-untyped-def]
         self.requests.append(request)
-        n, last = len(self.requests), request.messages[-1]
+        n = len(self.requests)
+        last = request.messages[-1]
         if "break" in last.content:
-            yield from [TextDelta("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]
+            yield from [
+                TextDelta("Half"),
+                StreamFailed(ProviderError("cut", "it broke off", "Ask again.")),
+            ]
         elif "look" in last.content and last.role == "user":
             yield from tool_reply(find_call(f"filters {n}", f"call-{n}"))
         else:
@@ -49,7 +65,9 @@ def export(store: ChatSessionStore, id_: str) -> str:
 
 
 def read(text: str) -> ConversationArchive:
-    [archive] = read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("unused"), now=NOON)[1]
+    [archive] = read_conversations(
+        text.encode(), vault="/elsewhere", new_id=CountingIds("unused"), now=NOON
+    )[1]
     return archive
 
 
@@ -61,7 +79,12 @@ def import_elsewhere(app: AppFixture, text: str) -> tuple[AppFixture, str]:
 
 
 def sent_prompts(store: ChatSessionStore, id_: str) -> list[SentPrompt]:
-    return [sent for message in store.log(id_) if message.role == "user" for sent in store.prompts(message.id)]
+    return [
+        sent
+        for message in store.log(id_)
+        if message.role == "user"
+        for sent in store.prompts(message.id)
+    ]
 
 
 def ask_questions(app: AppFixture, *questions: str) -> ZkChatSession:
@@ -73,16 +96,51 @@ def ask_questions(app: AppFixture, *questions: str) -> ZkChatSession:
 
 LOOKS = tuple(f"Please look for the anvil of day {n}." for n in range(12))
 
-STEPS = ["Where is the anvil?", "Please look for [[Filters]]", "look " * 90, "break", "/undo", "/undo 2", "/redo", "/retry", "/edit 1 And?"]
-STEPS += ["a note is edited", "/pin 1", "/unpin 1", "/compact", "/compact undo", "/strategy discard", "/strategy summarize", "/branches 1"]
+STEPS = [
+    "Where is the anvil?",
+    "Please look for [[Filters]]",
+    "look " * 90,
+    "break",
+    "/undo",
+    "/undo 2",
+    "/redo",
+    "/retry",
+    "/edit 1 And?",
+]
+STEPS += [
+    "a note is edited",
+    "/pin 1",
+    "/unpin 1",
+    "/compact",
+    "/compact undo",
+    "/strategy discard",
+    "/strategy summarize",
+    "/branches 1",
+]
 STEPS += ["another process"]
-BRANCHES = [*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", "/undo", "another process", *LOOKS[5:]]
+BRANCHES = [
+    *LOOKS[:5],
+    "/compact",
+    "/pin 2",
+    "And?",
+    "/compact undo",
+    "And now?",
+    "/edit 3 Where?",
+    "/undo",
+    "another process",
+    *LOOKS[5:],
+]
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=6,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(steps=st.lists(st.sampled_from(STEPS), min_size=3, max_size=14))
 @example(steps=BRANCHES)
-def test_the_prompts_of_any_conversation_come_back_unchanged(app: AppFixture, steps: list[str]) -> None:
+def test_the_prompts_of_any_conversation_come_back_unchanged(
+    app: AppFixture, steps: list[str]
+) -> None:
     check_round_trip(app, steps)
 
 
@@ -91,7 +149,9 @@ def check_round_trip(app: AppFixture, steps: list[str]) -> None:
     session = app.session(model)
     for number, step in enumerate(["Please look for the anvil.", *steps]):
         if step == "a note is edited":
-            (app.vault.root / "Filters.md").write_text(f"# Filters\n\nThis line about filters is new: {number}.\n")
+            (app.vault.root / "Filters.md").write_text(
+                f"# Filters\n\nThis line about filters is new: {number}.\n"
+            )
             app.vault.refresh()
         if step == "another process":
             session = app.reopen(session, model)
@@ -100,19 +160,35 @@ def check_round_trip(app: AppFixture, steps: list[str]) -> None:
             turn = slash.run(step, session).turn if step.startswith("/") else session.send(step)
             list(turn or ())
         except UsageError:
-            pass  # there is nothing to undo or to pin
-    id_, strategy = session.conversation.id, session.runtime.strategy.name
+            # There is nothing to undo or to pin
+            pass
+    id_ = session.conversation.id
+    strategy = session.runtime.strategy.name
     text = export(app.store, id_)
     kept = [sent.prompt.messages for sent in sent_prompts(app.store, id_)]
-    assert kept == [request.messages for request in model.requests if request.messages[0].content == INSTRUCTIONS]
+    assert kept == [
+        request.messages
+        for request in model.requests
+        if request.messages[0].content == INSTRUCTIONS
+    ]
     other, same = import_elsewhere(app, text)
     assert export(other.store, same) == text
     assert sent_prompts(other.store, same) == sent_prompts(app.store, id_) != []
-    excerpts = {(chunk.number, chunk.id, chunk.text) for message in app.store.log(id_) for chunk in message.chunks}
-    assert len({number for number, *_ in excerpts}) == len(excerpts) == len({excerpt[1:] for excerpt in excerpts})
+    excerpts = {
+        (chunk.number, chunk.id, chunk.text)
+        for message in app.store.log(id_)
+        for chunk in message.chunks
+    }
+    assert (
+        len({number for number, *_ in excerpts})
+        == len(excerpts)
+        == len({excerpt[1:] for excerpt in excerpts})
+    )
     found, kept_too = (s.references for s in (app.reopen(session), session))
     assert [*map(found.chunk, found.numbers)] == [*map(kept_too.chunk, kept_too.numbers)]
-    before, after = (r.session(conversation=r.store.conversation(id_), strategy=strategy) for r in (app, other))
+    before, after = (
+        r.session(conversation=r.store.conversation(id_), strategy=strategy) for r in (app, other)
+    )
     assert before.prompt() == after.prompt()
     assert prompt_values(before.prompt("anvil?")) == prompt_values(after.prompt("anvil?"))
     assert other.store.restore([read(text)]) == [0]
@@ -139,7 +215,9 @@ def test_another_program_reads_what_each_call_was_sent(app: AppFixture) -> None:
     list(session.send("And of day 4?"))
     prompts = json.loads(export(app.store, session.conversation.id))["prompts"]
     sent = sent_prompts(app.store, session.conversation.id)
-    contents = [[prompts["messages"][n]["content"] for n in call["messages"]] for call in prompts["calls"]]
+    contents = [
+        [prompts["messages"][n]["content"] for n in call["messages"]] for call in prompts["calls"]
+    ]
     assert contents == [[m.content for m in s.prompt.messages] for s in sent]
     assert [[prompts["tools"][n]["name"] for n in call["tools"]] for call in prompts["calls"]] == [
         [t.name for t in s.prompt.tools] for s in sent
@@ -179,15 +257,30 @@ NOT_EXPORTED = {
     "message_vector": "derived from messages",
     "fact_vector": "derived from facts",
 }
-DERIVED = {"seq", "conversation_id", "conversation_seq", "messages", "tokens", "question", "hash", "checksum"}
+DERIVED = {
+    "seq",
+    "conversation_id",
+    "conversation_seq",
+    "messages",
+    "tokens",
+    "question",
+    "hash",
+    "checksum",
+}
 
 
 def test_everything_stored_of_a_conversation_is_in_its_export(app: AppFixture) -> None:
     """A new table or column is added here: it is exported, or there is a reason why not."""
-    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'message_index_%'"
+    tables = (
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND "
+        "name NOT LIKE 'message_index_%'"
+    )
     assert {name for (name,) in app.store._db.execute(tables)} == {*EXPORTED, *NOT_EXPORTED}
     for table, exported in EXPORTED.items():
-        columns = {name for (name,) in app.store._db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+        columns = {
+            name
+            for (name,) in app.store._db.execute("SELECT name FROM pragma_table_info(?)", (table,))
+        }
         assert columns - DERIVED == exported
 
 
@@ -204,14 +297,30 @@ def set_value(*path: str | int, to: Any) -> Callable[[Document], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (set_value("messages", 1, "mood", to="good"), "prompts.messages[1].mood: this key is unknown"),
-        (set_value("calls", 0, "messages", to=[-1]), "prompts.calls[0].messages[0]: it must be greater"),
-        (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0] has an index without an entry"),
-        (set_value("calls", 1, "tools", to=[0, 10**30]), "prompts.calls[1].tools[1]: it must be less"),
+        (
+            set_value("messages", 1, "mood", to="good"),
+            "prompts.messages[1].mood: this key is unknown",
+        ),
+        (
+            set_value("calls", 0, "messages", to=[-1]),
+            "prompts.calls[0].messages[0]: it must be greater",
+        ),
+        (
+            set_value("calls", 0, "messages", to=[99]),
+            "prompts.calls[0] has an index without an entry",
+        ),
+        (
+            set_value("calls", 1, "tools", to=[0, 10**30]),
+            "prompts.calls[1].tools[1]: it must be less",
+        ),
     ],
 )
-def test_an_index_or_id_that_names_nothing_is_refused(app: AppFixture, change: Callable[[Document], None], message: str) -> None:
-    document: Document = json.loads(export(app.store, ask_questions(app, *LOOKS[:2]).conversation.id))
+def test_an_index_or_id_that_names_nothing_is_refused(
+    app: AppFixture, change: Callable[[Document], None], message: str
+) -> None:
+    document: Document = json.loads(
+        export(app.store, ask_questions(app, *LOOKS[:2]).conversation.id)
+    )
     change(document)
     with pytest.raises(UsageError) as e:
         read(json.dumps(document))
@@ -221,13 +330,18 @@ def test_an_index_or_id_that_names_nothing_is_refused(app: AppFixture, change: C
 def test_a_conversation_never_depends_on_another_one(app: AppFixture) -> None:
     """The ids in a file may be those of another conversation, which may be deleted."""
     other = ask_questions(app, *LOOKS[:2])
-    other = compact_session(other, make_compaction("They looked.", other.history[-1].id, id="other"))
+    other = compact_session(
+        other, make_compaction("They looked.", other.history[-1].id, id="other")
+    )
     document = json.loads(export(app.store, ask_questions(app, *LOOKS[:2]).conversation.id))
     document["prompts"]["messages"][0] |= {"source_ids": ["other"], "content": "They looked."}
-    longest = max(other.history, key=lambda message: len(message.content))  # only long texts are stored by reference
+    # Only long texts are stored by reference
+    longest = max(other.history, key=lambda message: len(message.content))
     document["prompts"]["messages"][1] |= {"source_ids": [longest.id], "content": longest.content}
     document["compactions"] = [
-        make_compaction("Mine.", document["messages"][-1]["id"], masked=(other.history[2].id,)).model_dump(mode="json")
+        make_compaction(
+            "Mine.", document["messages"][-1]["id"], masked=(other.history[2].id,)
+        ).model_dump(mode="json")
     ]
     place, _ = import_elsewhere(app, export(app.store, other.conversation.id))
     place.store.restore([archive := read(json.dumps(document))])

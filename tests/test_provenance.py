@@ -5,21 +5,43 @@ from typing import Any
 
 from factories import chunk, message, prompt_message
 
-from zkchat_cli.models import Citation, ContentChunk, DocumentReference, DroppedItem, Prompt, ToolRun, ZkChatMessage
+from zkchat_cli.models import (
+    Citation,
+    ContentChunk,
+    DocumentReference,
+    DroppedItem,
+    Prompt,
+    ToolRun,
+    ZkChatMessage,
+)
 from zkchat_cli.references.provenance import matching_documents, trace_documents
 from zkchat_cli.views.prompts import prompt_status
 
-FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
+FILTERS = "Queries/Filters.md"
+COMPOST = "Garden/Compost.md"
 
 
-def ref(path: str | None, wikilink: str = "", kind: str = "direct", **more: Any) -> DocumentReference:
+def ref(
+    path: str | None, wikilink: str = "", kind: str = "direct", **more: Any
+) -> DocumentReference:
     name = (path or "").rpartition("/")[2].removesuffix(".md")
-    values = {"wikilink": wikilink or f"[[{name}]]", "relative_path": path, "reference_type": kind, **more}
+    values = {
+        "wikilink": wikilink or f"[[{name}]]",
+        "relative_path": path,
+        "reference_type": kind,
+        **more,
+    }
     return DocumentReference.model_validate({"status": "found" if path else "broken", **values})
 
 
 def excerpt(number: int | None, path: str, **more: Any) -> ContentChunk:
-    return chunk(number, relative_path=path, title=path.rpartition("/")[2].removesuffix(".md"), id=f"{path}{number}", **more)
+    return chunk(
+        number,
+        relative_path=path,
+        title=path.rpartition("/")[2].removesuffix(".md"),
+        id=f"{path}{number}",
+        **more,
+    )
 
 
 def user(text: str, id_: str, *references: DocumentReference, **more: Any) -> ZkChatMessage:
@@ -51,26 +73,47 @@ TALK = (
 
 
 def test_a_document_matches_by_path_name_title_or_link() -> None:
-    for text in (FILTERS, "queries/filters", "Filters.md", "filters", "[[Filters]]", "[[Filters#Dates]]", "![[Filters|a]]", " Filters "):
+    for text in (
+        FILTERS,
+        "queries/filters",
+        "Filters.md",
+        "filters",
+        "[[Filters]]",
+        "[[Filters#Dates]]",
+        "![[Filters|a]]",
+        " Filters ",
+    ):
         assert matching_documents(text, TALK) == (FILTERS,), text
-    assert matching_documents("Filtrs", TALK) == matching_documents("[[Filtrs]]", TALK) == ("[[Filtrs]]",)
+    assert (
+        matching_documents("Filtrs", TALK)
+        == matching_documents("[[Filtrs]]", TALK)
+        == ("[[Filtrs]]",)
+    )
     assert matching_documents("nothing like it", TALK) == ()
     titled = called("t", "find_excerpts", chunk(1, relative_path="2024-01.md", title="A month"))
     assert matching_documents("a month", [titled]) == ("2024-01.md",)
 
 
-def test_excerpts_of_thousands_of_documents_in_one_imported_message_are_traced_in_linear_time() -> None:
-    found = called("t", "find_excerpts", *(excerpt(number, f"{number}.md") for number in range(8_000)))
+def test_excerpts_of_thousands_of_documents_in_one_imported_message_are_traced_in_linear_time() -> (
+    None
+):
+    found = called(
+        "t", "find_excerpts", *(excerpt(number, f"{number}.md") for number in range(8_000))
+    )
     began = time.perf_counter()
     assert [*trace_documents([found])["7999.md"].found[0].excerpts] == [8_000]
-    assert time.perf_counter() - began < 2  # 9 s if each document looked through all excerpts
+    # 9 s if each document looked through all excerpts
+    assert time.perf_counter() - began < 2
 
 
 # what is in the prompt
 
 
 def test_prompt_status_says_why_a_message_is_left_out() -> None:
-    reasons = {"u1": "in the summary", "u3": "no room; quoted because it is relevant to the message"}
+    reasons = {
+        "u1": "in the summary",
+        "u3": "no room; quoted because it is relevant to the message",
+    }
     gone = tuple(DroppedItem(id=id_, reason=reason) for id_, reason in reasons.items())
     sent = (prompt_message("user", "What?", source_ids=("u2", "u3")),)
     tell = prompt_status(Prompt.model_construct(messages=sent, dropped=gone))
@@ -84,5 +127,8 @@ def test_prompt_status_takes_no_longer_for_each_message_in_a_long_conversation()
     gone = tuple(DroppedItem(id=f"u{number}", reason="in the summary") for number in range(20_000))
     tell = prompt_status(Prompt.model_construct(messages=(), dropped=gone))
     began = time.perf_counter()
-    assert {tell(f"u{number}") for number in range(20_000)} == {"not in the prompt now: in the summary"}
-    assert time.perf_counter() - began < 1  # 40 s if each one looked through all
+    assert {tell(f"u{number}") for number in range(20_000)} == {
+        "not in the prompt now: in the summary"
+    }
+    # 40 s if each one looked through all
+    assert time.perf_counter() - began < 1

@@ -1,4 +1,6 @@
-"""A conversation with a server of models: what is sent to it, turn by turn, and what is left of a turn that broke off."""
+"""A conversation with a server of models: what is sent to it, turn by turn, and what is left of a
+turn that broke off.
+"""
 
 import json
 from typing import Any
@@ -17,7 +19,9 @@ BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol
 LONG = "Compost needs air and water. " * 60
 
 
-def open_session(app: AppFixture, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:
+def open_session(
+    app: AppFixture, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any
+) -> ZkChatSession:
     """A session with the server's model, which plays these replies."""
     server.says(*replies)
     return app.session(open_model(protocol.name, protocol.address(server)), **changes)
@@ -31,7 +35,14 @@ def search_reply(protocol: Protocol, *queries: str) -> Reply:
     """A reply that looks for each of these."""
     if protocol is OLLAMA:
         return Reply(protocol.calls(*(("find_excerpts", {"query": query}) for query in queries)))
-    return Reply(protocol.calls(*((f"call_{i}", "find_excerpts", json.dumps({"query": q})) for i, q in enumerate(queries))))
+    return Reply(
+        protocol.calls(
+            *(
+                (f"call_{i}", "find_excerpts", json.dumps({"query": q}))
+                for i, q in enumerate(queries)
+            )
+        )
+    )
 
 
 def request_texts(body: dict[str, Any]) -> list[str]:
@@ -43,21 +54,38 @@ def request_texts(body: dict[str, Any]) -> list[str]:
 
 
 @BOTH
-def test_the_tool_loop_over_the_wire(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
-    session = open_session(app, protocol, server, search_reply(protocol, "compost", "筛选器"), text_reply(protocol, "It needs air [1]."))
+def test_the_tool_loop_over_the_wire(
+    app: AppFixture, server: ModelServer, protocol: Protocol
+) -> None:
+    session = open_session(
+        app,
+        protocol,
+        server,
+        search_reply(protocol, "compost", "筛选器"),
+        text_reply(protocol, "It needs air [1]."),
+    )
     report = report_of(session.send("堆肥 needs what?"))
     assert (report.answer, [run.ok for run in report.tools]) == ("It needs air [1].", [True, True])
-    assert protocol is OLLAMA or (report.usage.estimated and report.usage.completion_tokens > 15)  # the calls count, too
+    # The calls count, too
+    assert protocol is OLLAMA or (report.usage.estimated and report.usage.completion_tokens > 15)
     first, second = server.bodies
-    assert [tool["function"]["name"] for tool in first["tools"]] == [tool.name for tool in session.runtime.tools]
+    assert [tool["function"]["name"] for tool in first["tools"]] == [
+        tool.name for tool in session.runtime.tools
+    ]
     assert [m["role"] for m in second["messages"]][-4:] == ["user", "assistant", "tool", "tool"]
     asked = second["messages"][-3]["tool_calls"]
     assert len({call["id"] for call in asked}) == 2
     assert [m["tool_call_id"] for m in second["messages"][-2:]] == [call["id"] for call in asked]
     arguments = [call["function"]["arguments"] for call in asked]
-    assert [json.loads(a) if protocol is OPENAI else a for a in arguments] == [{"query": "compost"}, {"query": "筛选器"}]
+    assert [json.loads(a) if protocol is OPENAI else a for a in arguments] == [
+        {"query": "compost"},
+        {"query": "筛选器"},
+    ]
     assert "patience" in second["messages"][-2]["content"]
-    assert protocol is OPENAI or [m["tool_name"] for m in second["messages"][-2:]] == ["find_excerpts"] * 2
+    assert (
+        protocol is OPENAI
+        or [m["tool_name"] for m in second["messages"][-2:]] == ["find_excerpts"] * 2
+    )
     assert "堆肥 needs what?" in server.raw[0] and "\\u" not in "".join(server.raw)
 
 
@@ -70,11 +98,17 @@ def test_ollama_gets_the_window_in_use(app: AppFixture, server: ModelServer, win
     assert session.runtime.window.tokens == window
 
 
-@pytest.mark.parametrize(("capabilities", "retrieval"), [(["completion"], "before"), (["completion", "tools"], "tools"), (None, "tools")])
+@pytest.mark.parametrize(
+    ("capabilities", "retrieval"),
+    [(["completion"], "before"), (["completion", "tools"], "tools"), (None, "tools")],
+)
 def test_a_model_that_cannot_call_tools_as_ollama_says_gets_passages(
     app: AppFixture, server: ModelServer, capabilities: list[str] | None, retrieval: str
 ) -> None:
-    server.gets["/api/show"] = {"model_info": {"llama.context_length": 32768}, "capabilities": capabilities}
+    server.gets["/api/show"] = {
+        "model_info": {"llama.context_length": 32768},
+        "capabilities": capabilities,
+    }
     session = open_session(app, OLLAMA, server, text_reply(OLLAMA, "Yes."), retrieval="auto")
     assert report_of(session.send("How are filters joined?")).retrieval == retrieval
     assert ("tools" in server.bodies[0]) == (retrieval == "tools")
@@ -96,7 +130,8 @@ PROPERTIES = {
         (LLAMA, {**PROPERTIES, "chat_template_caps": {"supports_tools": False}}, False),
         (LLAMA, {"chat_template": "{{ messages }}"}, False),
         (LLAMA, {"chat_template": "{% if tools %}"}, True),
-        (LLAMA, None, False),  # SmolLM2 is in the table of families
+        # SmolLM2 is in the table of families
+        (LLAMA, None, False),
         ({"id": "m", "supported_parameters": ["tools", "temperature"]}, None, True),
         ({"id": "m", "supported_parameters": ["temperature"]}, None, False),
         ({"id": "m"}, None, None),
@@ -104,7 +139,10 @@ PROPERTIES = {
     ],
 )
 def test_whether_a_model_calls_tools_is_what_its_server_says(
-    server: ModelServer, row: dict[str, Any], properties: dict[str, Any] | None, calls_tools: bool | None
+    server: ModelServer,
+    row: dict[str, Any],
+    properties: dict[str, Any] | None,
+    calls_tools: bool | None,
 ) -> None:
     server.gets["/v1/models"] = {"data": [row]}
     if properties is not None:
@@ -113,27 +151,54 @@ def test_whether_a_model_calls_tools_is_what_its_server_says(
     model.prepare()
     assert model.calls_tools is calls_tools
     assert model.check() is None or row["id"] == "phi-3-mini"
-    assert model.known_from == ("zkchat's table of models" if row is LLAMA and properties is None else "its server")
+    assert model.known_from == (
+        "zkchat's table of models" if row is LLAMA and properties is None else "its server"
+    )
     if properties is PROPERTIES:
         assert model.window.tokens == 4096
 
 
-@pytest.mark.parametrize(("effort", "think"), [("none", False), ("minimal", "low"), ("medium", "medium"), ("xhigh", "high")])
-def test_ollama_gets_the_options_and_the_nearest_effort(server: ModelServer, effort: Effort, think: str | bool) -> None:
-    OLLAMA.ask(server, text_reply(OLLAMA, "Yes."), request=REQUEST._replace(options=Options(99, 0.5, effort)))
-    assert (server.bodies[0]["think"], server.bodies[0]["options"]) == (think, {"num_predict": 99, "temperature": 0.5})
+@pytest.mark.parametrize(
+    ("effort", "think"),
+    [("none", False), ("minimal", "low"), ("medium", "medium"), ("xhigh", "high")],
+)
+def test_ollama_gets_the_options_and_the_nearest_effort(
+    server: ModelServer, effort: Effort, think: str | bool
+) -> None:
+    OLLAMA.ask(
+        server,
+        text_reply(OLLAMA, "Yes."),
+        request=REQUEST._replace(options=Options(99, 0.5, effort)),
+    )
+    assert (server.bodies[0]["think"], server.bodies[0]["options"]) == (
+        think,
+        {"num_predict": 99, "temperature": 0.5},
+    )
 
 
-@pytest.mark.parametrize(("effort", "light"), [(None, None), ("none", "none"), ("minimal", "minimal"), ("low", "low"), ("max", "low")])
+@pytest.mark.parametrize(
+    ("effort", "light"),
+    [(None, None), ("none", "none"), ("minimal", "minimal"), ("low", "low"), ("max", "low")],
+)
 def test_a_short_task_needs_little_reasoning(effort: Effort | None, light: Effort | None) -> None:
     assert Options(reasoning_effort=effort).light_effort == light
 
 
 @BOTH
-def test_options_are_left_out_when_not_set(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
+def test_options_are_left_out_when_not_set(
+    app: AppFixture, server: ModelServer, protocol: Protocol
+) -> None:
     report_of(open_session(app, protocol, server, text_reply(protocol, "Yes.")).send("Is it?"))
     body = server.bodies[0]
-    assert not {"max_tokens", "max_completion_tokens", "temperature", "top_p", "reasoning_effort", "think", "format"} & set(body)
+    assert not {
+        "max_tokens",
+        "max_completion_tokens",
+        "temperature",
+        "top_p",
+        "reasoning_effort",
+        "think",
+        "format",
+    } & set(body)
     assert set(body.get("options", {})) <= {"num_ctx"}
 
 
@@ -149,10 +214,16 @@ def test_the_environment_beats_the_setting(server: ModelServer) -> None:
     openai = providers.provider("openai")
     settings = openai.settings(base_url="http://127.0.0.1:1/v1")
     server.says(text_reply(OPENAI, "Yes."))
-    list(openai.open(ModelConfig("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})).stream(REQUEST))
+    list(
+        openai.open(
+            ModelConfig("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})
+        ).stream(REQUEST)
+    )
     assert len(server.asked) == 1
     assert openai.open_remote is not None
-    assert openai.open_remote(ModelConfig("m", settings, {})).server.address == "http://127.0.0.1:1/v1"
+    assert (
+        openai.open_remote(ModelConfig("m", settings, {})).server.address == "http://127.0.0.1:1/v1"
+    )
 
 
 # too long a prompt
@@ -167,15 +238,22 @@ def long_session(app: AppFixture, protocol: Protocol, server: ModelServer) -> Zk
     return session
 
 
-TOO_LONG = {"openai": "This model's maximum context length is 2600 tokens.", "ollama": "the input length exceeds the context length"}
+TOO_LONG = {
+    "openai": "This model's maximum context length is 2600 tokens.",
+    "ollama": "the input length exceeds the context length",
+}
 
 
 @BOTH
-def test_a_prompt_refused_as_too_long_is_shrunk_once(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
+def test_a_prompt_refused_as_too_long_is_shrunk_once(
+    app: AppFixture, server: ModelServer, protocol: Protocol
+) -> None:
     session = long_session(app, protocol, server)
     server.says(protocol.error(400, TOO_LONG[protocol.name]), text_reply(protocol, "Air."))
     events, _ = run_turn(session.send("And now?"))
-    assert [event.compaction.mode for event in events if isinstance(event, CompactionDone)] == ["extractive"]
+    assert [event.compaction.mode for event in events if isinstance(event, CompactionDone)] == [
+        "extractive"
+    ]
     first, second = server.bodies
     assert len(json.dumps(second)) < len(json.dumps(first))
     assert "conversation-summary" in json.dumps(second)
@@ -187,13 +265,24 @@ def test_a_prompt_refused_as_too_long_is_shrunk_once(app: AppFixture, server: Mo
         assert second["options"]["num_ctx"] < first["options"]["num_ctx"]
 
 
-def test_a_prompt_that_the_server_cut_silently_is_reported(app: AppFixture, server: ModelServer) -> None:
-    session = open_session(app, OPENAI, server, text_reply(OPENAI, "Yes.", usage={"prompt_tokens": 2050, "completion_tokens": 1}))
+def test_a_prompt_that_the_server_cut_silently_is_reported(
+    app: AppFixture, server: ModelServer
+) -> None:
+    session = open_session(
+        app,
+        OPENAI,
+        server,
+        text_reply(OPENAI, "Yes.", usage={"prompt_tokens": 2050, "completion_tokens": 1}),
+    )
     for times, notices in ((300, []), (1000, ["openai/m: its server has cut the prompt: it "])):
         events, _ = run_turn(session.send(LONG[:30] * times))
         assert [event.message[:44] for event in events if isinstance(event, Notice)] == notices
-    assert any(isinstance(event, Notice) for event in session.send(LONG[:30] * 1000))  # stopped there
-    assert (usage := session.history[-1].usage) and (usage.prompt_tokens, usage.estimated) == (2050, False)
+    # Stopped there
+    assert any(isinstance(event, Notice) for event in session.send(LONG[:30] * 1000))
+    assert (usage := session.history[-1].usage) and (usage.prompt_tokens, usage.estimated) == (
+        2050,
+        False,
+    )
 
 
 # what is left of a turn that failed
@@ -205,10 +294,19 @@ def test_partial_text_before_a_broken_stream_is_stored_and_never_sent_again(
     app: AppFixture, server: ModelServer, protocol: Protocol, after_a_tool: bool
 ) -> None:
     broken = Reply([protocol.begin("It needs")])
-    session = open_session(app, protocol, server, *([search_reply(protocol, "compost")] if after_a_tool else []), broken)
+    session = open_session(
+        app,
+        protocol,
+        server,
+        *([search_reply(protocol, "compost")] if after_a_tool else []),
+        broken,
+    )
     events, _ = run_turn(session.send("What does compost need?"))
     end = failure_of(iter(events))
-    assert (end.partial, [e.text for e in events if isinstance(e, TextDelta)]) == ("It needs", ["It needs"])
+    assert (end.partial, [e.text for e in events if isinstance(e, TextDelta)]) == (
+        "It needs",
+        ["It needs"],
+    )
     log = app.store.log(session.conversation.id)
     assert (log[0].content, log[0].status) == ("What does compost need?", "failed")
     assert (log[-1].content, log[-1].status) == ("It needs", "failed")

@@ -1,4 +1,6 @@
-"""Recall by meaning: earlier passages and facts are found by other words than theirs; their vectors are computed once and go with them."""
+"""Recall by meaning: earlier passages and facts are found by other words than theirs; their vectors
+are computed once and go with them.
+"""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,8 +18,15 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.models import Conversation, ConversationArchive
 from zkchat_cli.vault.vault import Vault
 
-CHATTER = [(f"Here is the plan of day {i}, is it good?", f"The plan of day {i} is good. " * 12) for i in range(9)]
-TALK = [("My automobile is the blue one.", "Fine."), ("The bridge is the old one.", "Fine."), *CHATTER]
+CHATTER = [
+    (f"Here is the plan of day {i}, is it good?", f"The plan of day {i} is good. " * 12)
+    for i in range(9)
+]
+TALK = [
+    ("My automobile is the blue one.", "Fine."),
+    ("The bridge is the old one.", "Fine."),
+    *CHATTER,
+]
 QUESTION = "What colour is the one vehicle, the car?"
 
 
@@ -26,7 +35,11 @@ class Talks:
 
     def __init__(self, folder: Path, embedder: SynonymEmbedder) -> None:
         self.embedder = embedder
-        vault = Vault.open(write_notes(folder / "notes", {"Note.md": "# Note\n"}), folder / "cache", embedder=embedder)
+        vault = Vault.open(
+            write_notes(folder / "notes", {"Note.md": "# Note\n"}),
+            folder / "cache",
+            embedder=embedder,
+        )
         vault.refresh()
         self.file = folder / "store.db"
         self.app = AppFixture(vault, open_store(self.file), max_context=1200)
@@ -34,7 +47,9 @@ class Talks:
     def store(self, *pairs: tuple[str, str], id_: str = "talk") -> Conversation:
         vault = str(self.app.vault.root)
         messages = exchanges(*pairs, prefix=id_)
-        conversation = Conversation(id=id_, vault=vault, created_at="", updated_at="", head_id=messages[-1].id)
+        conversation = Conversation(
+            id=id_, vault=vault, created_at="", updated_at="", head_id=messages[-1].id
+        )
         self.app.store.restore([ConversationArchive(conversation=conversation, messages=messages)])
         return conversation
 
@@ -42,12 +57,21 @@ class Talks:
         return self.app.session(conversation=conversation, semantic=self.app.vault.semantic)
 
     def recalled(self, session: ZkChatSession, question: str = QUESTION) -> str:
-        return next((m.content for m in session.prompt(question).messages if "recalled-conversation" in m.content), "")
+        return next(
+            (
+                m.content
+                for m in session.prompt(question).messages
+                if "recalled-conversation" in m.content
+            ),
+            "",
+        )
 
     def grow(self, stop_after: int = 1000) -> bool:
         assert self.app.vault.semantic
         checks = iter(range(stop_after))
-        with closing(MessageEmbedder(self.app.store, str(self.app.vault.root), self.app.vault.semantic)) as embedder:
+        with closing(
+            MessageEmbedder(self.app.store, str(self.app.vault.root), self.app.vault.semantic)
+        ) as embedder:
             return embedder.compute_missing(lambda: next(checks, None) is None)
 
     def vectors(self, table: str = "message_vector") -> int:
@@ -63,10 +87,14 @@ def talks(tmp_path: Path) -> Iterator[Talks]:
     made.app.vault.close()
 
 
-def test_a_passage_in_other_words_is_recalled_before_those_with_more_of_the_words(talks: Talks) -> None:
+def test_a_passage_in_other_words_is_recalled_before_those_with_more_of_the_words(
+    talks: Talks,
+) -> None:
     session = talks.open(talks.store(*TALK))
     talks.grow()
-    assert "automobile" in next(line for line in talks.recalled(session).splitlines() if line.startswith("user:"))
+    assert "automobile" in next(
+        line for line in talks.recalled(session).splitlines() if line.startswith("user:")
+    )
     without = talks.app.session(conversation=session.conversation)
     assert "automobile" not in "".join(prompt_texts(without))
 
@@ -86,10 +114,13 @@ def test_a_question_does_not_wait_for_missing_passages(talks: Talks) -> None:
     talks.recalled(session)
     assert talks.embedder.documents == []
     assert talks.grow()
-    assert "automobile" in talks.recalled(session, QUESTION + "!")  # the background has computed them
+    # The background has computed them
+    assert "automobile" in talks.recalled(session, QUESTION + "!")
 
 
-def test_the_newest_messages_are_embedded_first_and_an_interrupted_run_continues(talks: Talks) -> None:
+def test_the_newest_messages_are_embedded_first_and_an_interrupted_run_continues(
+    talks: Talks,
+) -> None:
     talks.store(("An old question.", "An old answer."), id_="old")
     talks.store(*CHATTER, id_="new")
     assert not talks.grow(stop_after=1)
@@ -109,23 +140,32 @@ def test_vectors_are_deleted_with_their_conversation(talks: Talks) -> None:
 def test_another_model_computes_its_own_vectors(talks: Talks) -> None:
     conversation = talks.store(*TALK)
     talks.grow()
-    talks.embedder.id, talks.embedder.places = "meaning/2", 32
+    talks.embedder.id = "meaning/2"
+    talks.embedder.places = 32
     talks.grow()
     assert "automobile" in talks.recalled(talks.open(conversation))
     assert talks.vectors() == 2 * len(TALK)
 
 
 def test_without_its_model_recall_goes_by_words_and_says_so_once(talks: Talks) -> None:
-    talks.embedder.fails = lambda: ProviderError("not_installed", "no model file", "Install zkchat again.")
+    talks.embedder.fails = lambda: ProviderError(
+        "not_installed", "no model file", "Install zkchat again."
+    )
     session = talks.open(talks.store(*TALK))
     assert "bridge" in talks.recalled(session, "the bridge")
     assert not talks.grow()
-    assert [w.message for w in talks.app.vault.take_warnings()] == ["no search by meaning, only by words: no model file"]
+    assert [w.message for w in talks.app.vault.take_warnings()] == [
+        "no search by meaning, only by words: no model file"
+    ]
 
 
-def test_messages_in_a_language_that_the_model_does_not_know_are_found_by_words(talks: Talks) -> None:
+def test_messages_in_a_language_that_the_model_does_not_know_are_found_by_words(
+    talks: Talks,
+) -> None:
     talks.embedder.languages = ("english",)
-    session = talks.open(talks.store(("Die Brücke ist alt und das Haus ist nicht alt.", "Fine."), *CHATTER))
+    session = talks.open(
+        talks.store(("Die Brücke ist alt und das Haus ist nicht alt.", "Fine."), *CHATTER)
+    )
     talks.grow()
     assert "Brücke" in talks.recalled(session, "Brücke")
     assert not any("Brücke" in text for text in talks.embedder.documents)
@@ -133,7 +173,11 @@ def test_messages_in_a_language_that_the_model_does_not_know_are_found_by_words(
 
 def test_a_fact_in_other_words_goes_into_the_prompt_once_it_has_a_vector(talks: Talks) -> None:
     session = talks.open(talks.store(*TALK))
-    for text in ("My automobile is blue.", "The roof is red.", "Das ist nicht der Wagen und nicht die Garage."):
+    for text in (
+        "My automobile is blue.",
+        "The roof is red.",
+        "Das ist nicht der Wagen und nicht die Garage.",
+    ):
         session.memory.remember(text)
     assert "automobile is blue" not in str(session.prompt("Which vehicle do I own?").messages)
     talks.embedder.languages = ("english",)
@@ -143,7 +187,8 @@ def test_a_fact_in_other_words_goes_into_the_prompt_once_it_has_a_vector(talks: 
     texts = str(session.prompt("Which vehicle do I drive?").messages)
     assert "automobile is blue" in texts
     assert "roof is red" not in texts
-    assert talks.embedder.asked == computed + 1  # the question, for recall and for facts
+    # The question, for recall and for facts
+    assert talks.embedder.asked == computed + 1
     [found] = session.memory.rank("vehicle")
     assert found.reason == "means something similar"
 

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 
 import pytest
-from factories import AppFixture, DeltaModel, chunk, find_call, message, reply, report_of, tool_reply
+from factories import (
+    AppFixture,
+    DeltaModel,
+    chunk,
+    find_call,
+    message,
+    reply,
+    report_of,
+    tool_reply,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,13 +54,17 @@ def tool_message(call_id: str, *chunks: ContentChunk, tool: str = "find_excerpts
 
 @pytest.mark.parametrize("number", [MAX_NUMBER, MAX_NUMBER // 10 + 1])
 def test_numbering_never_continues_from_a_huge_number(number: int) -> None:
-    manager = ReferenceManager.from_log([tool_message("1", chunk(number, id="a"), chunk(2, id="b"))])
+    manager = ReferenceManager.from_log(
+        [tool_message("1", chunk(number, id="a"), chunk(2, id="b"))]
+    )
     assert names(chunks_of(manager)) == ["2b", f"{number}a"]
     assert names(manager.extract_referenceable_chunks(unnumbered("c", "d"))) == ["3c", "4d"]
 
 
 def test_an_import_cannot_change_the_text_of_a_number() -> None:
-    manager = ReferenceManager.from_log([tool_message("1", chunk(1, "forged", id="a")), tool_message("2", chunk(1, "true", id="a"))])
+    manager = ReferenceManager.from_log(
+        [tool_message("1", chunk(1, "forged", id="a")), tool_message("2", chunk(1, "true", id="a"))]
+    )
     assert [c.text for c in chunks_of(manager)] == ["forged"]
     (found,) = manager.extract_referenceable_chunks([chunk(None, "true", id="a")])
     assert (found.number, manager.chunk(2)) == (2, found)
@@ -65,8 +78,13 @@ hostile_chunks = st.builds(
 )
 
 
-@given(st.lists(st.tuples(st.sampled_from("12"), st.lists(hostile_chunks, max_size=4)), max_size=6), st.lists(hostile_chunks, max_size=6))
-def test_in_any_log_a_number_means_one_chunk(log: list[tuple[str, list[ContentChunk]]], new: list[ContentChunk]) -> None:
+@given(
+    st.lists(st.tuples(st.sampled_from("12"), st.lists(hostile_chunks, max_size=4)), max_size=6),
+    st.lists(hostile_chunks, max_size=6),
+)
+def test_in_any_log_a_number_means_one_chunk(
+    log: list[tuple[str, list[ContentChunk]]], new: list[ContentChunk]
+) -> None:
     manager = ReferenceManager.from_log(tool_message(call_id, *chunks) for call_id, chunks in log)
     assert_a_number_means_one_text(manager)
     before = {c.number: c.text for c in chunks_of(manager)}
@@ -76,7 +94,10 @@ def test_in_any_log_a_number_means_one_chunk(log: list[tuple[str, list[ContentCh
         assert 0 < one.number <= MAX_NUMBER
         assert before.get(one.number, one.text) == one.text
     assert_a_number_means_one_text(manager)
-    stored = [*(tool_message(call_id, *chunks) for call_id, chunks in log), tool_message("new", *fresh)]
+    stored = [
+        *(tool_message(call_id, *chunks) for call_id, chunks in log),
+        tool_message("new", *fresh),
+    ]
     assert chunks_of(ReferenceManager.from_log(stored)) == chunks_of(manager)
 
 
@@ -90,7 +111,9 @@ def assert_a_number_means_one_text(manager: ReferenceManager) -> None:
 
 
 def test_numbers_do_not_depend_on_which_tool_ended_first(app: AppFixture) -> None:
-    read = ToolCall(id="r", name="read_zk_document", arguments={"relative_path": "Queries/Combining.md"})
+    read = ToolCall(
+        id="r", name="read_zk_document", arguments={"relative_path": "Queries/Combining.md"}
+    )
     calls = tool_reply(read, find_call("filters tasks", "f"), find_call("compost heap", "c"))
     session = app.session(DeltaModel([calls, reply("So [1].")]))
     report_of(session.send("What?"))
@@ -103,16 +126,32 @@ def test_numbers_do_not_depend_on_which_tool_ended_first(app: AppFixture) -> Non
 
 
 def test_a_document_has_the_numbers_of_all_its_chunks() -> None:
-    chunks = [chunk(4, id="a"), chunk(2, id="b", relative_path="B.md"), chunk(5, id="c"), chunk(4, id="a"), chunk(3, id="d")]
+    chunks = [
+        chunk(4, id="a"),
+        chunk(2, id="b", relative_path="B.md"),
+        chunk(5, id="c"),
+        chunk(4, id="a"),
+        chunk(3, id="d"),
+    ]
     first, second = aggregate_documents(chunks)
     assert (first.relative_path, first.number, first.numbers) == ("Filters.md", 4, (4, 5, 3))
     assert (second.relative_path, second.number, second.numbers) == ("B.md", 2, (2,))
 
 
 def test_a_named_document_also_has_the_numbers_from_tools() -> None:
-    injected = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", number=2, numbers=(2,))
+    injected = DocumentReference(
+        wikilink="[[Filters]]",
+        relative_path="Filters.md",
+        reference_type="direct",
+        number=2,
+        numbers=(2,),
+    )
     unread = DocumentReference(wikilink="[[Z]]", relative_path="Z.md", reference_type="direct")
     unnumbered = DocumentReference(wikilink="[[C]]", relative_path="C.md", reference_type="import")
     found = aggregate_documents([chunk(1), chunk(2, id="b"), chunk(None, relative_path="C.md")])
     merged = merge_references((injected, unread, unnumbered), found)
-    assert [(r.reference_type, r.number, r.numbers) for r in merged] == [("direct", 2, (2, 1)), ("direct", None, ()), ("import", None, ())]
+    assert [(r.reference_type, r.number, r.numbers) for r in merged] == [
+        ("direct", 2, (2, 1)),
+        ("direct", None, ()),
+        ("import", None, ()),
+    ]

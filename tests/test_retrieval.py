@@ -4,7 +4,16 @@ import json
 
 import pytest
 from conftest import Program
-from factories import AppFixture, DeltaModel, exchanges, find_call, reply, report_of, resume, tool_reply
+from factories import (
+    AppFixture,
+    DeltaModel,
+    exchanges,
+    find_call,
+    reply,
+    report_of,
+    resume,
+    tool_reply,
+)
 from terminal_screen import Script
 
 from zkchat_cli.errors import ProviderError
@@ -15,8 +24,12 @@ ECHO = {"echo": True}
 QUESTION = "How are filters joined?"
 
 
-def test_passages_come_before_the_question_and_the_way_to_cite_them_after_it(zkchat: Program, script: Script) -> None:
-    document = zkchat("ask", QUESTION, "--model", script(ECHO), "--max-context", "8192", "--json").json
+def test_passages_come_before_the_question_and_the_way_to_cite_them_after_it(
+    zkchat: Program, script: Script
+) -> None:
+    document = zkchat(
+        "ask", QUESTION, "--model", script(ECHO), "--max-context", "8192", "--json"
+    ).json
     system, passages, question, reminder = json.loads(document["answer"])["messages"]
     assert "find_excerpts" not in system["content"]
     assert "joined with AND, OR and NOT" in passages["content"]
@@ -34,15 +47,23 @@ def test_why_names_the_search_that_found_a_passage(zkchat: Program, script: Scri
 
 def test_passages_take_at_most_their_share_of_what_is_left(zkchat: Program, script: Script) -> None:
     zkchat.env["ZKCHAT_RETRIEVAL__RATIO"] = "0.03"
-    document = zkchat("ask", QUESTION, "--model", script(ECHO), "--max-context", "8192", "--json").json
+    document = zkchat(
+        "ask", QUESTION, "--model", script(ECHO), "--max-context", "8192", "--json"
+    ).json
     assert 0 < document["context"]["message_breakdown"]["documents"] < 0.03 * 8192
 
 
 @pytest.mark.parametrize(
     ("setting", "tools", "passages", "retrieval"),
-    [("tools", True, False, "tools"), ("before", False, True, "before"), ("both", True, True, "both")],
+    [
+        ("tools", True, False, "tools"),
+        ("before", False, True, "before"),
+        ("both", True, True, "both"),
+    ],
 )
-def test_the_setting_decides(zkchat: Program, script: Script, setting: str, tools: bool, passages: bool, retrieval: str) -> None:
+def test_the_setting_decides(
+    zkchat: Program, script: Script, setting: str, tools: bool, passages: bool, retrieval: str
+) -> None:
     zkchat.env["ZKCHAT_RETRIEVAL__MODE"] = setting
     document = zkchat("ask", QUESTION, "--model", script(ECHO), "--json").json
     prompt = json.loads(document["answer"])
@@ -74,20 +95,27 @@ def test_small_talk_brings_no_passages(app: AppFixture) -> None:
 def test_a_model_that_calls_no_tool_gets_passages_after_two_answers(app: AppFixture) -> None:
     model = DeltaModel([reply("I do not know.")])
     session = app.session(model, retrieval="auto")
-    modes = [report_of(session.send(question)).retrieval for question in (QUESTION, "What is a filter?", "What is compost?")]
+    modes = [
+        report_of(session.send(question)).retrieval
+        for question in (QUESTION, "What is a filter?", "What is compost?")
+    ]
     assert modes == ["tools", "tools", "before"]
     assert "called no tool in its first 2 answers" in str(session.prompt().retrieval)
 
 
 def test_a_model_whose_calls_cannot_be_read_gets_passages(app: AppFixture) -> None:
     malformed = ToolCall(id="1", name="find_excerpts", malformed="query=filters")
-    session = app.session(DeltaModel([tool_reply(malformed), reply("I do not know.")]), retrieval="auto")
+    session = app.session(
+        DeltaModel([tool_reply(malformed), reply("I do not know.")]), retrieval="auto"
+    )
     report_of(session.send(QUESTION))
     assert report_of(session.send(QUESTION)).retrieval == "before"
 
 
 def test_a_model_that_has_called_a_tool_keeps_them(app: AppFixture) -> None:
-    session = app.session(DeltaModel([tool_reply(find_call("filters")), reply("They are joined.")]), retrieval="auto")
+    session = app.session(
+        DeltaModel([tool_reply(find_call("filters")), reply("They are joined.")]), retrieval="auto"
+    )
     assert [report_of(session.send(QUESTION)).retrieval for _ in range(4)] == ["tools"] * 4
 
 
@@ -99,7 +127,9 @@ class LateWindowModel(DeltaModel):
 
 
 def test_the_window_is_known_before_documents_are_chosen(app: AppFixture) -> None:
-    (app.vault.root / "Long.md").write_text("# Long\n\n" + "A sentence about filters and brackets.\n\n" * 300, encoding="utf-8")
+    (app.vault.root / "Long.md").write_text(
+        "# Long\n\n" + "A sentence about filters and brackets.\n\n" * 300, encoding="utf-8"
+    )
     app.vault.refresh()
     model = LateWindowModel([reply("Yes.")])
     session = app.session(model, tools=())
@@ -118,9 +148,16 @@ def test_a_model_without_tools_is_told_to_cite_and_not_to_search(app: AppFixture
 
 
 def test_tools_that_the_server_refused_are_not_in_a_shorter_prompt_either(app: AppFixture) -> None:
-    refusals = [[StreamFailed(ProviderError(kind, "too much", "Less."))] for kind in ("no_tools", "context_length")]
+    refusals = [
+        [StreamFailed(ProviderError(kind, "too much", "Less."))]
+        for kind in ("no_tools", "context_length")
+    ]
     model = DeltaModel([*refusals, reply("With AND.")])
-    report_of(resume(app, exchanges(*[("Is there an anvil? " * 20, "No. " * 60)] * 20), model=model).send(QUESTION))
+    report_of(
+        resume(app, exchanges(*[("Is there an anvil? " * 20, "No. " * 60)] * 20), model=model).send(
+            QUESTION
+        )
+    )
     assert [bool(request.tools) for request in model.requests] == [True, False, False]
 
 

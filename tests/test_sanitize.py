@@ -7,12 +7,17 @@ from hypothesis import strategies as st
 
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 
-ANYTHING = st.text(st.characters(codec=None), max_size=50) | st.text(st.sampled_from("\x00\x07\x08\x1b\r\n\t\x7f\x85\x9b\u202e\u2028a"))
+ANYTHING = st.text(st.characters(codec=None), max_size=50) | st.text(
+    st.sampled_from("\x00\x07\x08\x1b\r\n\t\x7f\x85\x9b\u202e\u2028a")
+)
 
 
 @given(ANYTHING)
 def test_only_newline_and_tab_are_left_of_the_control_characters(text: str) -> None:
-    assert {c for c in sanitize(text) if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")} <= {"\n", "\t"}
+    assert {c for c in sanitize(text) if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")} <= {
+        "\n",
+        "\t",
+    }
 
 
 @given(ANYTHING)

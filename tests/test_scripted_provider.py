@@ -24,7 +24,10 @@ def file(tmp_path: Path) -> Path:
 
 def opened(file: Path, *lines: Any) -> ScriptedModel:
     """The model that plays these lines; a text stands in the file as it is."""
-    file.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
+    file.write_text(
+        "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines),
+        encoding="utf-8",
+    )
     model = providers.provider("scripted").open(ModelConfig(str(file)))
     assert isinstance(model, ScriptedModel)
     return model
@@ -40,11 +43,18 @@ def refused(file: Path, *lines: Any) -> ProviderError:
 @pytest.mark.parametrize(
     ("reply", "deltas"),
     [
-        ({"deltas": ["Hel", "", "lo"]}, [TextDelta("Hel"), TextDelta("lo"), StreamFinished("stop")]),
+        (
+            {"deltas": ["Hel", "", "lo"]},
+            [TextDelta("Hel"), TextDelta("lo"), StreamFinished("stop")],
+        ),
         ({}, [StreamFinished("stop")]),
         (
             {"usage": {"prompt_tokens": 7, "completion_tokens": 3}},
-            [StreamFinished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))],
+            [
+                StreamFinished(
+                    "stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False)
+                )
+            ],
         ),
         ('{"text": "a\u2028b\u0085c"}', [TextDelta("a\u2028b\u0085c"), StreamFinished("stop")]),
     ],
@@ -62,7 +72,10 @@ def test_reply_becomes_deltas(file: Path, reply: Any, deltas: list[Delta]) -> No
         ({"deltas": [1]}, "line 2: deltas.0"),
         ('{"delay_ms": Infinity}', "line 2: delay_ms"),
         ({"usage": {"prompt_tokens": -1, "completion_tokens": 1}}, "line 2: usage.prompt_tokens"),
-        ({"usage": {"prompt_tokens": 10**310, "completion_tokens": 1}}, "line 2: usage.prompt_tokens"),
+        (
+            {"usage": {"prompt_tokens": 10**310, "completion_tokens": 1}},
+            "line 2: usage.prompt_tokens",
+        ),
         ({"tool_calls": [{"name": "a", "id": "x"}]}, "line 2: tool_calls.0.id"),
         ('{"text": "\\ud800"}', "line 2"),
     ],

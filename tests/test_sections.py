@@ -1,4 +1,6 @@
-"""The lines of a note that `#heading` and `#^block` mean, and links to headings that do not exist."""
+"""The lines of a note that `#heading` and `#^block` mean, and links to headings that do not
+exist.
+"""
 
 import pytest
 
@@ -52,14 +54,29 @@ def test_a_heading_means_its_section(heading, lines):
 
 def test_the_headings_of_a_chunk():
     text = "intro\n# One\na\n## Two\n```\n# code\n```"
-    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", None, 20, 26, text)) == [(21, "One"), (23, "Two")]
-    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", "Two", 20, 26, text)) == [(21, "One"), (23, "Two")]
-    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", "Scripts", 20, 21, "# comment\nls")) == []
+    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", None, 20, 26, text)) == [
+        (21, "One"),
+        (23, "Two"),
+    ]
+    assert note_reader.chunk_headings(make_chunk("Note.md", "Note", "Two", 20, 26, text)) == [
+        (21, "One"),
+        (23, "Two"),
+    ]
+    assert (
+        note_reader.chunk_headings(
+            make_chunk("Note.md", "Note", "Scripts", 20, 21, "# comment\nls")
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
     ("heading", "text", "lines"),
-    [("Same", "# Same\na\n# Same\nb", (1, 2)), ("See Note shown", "# See [[Note|shown]]", (1, 1)), ("Code", "```\n# Code\n```", None)],
+    [
+        ("Same", "# Same\na\n# Same\nb", (1, 2)),
+        ("See Note shown", "# See [[Note|shown]]", (1, 1)),
+        ("Code", "```\n# Code\n```", None),
+    ],
 )
 def test_the_first_heading_with_these_words_outside_of_code_counts(heading, text, lines):
     assert lines_of(heading, text) == lines
@@ -91,8 +108,17 @@ def test_a_block_id_means_its_paragraph_item_or_the_block_above(text, lines):
 
 @pytest.mark.parametrize(
     ("anchor", "near"),
-    [("Plann", ("Plan",)), ("Dates#Cost", ("Costs", "Costs: *rough*")), ("^sww", ()), ("xyz", ()), ("^xyz", ()), ("x" * 10**6, ())],
+    [
+        ("Plann", ("Plan",)),
+        ("Dates#Cost", ("Costs", "Costs: *rough*")),
+        ("^sww", ()),
+        ("xyz", ()),
+        ("^xyz", ()),
+        ("x" * 10**6, ()),
+    ],
 )
 def test_similar_headings(anchor: str, near: tuple[str, ...]) -> None:
-    hint = note_reader.missing_section("Note.md", "heading", anchor, read_markup(NOTE + "- a saw ^saw\n")).hint
+    hint = note_reader.missing_section(
+        "Note.md", "heading", anchor, read_markup(NOTE + "- a saw ^saw\n")
+    ).hint
     assert hint == (f"Nearest: {', '.join(near)}" if near else "Leave it out for the whole note.")

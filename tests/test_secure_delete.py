@@ -1,4 +1,6 @@
-"""What stays on disk, proved by the bytes of every file: nothing of a deleted conversation or with --no-store, nothing for other users."""
+"""What stays on disk, proved by the bytes of every file: nothing of a deleted conversation or with
+--no-store, nothing for other users.
+"""
 
 import json
 import sqlite3
@@ -25,18 +27,48 @@ KILLER = Path(__file__).with_name("deletion_killer.py")
 
 
 def store_talk(store: ChatSessionStore, id_: str, word: str, turns: int = 20) -> None:
-    """A conversation with the word in every field that has text, in short and long messages, updated after they were stored."""
+    """A conversation with the word in every field that has text, in short and long messages,
+    updated after they were stored.
+    """
     store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
     parent = None
     for n in range(turns):
         path = f"{word}.md"
-        piece = ContentChunk(id="c", relative_path=path, title=word, start_line=1, end_line=1, text=f"{word} " * 900, number=1)
-        reference = DocumentReference(wikilink=f"[[{word}]]", relative_path=path, reference_type="direct")
-        question = message(
-            "user", f"the {word} {n}? " * (1 + n * 50), f"{id_}-q{n}", parent_id=parent, status="pending", references=(reference,)
+        piece = ContentChunk(
+            id="c",
+            relative_path=path,
+            title=word,
+            start_line=1,
+            end_line=1,
+            text=f"{word} " * 900,
+            number=1,
         )
-        found = message("tool", f"{word} found", f"{id_}-t{n}", parent_id=question.id, tool_name="read", chunks=(piece,))
-        answer = message("assistant", f"about {word} " * 30, f"{id_}-a{n}", parent_id=found.id, reasoning=f"hm, {word}")
+        reference = DocumentReference(
+            wikilink=f"[[{word}]]", relative_path=path, reference_type="direct"
+        )
+        question = message(
+            "user",
+            f"the {word} {n}? " * (1 + n * 50),
+            f"{id_}-q{n}",
+            parent_id=parent,
+            status="pending",
+            references=(reference,),
+        )
+        found = message(
+            "tool",
+            f"{word} found",
+            f"{id_}-t{n}",
+            parent_id=question.id,
+            tool_name="read",
+            chunks=(piece,),
+        )
+        answer = message(
+            "assistant",
+            f"about {word} " * 30,
+            f"{id_}-a{n}",
+            parent_id=found.id,
+            reasoning=f"hm, {word}",
+        )
         store.add(id_, question)
         done = question.model_copy(update={"status": "complete"})
         store.commit(id_, done, [found, answer], updated_at=NOON, title=f"All about {word}")
@@ -44,15 +76,30 @@ def store_talk(store: ChatSessionStore, id_: str, word: str, turns: int = 20) ->
         parent = answer.id
     summary = f"They spoke of {word}"
     store.compact(
-        id_, Compaction(id=f"{id_}-s", created_at=NOON, tokens_before=2, tokens_after=1, messages_folded=2, summary=summary, mode="full")
+        id_,
+        Compaction(
+            id=f"{id_}-s",
+            created_at=NOON,
+            tokens_before=2,
+            tokens_after=1,
+            messages_folded=2,
+            summary=summary,
+            mode="full",
+        ),
     )
 
 
 def files_with(folder: Path, word: str) -> list[str]:
-    return sorted(file.name for file in folder.rglob("*") if file.is_file() and word.encode() in file.read_bytes().lower())
+    return sorted(
+        file.name
+        for file in folder.rglob("*")
+        if file.is_file() and word.encode() in file.read_bytes().lower()
+    )
 
 
-def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionStore, tmp_path: Path) -> None:
+def test_no_file_contains_a_word_of_a_deleted_conversation(
+    store: ChatSessionStore, tmp_path: Path
+) -> None:
     store_talk(store, "kept", "philatelist")
     store_talk(store, "gone", SECRET)
     store.search(None, SECRET)  # indexes it
@@ -64,20 +111,38 @@ def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionSto
     store.delete("gone", "later", "gone")
     assert files_with(tmp_path, SECRET) == []
     with pytest.raises(StoreError, match="there is no conversation gone"):
-        store.delete("kept", "gone")  # one unknown id, and nothing is deleted
+        # One unknown id, and nothing is deleted
+        store.delete("kept", "gone")
     assert [c.id for c in other.conversations()] == ["kept"]
     assert store.archive("kept") == before
-    assert {found.conversation_id for found in store.search(None, "philatelist", limit=100)} == {"kept"}
+    assert {found.conversation_id for found in store.search(None, "philatelist", limit=100)} == {
+        "kept"
+    }
     assert [note.relative_path for note in store.most_used_notes("/notes", 9)] == ["philatelist.md"]
     other.close()
 
 
 def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore) -> None:
     store_talk(store, "gone", SECRET, turns=1)
-    store.remember("/notes", Fact(key="k", content="kept", source="user", conversation_id="gone", message_id="gone-q0", created_at=NOON))
+    store.remember(
+        "/notes",
+        Fact(
+            key="k",
+            content="kept",
+            source="user",
+            conversation_id="gone",
+            message_id="gone-q0",
+            created_at=NOON,
+        ),
+    )
     store.delete("gone")
     [fact] = store.facts("/notes")
-    assert (fact.content, fact.conversation_id, fact.message_id, fact.title) == ("kept", None, None, None)
+    assert (fact.content, fact.conversation_id, fact.message_id, fact.title) == (
+        "kept",
+        None,
+        None,
+        None,
+    )
 
 
 def test_a_log_file_in_use_is_reported_and_emptied_at_the_next_opening(
@@ -97,26 +162,50 @@ def test_a_log_file_in_use_is_reported_and_emptied_at_the_next_opening(
         assert files_with(tmp_path, SECRET) == []
 
 
-def test_a_deletion_that_is_killed_at_any_moment_is_finished_by_the_next_command(tmp_path: Path) -> None:
-    program = subprocess.run([sys.executable, KILLER, tmp_path], capture_output=True, text=True, timeout=120, check=True)
+def test_a_deletion_that_is_killed_at_any_moment_is_finished_by_the_next_command(
+    tmp_path: Path,
+) -> None:
+    program = subprocess.run(
+        [sys.executable, KILLER, tmp_path], capture_output=True, text=True, timeout=120, check=True
+    )
     result = json.loads(program.stdout)
     assert result["killed"] > 30 and result["words left behind"] > 5
     assert (result["words after reopening"], result["lost"]) == ([], 0)
 
 
-def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: ChatSessionStore, tmp_path: Path) -> None:
+def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
+    store: ChatSessionStore, tmp_path: Path
+) -> None:
     file = input_history.history_file(tmp_path, "/notes")
     file.parent.mkdir()
     lines = FileHistory(str(file))
-    for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast", f"{SECRET} \udcff"), ("c2", "and a roof?")):
-        store_conversation(store, id_, *(message("user", question, f"{id_}-{n}") for n, question in enumerate(asked)))
+    for id_, *asked in (
+        ("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast", f"{SECRET} \udcff"),
+        ("c2", "and a roof?"),
+    ):
+        store_conversation(
+            store,
+            id_,
+            *(message("user", question, f"{id_}-{n}") for n, question in enumerate(asked)),
+        )
     store.rename("c1", f"On the {SECRET}")
     commands = f"/edit 1 what is a {SECRET}?", f"/ren On the {SECRET}"
-    for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", *commands, "and a roof?", "# +x"):
+    for line in (
+        f"what is a {SECRET}? ",
+        "/search what is it?",
+        f"first\n\n+{SECRET}\r\nlast",
+        *commands,
+        "and a roof?",
+        "# +x",
+    ):
         lines.store_string(line)
     input_history.append_line(file, f"{SECRET} \udcff")
     stored = file.read_bytes()
-    copy = ChatSessionStore(connect_to_copy(tmp_path / "store.db"), tmp_path / "store.db", StoreUnwritable("Unwritable: full"))
+    copy = ChatSessionStore(
+        connect_to_copy(tmp_path / "store.db"),
+        tmp_path / "store.db",
+        StoreUnwritable("Unwritable: full"),
+    )
     with pytest.raises(StoreUnwritable):
         copy.delete("c1")
     assert file.read_bytes() == stored
@@ -131,21 +220,36 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: 
     assert [*lines.load_history_strings()] == ["one more", "# +x", "/search what is it?"]
 
 
-def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_path: Path) -> None:
+def test_an_input_history_that_cannot_be_changed_is_named(
+    store: ChatSessionStore, tmp_path: Path
+) -> None:
     store_conversation(store, "c1", message("user", SECRET, "q"))
     file = input_history.history_file(tmp_path, "/notes")
     file.mkdir(parents=True)
-    with pytest.raises(StoreError, match=f"{file}, which may have what you typed, cannot be changed: is a directory"):
+    with pytest.raises(
+        StoreError,
+        match=f"{file}, which may have what you typed, cannot be changed: is a directory",
+    ):
         store.delete("c1")
     assert len(store.conversations()) == 1
 
 
-def test_with_no_store_no_file_contains_a_word_of_the_conversation(zkchat: Program, script: Callable[..., str], tmp_path: Path) -> None:
+def test_with_no_store_no_file_contains_a_word_of_the_conversation(
+    zkchat: Program, script: Callable[..., str], tmp_path: Path
+) -> None:
     model = script({"text": "The zymurgist brews."})
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     for command in (("ask", "Who is the zymurgist?"), ("chat",)):
-        done = zkchat(*command, "--no-store", "--model", model, stdin="Who is the zymurgist?\n/remember who: the zymurgist\n")
+        done = zkchat(
+            *command,
+            "--no-store",
+            "--model",
+            model,
+            stdin="Who is the zymurgist?\n/remember who: the zymurgist\n",
+        )
         assert "zymurgist" in done.out
     new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     assert [path for path in new if b"zymurgist" in path.read_bytes().lower()] == []
-    assert {path.relative_to(zkchat.home).parts[0] for path in new if zkchat.home in path.parents} <= {"cache"}
+    assert {
+        path.relative_to(zkchat.home).parts[0] for path in new if zkchat.home in path.parents
+    } <= {"cache"}

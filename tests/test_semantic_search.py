@@ -1,4 +1,6 @@
-"""Search by meaning: finds synonyms, computes nothing twice, and falls back to words without its model."""
+"""Search by meaning: finds synonyms, computes nothing twice, and falls back to words without its
+model.
+"""
 
 import os
 import signal
@@ -23,7 +25,12 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import SemanticStatus
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, PAUSE_SECONDS, RETRY_SECONDS, SemanticSearch
+from zkchat_cli.vault.search.semantic import (
+    CHUNKS_OF_CLAIM,
+    PAUSE_SECONDS,
+    RETRY_SECONDS,
+    SemanticSearch,
+)
 from zkchat_cli.vault.search.vector_math import SignTable, pack_signs
 from zkchat_cli.vault.search.vector_store import PAGE_SIZE, VectorStore
 from zkchat_cli.vault.vault import Vault
@@ -42,7 +49,9 @@ class Notes(NotesFolder):
     """A vault that is searched by meaning, as a user handles it."""
 
     def __init__(self, folder: Path, embedder: SynonymEmbedder) -> None:
-        super().__init__(folder, embedder, **{name.removesuffix(".md"): text for name, text in NOTES.items()})
+        super().__init__(
+            folder, embedder, **{name.removesuffix(".md"): text for name, text in NOTES.items()}
+        )
         self.embedder = embedder
 
     def many(self, count: int) -> None:
@@ -107,7 +116,9 @@ def test_results_have_both_scores(notes: Notes) -> None:
         ("car tag:ships", ["Fleet/Harbour.md"]),
     ],
 )
-def test_phrases_and_exclusions_go_by_words_and_filters_hold(notes: Notes, query: str, found: list[str]) -> None:
+def test_phrases_and_exclusions_go_by_words_and_filters_hold(
+    notes: Notes, query: str, found: list[str]
+) -> None:
     notes.write("Fleet/Harbour.md", "#ships\n\nA vehicle on the water.\n")
     notes.vault.refresh()
     notes.vault.embed()
@@ -125,13 +136,28 @@ def test_similarities_are_cosines(notes: Notes) -> None:
 
 
 def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
-    assert notes.vault.resolve("[[Vehicle]]").candidates == notes.vault.resolve("[[on:vehicle]]").candidates == ("Garage.md",)
-    near, far, named = notes.vault.resolve_links("[[Physician]], [[Nothing of this kind]] and [[Harbor]]")
-    assert (near.candidates, far.candidates, named.candidates) == (("Health.md",), (), ("Harbour.md",))
+    assert (
+        notes.vault.resolve("[[Vehicle]]").candidates
+        == notes.vault.resolve("[[on:vehicle]]").candidates
+        == ("Garage.md",)
+    )
+    near, far, named = notes.vault.resolve_links(
+        "[[Physician]], [[Nothing of this kind]] and [[Harbor]]"
+    )
+    assert (near.candidates, far.candidates, named.candidates) == (
+        ("Health.md",),
+        (),
+        ("Harbour.md",),
+    )
     assert notes.vault.resolve("[[Heal car]]").candidates == ("Garage.md",)
     notes.write("Plan.md", "[[Physician]], [[Harbor]], [[physician.png]] and [[2024-05-03]]\n")
     notes.vault.refresh()
-    assert [link.candidates for link in notes.vault.broken_links()] == [("Health.md",), ("Harbour.md",), (), ()]
+    assert [link.candidates for link in notes.vault.broken_links()] == [
+        ("Health.md",),
+        ("Harbour.md",),
+        (),
+        (),
+    ]
 
 
 def test_a_note_found_by_meaning_says_so(notes: Notes) -> None:
@@ -141,7 +167,9 @@ def test_a_note_found_by_meaning_says_so(notes: Notes) -> None:
 
 def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "store.db")
-    memory = Memory(notes.vault, store, Config(), lambda: "2026-01-01T00:00:00+00:00", about=lambda _path: None)
+    memory = Memory(
+        notes.vault, store, Config(), lambda: "2026-01-01T00:00:00+00:00", about=lambda _path: None
+    )
     memory.remember("My car is blue.")
     memory.remember("I like rain.")
     [found] = memory.rank("automobile", compute=True)
@@ -188,7 +216,10 @@ def test_a_question_waits_a_second_for_vectors(notes: Notes) -> None:
     embedder = SynonymEmbedder(fails=lambda: present.append(present.pop() + 0.1))
     semantic = SemanticSearch(embedder, notes.vectors, notes.vault._index, lambda: present[0])
     keys = notes.vault._ask(lambda index: [*index.chunk_keys()])
-    assert [semantic.compute_first("car", keys), semantic.compute_first("boat", keys)] == [True, False]
+    assert [semantic.compute_first("car", keys), semantic.compute_first("boat", keys)] == [
+        True,
+        False,
+    ]
     assert 20 < len(embedder.documents) < 60
     present[0] += PAUSE_SECONDS
     assert semantic.compute_first("another question", keys)
@@ -205,7 +236,10 @@ def test_a_recovered_model_is_used_and_a_new_failure_reported(notes: Notes) -> N
     assert notes.found("car")[0] == "Garage.md"
     notes.embedder.fails = lambda: ProviderError("auth", "the key is refused", "Set another.")
     notes.found("automobile")
-    assert [warning.rpartition(": ")[2] for warning in notes.warned()] == ["no connection to the model", "the key is refused"]
+    assert [warning.rpartition(": ")[2] for warning in notes.warned()] == [
+        "no connection to the model",
+        "the key is refused",
+    ]
 
 
 def test_embedding_works_in_batches_and_reports_progress(tmp_path: Path) -> None:
@@ -216,17 +250,26 @@ def test_embedding_works_in_batches_and_reports_progress(tmp_path: Path) -> None
     notes.vault.embed(lambda done, total: seen.append((done, total)))
     assert seen == [(0, 12), (CHUNKS_OF_CLAIM, 12), (12, 12)]
     assert [len(texts) for _, texts in notes.embedder.calls] == [4] * 3
-    assert notes.status == SemanticStatus(provider="meaning", model="1", windows=12, embedded=12, complete=True)
+    assert notes.status == SemanticStatus(
+        provider="meaning", model="1", windows=12, embedded=12, complete=True
+    )
     notes.vault.close()
 
 
-def test_an_hour_of_a_slow_laptop_embeds_the_newest_and_most_linked_notes_and_the_next_run_the_rest(tmp_path: Path) -> None:
-    hour = embed_for_an_hour(tmp_path, 1_000)  # `python tests/slow_hour.py` does it with 100,000
+def test_an_hour_of_a_slow_laptop_embeds_the_newest_and_most_linked_notes_and_the_next_run_the_rest(
+    tmp_path: Path,
+) -> None:
+    # `python tests/slow_hour.py` does it with 100,000
+    hour = embed_for_an_hour(tmp_path, 1_000)
     assert len(hour.embedded) == 1_000 * SHARE
     assert hour.embedded >= {LINKED, *(f"Note {number}.md" for number in range(401, 1_000))}
     assert hour.found == ("Note 1.md", LINKED)
-    assert "60% done: zkchat vault index --semantic computes the rest" in describe_semantic_status(hour.after)
-    assert ", 99% done: " in describe_semantic_status(hour.after.model_copy(update={"windows": 1000, "embedded": 999}))
+    assert "60% done: zkchat vault index --semantic computes the rest" in describe_semantic_status(
+        hour.after
+    )
+    assert ", 99% done: " in describe_semantic_status(
+        hour.after.model_copy(update={"windows": 1000, "embedded": 999})
+    )
     assert hour.next_run.complete
     assert hour.most_often == 1
 
@@ -242,7 +285,10 @@ def test_only_the_changed_chunks_of_a_changed_note_are_computed(notes: Notes) ->
     notes.vault.refresh()
     assert not notes.status.complete
     notes.vault.embed()
-    assert all(text.startswith("Long › Part 2\nPart 2 Automobile") or "Automobile" in text for text in notes.embedder.documents[before:])
+    assert all(
+        text.startswith("Long › Part 2\nPart 2 Automobile") or "Automobile" in text
+        for text in notes.embedder.documents[before:]
+    )
     assert "Long.md" in notes.found("car")
 
 
@@ -329,7 +375,8 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 
 def test_vectors_grow_in_the_background_while_the_user_is_not_busy(notes: Notes) -> None:
-    busy, looks = [True], [0]
+    busy = [True]
+    looks = [0]
 
     def is_busy() -> bool:
         looks[0] += 1
@@ -367,13 +414,15 @@ def test_a_table_that_one_thread_searches_stays_as_it_is_while_another_adds_wind
 
 @pytest.mark.parametrize("windows", [1, 3, 6, 14])
 def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) -> None:
-    store, count = VectorStore(tmp_path / "vectors.db", SynonymEmbedder()), 1200 // windows
+    store = VectorStore(tmp_path / "vectors.db", SynonymEmbedder())
+    count = 1200 // windows
     vectors = list(np.random.default_rng(1).normal(size=(windows, 384)).astype(np.float32))
     with store.claim(range(count)):
         for key in range(count):
             store.add(int(2**63 * np.sin(key)), vectors)
     store.close()
-    assert store.file.stat().st_size <= 512 * windows * count + 8 * PAGE_SIZE  # the tables begin with empty pages
+    # The tables begin with empty pages
+    assert store.file.stat().st_size <= 512 * windows * count + 8 * PAGE_SIZE
 
 
 # the model is not there
@@ -410,7 +459,10 @@ def test_vectors_of_two_models_are_never_mixed(notes: Notes) -> None:
 def test_another_model_of_the_same_name_is_noticed_and_computes_all_again(notes: Notes) -> None:
     notes.embedder.places = 32
     assert notes.found("oil")
-    assert notes.warned() == ["no search by meaning, only by words: the stored vectors have 64 dimensions, this model's have 32"]
+    assert notes.warned() == [
+        "no search by meaning, only by words: the stored vectors have 64 dimensions, this "
+        "model's have 32"
+    ]
     notes.vault.embed()
     assert notes.status.complete
     assert notes.found("car")[0] == "Garage.md"
@@ -420,10 +472,24 @@ def test_another_model_of_the_same_name_is_noticed_and_computes_all_again(notes:
 
 
 @pytest.mark.parametrize(
-    "answer", [[[1.0, 2.0]] * 3, 7, None, [[]] * 4, [[1.0], [1.0, 2.0]] * 2, [["a"]] * 4, [[10**400]] * 4, [[None]] * 4]
+    "answer",
+    [
+        [[1.0, 2.0]] * 3,
+        7,
+        None,
+        [[]] * 4,
+        [[1.0], [1.0, 2.0]] * 2,
+        [["a"]] * 4,
+        [[10**400]] * 4,
+        [[None]] * 4,
+    ],
 )
 def test_an_invalid_answer_is_refused(notes: Notes, answer: Any) -> None:
-    vault = Vault.open(notes.root, notes.cache, embedder=SynonymEmbedder(id="meaning/2", twist=lambda _purpose, _rows: answer))
+    vault = Vault.open(
+        notes.root,
+        notes.cache,
+        embedder=SynonymEmbedder(id="meaning/2", twist=lambda _purpose, _rows: answer),
+    )
     vault.embed()
     [warning] = vault.take_warnings()
     assert "answered without a vector for each of 4 texts" in warning.message
@@ -435,7 +501,9 @@ def test_an_invalid_answer_is_refused(notes: Notes, answer: Any) -> None:
 # the file of vectors
 
 
-@pytest.mark.parametrize("damage", [b"no database at all", b"", b"SQLite format 3\0" + b"\xff" * 5000])
+@pytest.mark.parametrize(
+    "damage", [b"no database at all", b"", b"SQLite format 3\0" + b"\xff" * 5000]
+)
 def test_a_damaged_file_is_replaced(notes: Notes, damage: bytes) -> None:
     notes.vault.close()
     notes.vectors.write_bytes(damage)
@@ -456,18 +524,27 @@ def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
     assert notes.status.embedded == 0
 
 
-def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, embedding_servers: EmbeddingServers) -> None:
-    notes = write_notes(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(100)})
-    program = Program(notes, tmp_path / "home", {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
+def test_a_full_disk_is_a_warning_and_words_go_on(
+    tmp_path: Path, embedding_servers: EmbeddingServers
+) -> None:
+    notes = write_notes(
+        tmp_path / "notes",
+        {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(100)},
+    )
+    program = Program(
+        notes, tmp_path / "home", {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"}
+    )
     program("vault", "index")
     size = max(file.stat().st_size for file in (tmp_path / "home").rglob("*") if file.is_file())
     limit = (
-        f"import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, ({size},) * 2)"
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size},) * 2)"
     )
     (tmp_path / "limit").mkdir()
     (tmp_path / "limit" / "sitecustomize.py").write_text(limit)
     program.env["PYTHONPATH"] = str(tmp_path / "limit")
-    embedding_servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 7,680 numbers fill the disk sooner
+    # Vectors of 7,680 numbers fill the disk sooner
+    embedding_servers.twist = lambda rows: [row * 40 for row in rows]
     indexed = program("vault", "index", "--semantic", "--json")
     assert (indexed.exit_status, indexed.json["semantic"]["complete"]) == (0, False)
     [warning] = indexed.err.splitlines()
@@ -484,23 +561,35 @@ def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, embedding_serv
 @pytest.fixture
 def program(tmp_path: Path, embedding_servers: EmbeddingServers) -> Program:
     return Program(
-        write_notes(tmp_path / "notes", NOTES), tmp_path / "home", {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"}
+        write_notes(tmp_path / "notes", NOTES),
+        tmp_path / "home",
+        {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"},
     )
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
-def test_the_program_finds_by_meaning(program: Program, embedding_servers: EmbeddingServers, provider: str) -> None:
+def test_the_program_finds_by_meaning(
+    program: Program, embedding_servers: EmbeddingServers, provider: str
+) -> None:
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = provider
     indexed = program("vault", "index", "--semantic", "--json")
     model = "nomic-embed-text" if provider == "ollama" else "text-embedding-3-small"
-    assert indexed.json["semantic"] == {"provider": provider, "model": model, "windows": 4, "embedded": 4, "complete": True}
+    assert indexed.json["semantic"] == {
+        "provider": provider,
+        "model": model,
+        "windows": 4,
+        "embedded": 4,
+        "complete": True,
+    }
     assert indexed.err == ""
     assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
     assert f"search by meaning: {provider}/{model}, complete" in program("vault", "status").out
     assert len(embedding_servers.texts) == 5
 
 
-def test_a_missing_server_is_one_warning_per_run(program: Program, embedding_servers: EmbeddingServers) -> None:
+def test_a_missing_server_is_one_warning_per_run(
+    program: Program, embedding_servers: EmbeddingServers
+) -> None:
     program("vault", "index", "--semantic")
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
     done = program("vault", "search", "-", "--json", stdin="oil\ncar\nvessel\n")
@@ -511,23 +600,36 @@ def test_a_missing_server_is_one_warning_per_run(program: Program, embedding_ser
     assert "ollama serve" in warning
     write_notes(program.vault, {"New.md": "Something new."})
     indexed = program("vault", "index", "--semantic", "--json")
-    assert (indexed.exit_status, indexed.json["semantic"]["complete"], len(indexed.err.splitlines())) == (0, False, 1)
+    assert (
+        indexed.exit_status,
+        indexed.json["semantic"]["complete"],
+        len(indexed.err.splitlines()),
+    ) == (0, False, 1)
 
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
     check = lambda: checks(program)[1]["semantic"]  # noqa: E731
-    assert check()["detail"] == ("ollama/nomic-embed-text, 0% done: zkchat vault index --semantic computes the rest; 64 dimensions")
+    assert check()["detail"] == (
+        "ollama/nomic-embed-text, 0% done: zkchat vault index --semantic computes the "
+        "rest; 64 dimensions"
+    )
     program("vault", "index", "--semantic")
     assert check()["detail"] == "ollama/nomic-embed-text, complete; 64 dimensions"
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
     failed = check()
-    assert (failed["ok"], failed["code"], "ollama serve" in failed["next_step"]) == (False, "provider", True)
+    assert (failed["ok"], failed["code"], "ollama serve" in failed["next_step"]) == (
+        False,
+        "provider",
+        True,
+    )
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = "none"
     assert check()["detail"].startswith("off: search by words only")
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_run_continues_where_it_stopped(program: Program, embedding_servers: EmbeddingServers, signal_: int) -> None:
+def test_a_killed_run_continues_where_it_stopped(
+    program: Program, embedding_servers: EmbeddingServers, signal_: int
+) -> None:
     write_notes(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(124)})
     embedding_servers.before = lambda: time.sleep(0.1)
     run = start(program, "vault", "index", "--semantic")
@@ -537,7 +639,8 @@ def test_a_killed_run_continues_where_it_stopped(program: Program, embedding_ser
     os.kill(run.pid, signal_)
     run.end()
     embedding_servers.before = lambda: None
-    time.sleep(1)  # what it had just asked for is still being answered
+    # What it had just asked for is still being answered
+    time.sleep(1)
     kept = program("vault", "status", "--json").json["semantic"]["embedded"]
     assert 2 * CHUNKS_OF_CLAIM <= kept < 128
     sent = len(embedding_servers.texts)

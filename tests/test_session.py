@@ -44,7 +44,11 @@ COMPOST = tool_reply(find_call("compost heap"))
 
 
 def test_a_turn_yields_its_events_in_order(app: AppFixture) -> None:
-    events, _ = run_turn(app.session(DeltaModel([COMPOST, reply("It needs ", "air [1].")])).send("What does compost need?"))
+    events, _ = run_turn(
+        app.session(DeltaModel([COMPOST, reply("It needs ", "air [1].")])).send(
+            "What does compost need?"
+        )
+    )
     assert [type(event) for event in events] == [
         MessageStored, PromptBuilt, ToolCallStarted, ToolCallFinished, PromptBuilt, TextDelta, TextDelta, TurnCompleted,
     ]  # fmt: skip
@@ -106,12 +110,16 @@ def test_a_message_without_text_is_refused(app: AppFixture, text: str) -> None:
 
 
 def test_reasoning_is_sent_back_as_it_is_stored(app: AppFixture) -> None:
-    thinking = ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},))
+    thinking = ThinkingBlocks(
+        provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},)
+    )
     model = DeltaModel([[COMPOST[0]._replace(thinking=thinking)], reply("Yes.")])
     session = app.session(model)
     report_of(session.send("how?"))
     sent = model.requests[1].messages
-    assert sent[-2].thinking == ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ufffdb", "sure": None}},))
+    assert sent[-2].thinking == ThinkingBlocks(
+        provider="openai", blocks=({"message": {"text": "a\ufffdb", "sure": None}},)
+    )
     assert app.store.prompts(session.history[0].id)[1].prompt.messages == sent
 
 
@@ -129,7 +137,9 @@ def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(app: AppFix
 
 
 def test_only_chunks_of_the_prompt_can_be_cited(app: AppFixture) -> None:
-    session = app.session(DeltaModel([COMPOST, reply("Air [1]."), reply("Still air [1], and more [9].")]))
+    session = app.session(
+        DeltaModel([COMPOST, reply("Air [1]."), reply("Still air [1], and more [9].")])
+    )
     report_of(session.send("What does compost need?"))
     assert [c.valid for c in report_of(session.send("And still?")).citations] == [True, False]
     session.compact(keep=0)
@@ -141,9 +151,15 @@ def test_a_quotation_from_a_folded_passage_is_looked_up_in_the_note(app: AppFixt
     session = app.session(DeltaModel([COMPOST, reply("Air [1]."), quoting]))
     report_of(session.send("What does compost need?"))
     session.compact(keep=0)
-    assert [c.verdict for c in report_of(session.send("And now?")).citations] == ["verified", "missing", "missing"]
+    assert [c.verdict for c in report_of(session.send("And now?")).citations] == [
+        "verified",
+        "missing",
+        "missing",
+    ]
     write_notes(app.vault.root, {"Garden/Compost.md": "Compost is old now."})
-    assert [c.verdict for c in report_of(session.send("And after an edit?")).citations] == ["missing"] * 3
+    assert [c.verdict for c in report_of(session.send("And after an edit?")).citations] == [
+        "missing"
+    ] * 3
 
 
 # a turn that fails
@@ -157,16 +173,24 @@ def test_a_quotation_from_a_folded_passage_is_looked_up_in_the_note(app: AppFixt
         ([TextDelta("Half")], "cut", "Half"),
     ],
 )
-def test_a_failed_turn_is_stored_and_marked_with_the_text_so_far(app: AppFixture, deltas: list[Delta], kind: str, partial: str) -> None:
+def test_a_failed_turn_is_stored_and_marked_with_the_text_so_far(
+    app: AppFixture, deltas: list[Delta], kind: str, partial: str
+) -> None:
     session = app.session(DeltaModel([deltas]))
     last = failure_of(session.send("Is it so?"))
     assert isinstance(last.error, ProviderError)
     assert (last.error.kind, last.partial) == (kind, partial)
-    assert stored_log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", partial)][: 2 if partial else 1]
+    assert (
+        stored_log(session)
+        == [("user", "failed", "Is it so?"), ("assistant", "failed", partial)][
+            : 2 if partial else 1
+        ]
+    )
 
 
 @pytest.mark.parametrize(
-    ("error", "question", "answer"), [(RuntimeError, "failed", "failed"), (KeyboardInterrupt, "complete", "unfinished")]
+    ("error", "question", "answer"),
+    [(RuntimeError, "failed", "failed"), (KeyboardInterrupt, "complete", "unfinished")],
 )
 def test_an_error_or_interrupt_in_the_model_call_is_raised_and_the_turn_stored(
     app: AppFixture, error: type[BaseException], question: str, answer: str
@@ -189,7 +213,9 @@ def test_an_error_or_interrupt_in_the_model_call_is_raised_and_the_turn_stored(
         ("content_filter", "content_filter", "deltas: a content filter blocked the answer"),
     ],
 )
-def test_the_error_says_why_an_answer_is_empty(app: AppFixture, reason: FinishReason, kind: str, told: str) -> None:
+def test_the_error_says_why_an_answer_is_empty(
+    app: AppFixture, reason: FinishReason, kind: str, told: str
+) -> None:
     error = failure_of(app.session(DeltaModel([[StreamFinished(reason)]])).send("Is it so?")).error
     assert isinstance(error, ProviderError)
     assert (error.kind, error.message) == (kind, told)
@@ -205,12 +231,22 @@ def test_closing_a_turn_in_mid_answer_stores_the_part_as_unfinished(app: AppFixt
     run_until(turn, TextDelta)
     turn.close()
     assert model.closed == 1
-    assert stored_log(session) == [("user", "complete", "Is it so?"), ("assistant", "unfinished", "Half ")]
+    assert stored_log(session) == [
+        ("user", "complete", "Is it so?"),
+        ("assistant", "unfinished", "Half "),
+    ]
     assert report_of(session.send("And now?")).answer == "Whole."
-    assert prompt_texts(session) == ["Is it so?", "Half \n[interrupted by the user]", "And now?", "Whole."]
+    assert prompt_texts(session) == [
+        "Is it so?",
+        "Half \n[interrupted by the user]",
+        "And now?",
+        "Whole.",
+    ]
 
 
-def test_closing_a_turn_before_a_word_leaves_the_question_out_of_the_next_prompt(app: AppFixture) -> None:
+def test_closing_a_turn_before_a_word_leaves_the_question_out_of_the_next_prompt(
+    app: AppFixture,
+) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
     turn = session.send("Is it so?")
     run_until(turn, MessageStored)
@@ -227,8 +263,12 @@ def test_text_before_a_tool_call_survives_a_stop_while_the_tool_runs(app: AppFix
     assert stored_log(session)[-1] == ("assistant", "unfinished", "Let me look it up.")
 
 
-@pytest.mark.parametrize(("event", "answer"), [(ToolCallFinished, []), (TextDelta, [("assistant", "unfinished")])])
-def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(app: AppFixture, event: type, answer: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("event", "answer"), [(ToolCallFinished, []), (TextDelta, [("assistant", "unfinished")])]
+)
+def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(
+    app: AppFixture, event: type, answer: list[tuple[str, str]]
+) -> None:
     session = app.session(DeltaModel([COMPOST, reply("Air ", "[1]")]))
     turn = session.send("What does compost need?")
     run_until(turn, event)
@@ -249,12 +289,18 @@ def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(app: AppFix
     session = app.session(DeltaModel([reply("Yes."), reply("Again.")]), now=now)
     turn = session.send("Is it so?")
     run_until(turn, TextDelta)
-    interrupts += [True, False]  # the answer's own time is asked for first, then the time of storing
+    # The answer's own time is asked for first, then the time of storing
+    interrupts += [True, False]
     with pytest.raises(KeyboardInterrupt):
         list(turn)
     assert [content for _, _, content in stored_log(session)] == ["Is it so?", "Yes."]
     report_of(session.send("And again?"))
-    assert [content for _, _, content in stored_log(session)] == ["Is it so?", "Yes.", "And again?", "Again."]
+    assert [content for _, _, content in stored_log(session)] == [
+        "Is it so?",
+        "Yes.",
+        "And again?",
+        "Again.",
+    ]
 
 
 # the vault changes or goes
@@ -263,21 +309,27 @@ def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(app: AppFix
 def test_a_note_written_between_two_turns_is_found(app: AppFixture) -> None:
     session = app.session()
     report_of(session.send("What is a xylophone?"))
-    write_notes(app.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
+    write_notes(
+        app.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."}
+    )
     app.clock.advance(5)
     assert "wooden bars" in report_of(session.send("What is a xylophone?")).answer
 
 
 def test_a_scan_started_elsewhere_counts_for_the_next_turn(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Yes."), reply("Yes.")]))
-    assert (report_of(session.send("What is [[Compost]]?")).references[0].summary or "").startswith("A compost heap needs air")
+    assert (report_of(session.send("What is [[Compost]]?")).references[0].summary or "").startswith(
+        "A compost heap needs air"
+    )
     write_notes(app.vault.root, {"Garden/Compost.md": "Compost is old now."})
     session.apply_scan(app.vault.refresh().model_copy(update={"rebuilt": "it was damaged"}))
     app.clock.advance(5)
     events, last = run_turn(session.send("And what is [[Compost]] now?"))
     assert isinstance(last, TurnCompleted)
     assert last.report.references[0].summary == "Compost is old now."
-    assert [e.message for e in events if isinstance(e, Notice)] == ["the index was rebuilt: it was damaged"]
+    assert [e.message for e in events if isinstance(e, Notice)] == [
+        "the index was rebuilt: it was damaged"
+    ]
 
 
 def test_a_conversation_continues_when_its_vault_is_gone(app: AppFixture) -> None:
@@ -298,7 +350,11 @@ def test_reasoning_and_cost_of_a_turn_that_failed_while_thinking_are_kept(app: A
     failure_of(session.send("What does compost need?"))
     kept = app.reopen(session).history[-1]
     assert (kept.content, kept.reasoning, kept.status) == ("", "It may need air.", "failed")
-    assert kept.usage and (kept.usage.estimated, kept.usage.prompt_tokens > 1000, kept.usage.completion_tokens) == (True, True, 30 + 5)
+    assert kept.usage and (
+        kept.usage.estimated,
+        kept.usage.prompt_tokens > 1000,
+        kept.usage.completion_tokens,
+    ) == (True, True, 30 + 5)
     with pytest.raises(UsageError, match="was not cut"):
         session.continue_answer()
 
@@ -306,7 +362,9 @@ def test_reasoning_and_cost_of_a_turn_that_failed_while_thinking_are_kept(app: A
 # the figures between turns
 
 
-def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_changes(app: AppFixture) -> None:
+def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_changes(
+    app: AppFixture,
+) -> None:
     session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
     sent = report_of(session.send("What does compost need?")).context
     assert session.last_usage == sent
@@ -316,15 +374,33 @@ def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_
     assert session.last_usage == session.usage
 
 
-def test_a_tool_loop_that_filled_the_window_is_summarized_before_the_next_question(app: AppFixture) -> None:
-    write_notes(app.vault.root, {f"Long {n}.md": f"# Long {n}\n\n" + f"Compost {n} needs air. " * 90 for n in range(8)})
+def test_a_tool_loop_that_filled_the_window_is_summarized_before_the_next_question(
+    app: AppFixture,
+) -> None:
+    write_notes(
+        app.vault.root,
+        {f"Long {n}.md": f"# Long {n}\n\n" + f"Compost {n} needs air. " * 90 for n in range(8)},
+    )
     app.vault.refresh()
-    read = [ToolCall(id=f"r{n}", name="read_zk_document", arguments={"relative_path": f"Long {n}.md"}) for n in range(8)]
-    model = DeltaModel([*map(tool_reply, read), reply("Compost 7 needs the most air." + " It has worms." * 99), reply("It is wet.")])
+    read = [
+        ToolCall(id=f"r{n}", name="read_zk_document", arguments={"relative_path": f"Long {n}.md"})
+        for n in range(8)
+    ]
+    model = DeltaModel(
+        [
+            *map(tool_reply, read),
+            reply("Compost 7 needs the most air." + " It has worms." * 99),
+            reply("It is wet."),
+        ]
+    )
     app.max_context = 4096
     session = app.session(model)
     sent = report_of(session.send("Which compost needs the most air?")).context
-    assert session.last_usage.total_tokens == app.reopen(session).last_usage.total_tokens == sent.total_tokens
+    assert (
+        session.last_usage.total_tokens
+        == app.reopen(session).last_usage.total_tokens
+        == sent.total_tokens
+    )
     report_of(session.send("Why?"))
     [summary] = [m.content for m in model.requests[-1].messages if m.kind == "summary"]
     assert "Compost 7 needs the most air." in summary
@@ -340,6 +416,9 @@ def test_the_line_being_typed_counts_the_documents_that_it_names(app: AppFixture
     assert counted == session.prompt("What is in [[Filters]]?").usage.message_breakdown["documents"]
     run_turn(session.send("What is in [[Filters]]?"))
     more = count_documents("And again in [[Filters]]?")
-    assert session.prompt("And again in [[Filters]]?").usage.message_breakdown["documents"] == counted + more
+    assert (
+        session.prompt("And again in [[Filters]]?").usage.message_breakdown["documents"]
+        == counted + more
+    )
     assert more == counted
     assert [count_documents(text) for text in ("What is in [[Filt", "me@here.org", "")] == [0, 0, 0]

@@ -18,16 +18,29 @@ HOSTILE_TITLE = "what is $(touch pwned) `touch pwned` 'x' \"y\" ); touch pwned; 
 
 @pytest.fixture
 def zkchat_with_conversations(zkchat: Program) -> Program:
-    store = ChatSessionStore.open(Path(zkchat.environment["ZKCHAT_HOME"]) / "data" / "conversations.db")
-    for id_, title, day in (("aa11", "On compost", "2026-01-02"), ("ab22", HOSTILE_TITLE, "2026-01-03")):
-        store.start(Conversation(id=id_, vault="/notes", title=title, created_at=NOON, updated_at=f"{day}T00:00:00Z"))
+    store = ChatSessionStore.open(
+        Path(zkchat.environment["ZKCHAT_HOME"]) / "data" / "conversations.db"
+    )
+    for id_, title, day in (
+        ("aa11", "On compost", "2026-01-02"),
+        ("ab22", HOSTILE_TITLE, "2026-01-03"),
+    ):
+        store.start(
+            Conversation(
+                id=id_, vault="/notes", title=title, created_at=NOON, updated_at=f"{day}T00:00:00Z"
+            )
+        )
     store.close()
     return zkchat
 
 
 def suggestions(program: Program, line: str) -> list[str]:
     """The values that fish would offer at the end of a command line."""
-    program.env |= {"_ZKCHAT_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    program.env |= {
+        "_ZKCHAT_COMPLETE": "complete_fish",
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
     done = program()
     assert done.err == ""
     return [suggestion.partition("\t")[0] for suggestion in done.out.splitlines() if suggestion]
@@ -47,7 +60,9 @@ def suggestions(program: Program, line: str) -> list[str]:
         ("zkchat nonsense ", []),
     ],
 )
-def test_a_tab_offers_what_can_come_next(zkchat_with_conversations: Program, line: str, expected: list[str]) -> None:
+def test_a_tab_offers_what_can_come_next(
+    zkchat_with_conversations: Program, line: str, expected: list[str]
+) -> None:
     assert sorted(suggestions(zkchat_with_conversations, line)) == expected
 
 
@@ -84,7 +99,15 @@ def test_tab_in_a_real_shell_completes_and_runs_nothing_from_a_title(
         "HOME": str(tmp_path),
         "TERM": "xterm",
     }
-    child = pexpect.spawn(shell, arguments, env=environment, cwd=str(tmp_path), encoding="utf-8", timeout=60, dimensions=(40, 200))
+    child = pexpect.spawn(
+        shell,
+        arguments,
+        env=environment,
+        cwd=str(tmp_path),
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(40, 200),
+    )
     try:
         child.sendline(f"{setup.format(script=script)}; echo rea''dy")
         child.expect("ready")

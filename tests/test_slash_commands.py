@@ -4,7 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-from factories import AppFixture, DeltaModel, exchanges, find_call, reply, report_of, resume, tool_reply
+from factories import (
+    AppFixture,
+    DeltaModel,
+    exchanges,
+    find_call,
+    reply,
+    report_of,
+    resume,
+    tool_reply,
+)
 from slash_results import slash_error, slash_output
 
 from zkchat_cli import slash
@@ -23,7 +32,9 @@ def app(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App
 @pytest.fixture
 def session(app: AppFixture) -> ZkChatSession:
     """A conversation of one turn that found a note."""
-    one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")]))
+    one = app.session(
+        DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")])
+    )
     report_of(one.send("What does [[Compst]] need, and [[Filters]]?"))
     return one
 
@@ -31,7 +42,16 @@ def session(app: AppFixture) -> ZkChatSession:
 # which line is a command
 
 
-COMMANDS = ["/help", "  /help", "/help me", "/", "/HELP", "/compact\nkeep all", "/new\t", "/unknown"]
+COMMANDS = [
+    "/help",
+    "  /help",
+    "/help me",
+    "/",
+    "/HELP",
+    "/compact\nkeep all",
+    "/new\t",
+    "/unknown",
+]
 MESSAGES = ["", " ", "help", "/etc/hosts is a file", "/2024", "//", "/a-b", "see /help"]
 
 
@@ -56,8 +76,12 @@ def test_after_clear_the_lossless_export_has_the_log(session: ZkChatSession) -> 
     assert len(json.loads(Path("log.json").read_text())["messages"]) == asked
 
 
-def test_an_export_without_a_path_is_kept_out_of_the_vault(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = resume(app, exchanges(("What does compost need?", "Air.")), documents_folder=tmp_path / "documents")
+def test_an_export_without_a_path_is_kept_out_of_the_vault(
+    app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = resume(
+        app, exchanges(("What does compost need?", "Air.")), documents_folder=tmp_path / "documents"
+    )
     (app.vault.root / "Garden").mkdir(exist_ok=True)
     monkeypatch.chdir(app.vault.root / "Garden")
     file = tmp_path / "documents" / f"zkchat-{session.conversation.id}.html"
@@ -71,8 +95,12 @@ def test_an_export_without_a_path_is_kept_out_of_the_vault(app: AppFixture, tmp_
     assert slash_output("/export json", session) == f"Exported to {file.with_suffix('.json')}"
 
 
-@pytest.mark.parametrize("name", ["no/such/folder/x.md", "~nobody-of-this-name/x.md", "a\0b", "x" * 5000])
-def test_export_to_where_nothing_can_be_written_is_refused(session: ZkChatSession, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["no/such/folder/x.md", "~nobody-of-this-name/x.md", "a\0b", "x" * 5000]
+)
+def test_export_to_where_nothing_can_be_written_is_refused(
+    session: ZkChatSession, name: str
+) -> None:
     assert "cannot be written" in slash_error(f"/export md {name}", session).message
 
 
@@ -107,6 +135,10 @@ def test_commands_read_the_number_of_a_turn_alike(app: AppFixture) -> None:
     for question in ("First?", "Second?"):
         report_of(session.send(question))
     assert slash.run("/show last", session).text == slash.run("/show 2", session).text
-    assert slash.run("/edit last", session).input_text == slash.run("/edit", session).input_text == "/edit 2 Second?"
+    assert (
+        slash.run("/edit last", session).input_text
+        == slash.run("/edit", session).input_text
+        == "/edit 2 Second?"
+    )
     for command in ("/show 3", "/edit 3"):
         assert slash_error(command, session).message == "there is no turn 3"

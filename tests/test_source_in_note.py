@@ -77,7 +77,9 @@ def test_quoted_words_are_found_as_they_stand(text: str, quote: str, words: str)
 @pytest.mark.parametrize("gap", ["…", " ... ", " [...] ", "(…)"])
 def test_words_left_out_of_a_quotation_are_not_marked(gap: str) -> None:
     text = "It is ready, they say, after nine months. Now it is ready."
-    assert [text[slice(*found)] for found in quote_ranges(text, [f"it is ready{gap}after nine"])] == ["It is ready", "after nine"]
+    assert [
+        text[slice(*found)] for found in quote_ranges(text, [f"it is ready{gap}after nine"])
+    ] == ["It is ready", "after nine"]
     assert quote_ranges(text, [f"after nine{gap}they say"]) == []
 
 
@@ -86,22 +88,37 @@ def test_words_that_are_missing_are_not_found(quote: str) -> None:
     assert quote_ranges("It is ready.", [quote]) == []
 
 
-@given(st.text(st.sampled_from("ab >*\n.“é"), max_size=60), st.text(st.sampled_from("ab >*\n.“é"), min_size=1, max_size=9))
+@given(
+    st.text(st.sampled_from("ab >*\n.“é"), max_size=60),
+    st.text(st.sampled_from("ab >*\n.“é"), min_size=1, max_size=9),
+)
 def test_marking_changes_no_word(text: str, quote: str) -> None:
-    shown = plain_text(chunk_lines(part(text, 1), 1, [quoting(quote, 1)], None)).replace("»", "").replace("«", "")
-    assert [row.partition("│")[2].removeprefix(" ") for row in shown.split("\n")] == text.split("\n")
+    shown = (
+        plain_text(chunk_lines(part(text, 1), 1, [quoting(quote, 1)], None))
+        .replace("»", "")
+        .replace("«", "")
+    )
+    assert [row.partition("│")[2].removeprefix(" ") for row in shown.split("\n")] == text.split(
+        "\n"
+    )
 
 
 def test_a_hostile_excerpt_is_marked_in_linear_time() -> None:
     with takes_less_than(5):
-        list(chunk_lines(part("a " * 200_000 + "\n" * 20_000, 1), 1, [quoting("a " * 50_000 + "b", 1)], None))
+        list(
+            chunk_lines(
+                part("a " * 200_000 + "\n" * 20_000, 1), 1, [quoting("a " * 50_000 + "b", 1)], None
+            )
+        )
 
 
 # how it is shown
 
 
 def shown(text: str, line: int = 3, *quotes: str, note: str | None = NOTE) -> list[str]:
-    return plain_text(chunk_lines(part(text, line), line, [quoting(quote, line) for quote in quotes], note)).split("\n")
+    return plain_text(
+        chunk_lines(part(text, line), line, [quoting(quote, line) for quote in quotes], note)
+    ).split("\n")
 
 
 def test_only_a_quotation_that_holds_is_marked() -> None:

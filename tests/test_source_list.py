@@ -1,4 +1,6 @@
-"""The list of sources in a real terminal and in a pipe, and the confirmation before a note is saved."""
+"""The list of sources in a real terminal and in a pipe, and the confirmation before a note is
+saved.
+"""
 
 import re
 from pathlib import Path
@@ -24,7 +26,9 @@ def links(raw: bytes) -> list[str]:
 def test_a_source_is_a_link_to_its_note(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         chat.ask("when is compost ready?", "Sources")
-        assert re.search(r"^  \[1\] ✓ \[\[Compost\]\] +Garden/Compost.md:3$", chat.everything(), re.MULTILINE), "the link takes no room"
+        assert re.search(
+            r"^  \[1\] ✓ \[\[Compost\]\] +Garden/Compost.md:3$", chat.everything(), re.MULTILINE
+        ), "the link takes no room"
         assert links(chat.raw)[0] == f"file://{zkchat.vault}/Garden/Compost.md"
         chat.say("/sources 1")
         chat.wait_for("> 3 │ A compost heap")
@@ -69,7 +73,9 @@ def test_any_other_answer_saves_nothing(zkchat: Program, no: str) -> None:
 
 
 def test_text_typed_before_the_question_does_not_answer_it(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script(slow_reply("Slowly ", "I ", "speak.", delay_ms=300))) as chat:
+    with Chat(
+        zkchat, "--model", script(slow_reply("Slowly ", "I ", "speak.", delay_ms=300))
+    ) as chat:
         chat.say("when is compost ready?")
         chat.wait_for("Slowly")
         chat.type("/save" + ENTER + "y" + ENTER)

@@ -25,7 +25,9 @@ from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 
-ENTER, CTRL_C, CTRL_D = "\r", "\x03", "\x04"
+ENTER = "\r"
+CTRL_C = "\x03"
+CTRL_D = "\x04"
 
 
 @dataclass
@@ -39,16 +41,28 @@ class Chat:
     apps: list[App] = field(default_factory=list)
 
     def run(self, after: Callable[["Chat"], None] = lambda _: None, **settings: str) -> int:
-        """The exit code. `after` runs beside it, once the prompt is there; then the chat is left."""
+        """The exit code. `after` runs beside it, once the prompt is there; then the chat is
+        left.
+        """
 
         def opening() -> StartedSession:
             self.open.wait()
-            env = {"ZKCHAT_HOME": str(self.folder / "home"), "ZKCHAT_SEMANTIC__PROVIDER": "none", **settings}
-            self.apps.append(app := factory.open_app(StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
+            env = {
+                "ZKCHAT_HOME": str(self.folder / "home"),
+                "ZKCHAT_SEMANTIC__PROVIDER": "none",
+                **settings,
+            }
+            self.apps.append(
+                app := factory.open_app(
+                    StartupOptions(vault=self.folder / "notes", store=False), env, self.folder
+                )
+            )
             return StartedSession(app, app.session(), (("something is odd", "look"),))
 
         chat = Repl(opening, Screen(self.printed, self.printed, color=False, err_is_terminal=False))  # type: ignore[arg-type]
-        beside = threading.Thread(target=lambda: (after(self), self.keyboard.send_text(CTRL_D)), daemon=True)
+        beside = threading.Thread(
+            target=lambda: (after(self), self.keyboard.send_text(CTRL_D)), daemon=True
+        )
         beside.start()
         try:
             return chat.run()
@@ -63,10 +77,16 @@ class Chat:
         self.open.set()
         self.wait_for("Sources")
 
-    def wait_for(self, text: str, where: Callable[["Chat"], Container[str]] = lambda chat: chat.printed.getvalue()) -> None:
+    def wait_for(
+        self,
+        text: str,
+        where: Callable[["Chat"], Container[str]] = lambda chat: chat.printed.getvalue(),
+    ) -> None:
         end = time.monotonic() + 20
         while text not in where(self):
-            assert time.monotonic() < end, f"waited in vain for {text!r} in {self.printed.getvalue()!r}"
+            assert time.monotonic() < end, (
+                f"waited in vain for {text!r} in {self.printed.getvalue()!r}"
+            )
             time.sleep(0.005)
 
 
@@ -85,7 +105,9 @@ def test_a_line_waits_for_the_session_and_says_what_it_waits_for(chat: Chat) -> 
 
 
 @pytest.mark.parametrize("show", ["true", "false"])
-def test_notes_that_are_linked_and_about_the_same_are_offered_after_an_answer(chat: Chat, show: str) -> None:
+def test_notes_that_are_linked_and_about_the_same_are_offered_after_an_answer(
+    chat: Chat, show: str
+) -> None:
     write_notes(chat.folder / "notes", {"Heaps.md": "See [[Compost]]."})
     chat.open.set()
 
@@ -114,7 +136,9 @@ def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
     assert chat.run(after) == 0
 
 
-def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_does_not_wait_forever_for_the_session(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(startup, "STOP_TIMEOUT_OPENING", 0.2)
     began = time.monotonic()
     assert chat.run() == 0
@@ -122,9 +146,12 @@ def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: 
     chat.open.set()
 
 
-def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_termination_while_loading_is_an_orderly_end(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(startup, "STOP_TIMEOUT_OPENING", 0.2)
-    monkeypatch.setattr(Screen, "discard_output", lambda _: None)  # it would close this process's own streams
+    # It would close this process's own streams
+    monkeypatch.setattr(Screen, "discard_output", lambda _: None)
 
     def after(chat: Chat) -> None:
         chat.keyboard.send_text(f"a question{ENTER}")
@@ -135,17 +162,24 @@ def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: 
     chat.open.set()
 
 
-def test_the_first_index_is_counted_and_awaited_by_a_message(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_index_is_counted_and_awaited_by_a_message(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(repl, "SHOW_WAIT_AFTER", 0.001)
     monkeypatch.setattr(repl, "WAIT_INTERVAL", 0.001)
-    write_notes(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
+    write_notes(
+        chat.folder / "notes",
+        {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)},
+    )
 
     assert chat.run(lambda chat: chat.ask_while_loading("which number is 599?")) == 0
     assert re.search(rf"  indexing \d+/{600 + len(NOTES)} …", chat.printed.getvalue())
     assert "Many/599.md" in chat.printed.getvalue()
 
 
-def test_the_vault_is_looked_at_while_a_message_is_typed(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_vault_is_looked_at_while_a_message_is_typed(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(startup, "SCAN_INTERVAL", 0.01)
     monkeypatch.setattr(session, "LOOK_AHEAD_SECONDS", 3600.0)  # sending does not look again
     chat.open.set()

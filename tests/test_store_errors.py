@@ -1,4 +1,6 @@
-"""The store and errors: other versions, damage, a full disk, missing permission, killed processes, two processes at once."""
+"""The store and errors: other versions, damage, a full disk, missing permission, killed processes,
+two processes at once.
+"""
 
 import json
 import sqlite3
@@ -44,7 +46,10 @@ def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> 
     newer.close()
     before = contents(tmp_path)
     error = refused(file)
-    assert f"written by another version of zkchat (layout 99, this one knows {VERSION})" in error.message
+    assert (
+        f"written by another version of zkchat (layout 99, this one knows {VERSION})"
+        in error.message
+    )
     assert "Update zkchat" in error.hint
     assert contents(tmp_path) == before
 
@@ -55,7 +60,10 @@ def test_another_programs_file_is_refused_and_kept(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     with closing(sqlite3.connect(tmp_path / "other" / "c.db")) as other:
         other.execute("CREATE TABLE bookmarks (url TEXT)")
-    for name, why in (("text", "is damaged or not a zkchat store"), ("other", "is a database of another program")):
+    for name, why in (
+        ("text", "is damaged or not a zkchat store"),
+        ("other", "is a database of another program"),
+    ):
         before = contents(tmp_path / name)
         assert why in refused(tmp_path / name / "c.db").message
         assert contents(tmp_path / name) == before
@@ -90,20 +98,36 @@ def test_opening_waits_for_a_locked_store(tmp_path: Path) -> None:
 
 
 def test_a_killed_process_loses_nothing_it_had_acknowledged(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, KILLER, tmp_path / "c.db", "18"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, KILLER, tmp_path / "c.db", "18"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     result = json.loads(done.stdout)
     assert result["problems"] == []
     assert result["killed"] == 18
-    assert min(result["after a question"], result["after a turn"], result["after a summary"]) > 0, "it was not killed everywhere"
+    assert min(result["after a question"], result["after a turn"], result["after a summary"]) > 0, (
+        "it was not killed everywhere"
+    )
 
 
-def test_an_unanswered_question_becomes_unfinished_with_the_next_turn(store: ChatSessionStore) -> None:
+def test_an_unanswered_question_becomes_unfinished_with_the_next_turn(
+    store: ChatSessionStore,
+) -> None:
     store_conversation(store, "c1", message("user", "words", "q1", status="pending"))
     assert store.history("c1")[0].status == "pending", "another zkchat may be answering it"
     store.add("c1", message("user", "words", "q2", parent_id="q1", status="pending"))
     assert [message.status for message in store.history("c1")] == ["unfinished", "pending"]
-    store.commit("c1", message("user", "words", "q1", status="complete"), [message("user", "words", "a1", parent_id="q1")], updated_at=NOON)
-    assert [message.status for message in store.log("c1")] == ["complete", "pending", "complete"], "it was only slow"
+    store.commit(
+        "c1",
+        message("user", "words", "q1", status="complete"),
+        [message("user", "words", "a1", parent_id="q1")],
+        updated_at=NOON,
+    )
+    assert [message.status for message in store.log("c1")] == ["complete", "pending", "complete"], (
+        "it was only slow"
+    )
 
 
 def test_many_processes_can_create_the_store_at_the_same_moment(tmp_path: Path) -> None:
@@ -116,5 +140,7 @@ def test_many_processes_can_create_the_store_at_the_same_moment(tmp_path: Path) 
         ChatSessionStore.open(Path(sys.argv[1])).close()
     """
     command = [sys.executable, "-c", script, tmp_path / "new" / "c.db", str(time.time() + 0.7)]
-    assert [process.wait(60) for process in [subprocess.Popen(command) for _ in range(4)]] == [0] * 4
+    assert [process.wait(60) for process in [subprocess.Popen(command) for _ in range(4)]] == [
+        0
+    ] * 4
     assert list(contents(tmp_path / "new")) == ["c.db"]

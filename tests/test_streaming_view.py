@@ -1,4 +1,6 @@
-"""The view of a streaming answer: nothing is repeated or lost, through resizes too; what it costs; its status line."""
+"""The view of a streaming answer: nothing is repeated or lost, through resizes too; what it costs;
+its status line.
+"""
 
 import io
 import re
@@ -11,7 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streaming_terminal import Streaming, pieces_of
 
-from zkchat_cli.events import CompactionStarted, PromptBuilt, TextDelta, ToolCallFinished, ToolCallStarted, Waiting
+from zkchat_cli.events import (
+    CompactionStarted,
+    PromptBuilt,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    Waiting,
+)
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import NO_LINKS, Screen
 from zkchat_cli.terminal.streaming_view import StatusLine, StreamingView
@@ -19,7 +28,8 @@ from zkchat_cli.terminal.streaming_view import StatusLine, StreamingView
 CALL = ToolCall(id="1", name="find_excerpts", arguments={"query": "moon"})
 BLOCKS = (
     "# {} {}\n",
-    "{} words **{} that** go *on {} and on* with `{}` and {} [[{}]] [1] {} to the end of a long paragraph {}.\n{}\n\n",
+    "{} words **{} that** go *on {} and on* with `{}` and {} [[{}]] [1] {} to the end of a "
+    "long paragraph {}.\n{}\n\n",
     "- {} item {}\n- {} with a few more words {}\n  - {} nested {}\n\n",
     "1. {}\n2. {} second {}\n\n",
     "> {} quoted {}\n> {} and {} so on\n\n",
@@ -37,7 +47,8 @@ def marked(times: int = 2) -> tuple[str, list[str]]:
 
 
 def misprinted(rows: list[str], markers: list[str]) -> list[str]:
-    everything = "".join(rows)  # a terminal that reflows may cut a word
+    # A terminal that reflows may cut a word
+    everything = "".join(rows)
     return [marker for marker in markers if everything.count(marker) != 1]
 
 
@@ -67,14 +78,18 @@ def test_the_status_line_fits_a_screen_that_became_narrower() -> None:
     terminal = Streaming(100, 10, pace=0.1, reflows=True)
     terminal.live.update(PromptBuilt(make_usage(0), "the name of a model"))
     terminal.say(pieces_of("An answer that is told slowly", 4))
-    assert "1 s · Ctrl-C stops · █░░░░░░ 7 / 29.5k · the name of a model · ~7 tokens" in terminal.terminal.rows()[1]
+    assert (
+        "1 s · Ctrl-C stops · █░░░░░░ 7 / 29.5k · the name of a model · ~7 tokens"
+        in terminal.terminal.rows()[1]
+    )
     terminal.terminal.resize(10, 30)
     rows = terminal.say(pieces_of(" and goes on on a narrower screen.", 4)).close()
     assert rows == ["An answer that is told slowly", "and goes on on a narrower", "screen."]
 
 
 MARKS = [
-    *"*_`~[]()|>#-+!\\: \n\r\t",  # no "=": a heading underlined later may lack the blank row before it
+    # No "=": a heading underlined later may lack the blank row before it
+    *"*_`~[]()|>#-+!\\: \n\r\t",
     "**",
     "~~",
     "```",
@@ -110,18 +125,29 @@ TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
 
 
 @settings(max_examples=60)
-@given(TEXTS, st.lists(st.integers(1, 12), min_size=1, max_size=8), st.sampled_from([(20, 6), (40, 15), (80, 24)]))
-def test_the_deltas_of_an_answer_do_not_matter(text: str, sizes: list[int], screen: tuple[int, int]) -> None:
-    deltas, at, n = [], 0, 0
+@given(
+    TEXTS,
+    st.lists(st.integers(1, 12), min_size=1, max_size=8),
+    st.sampled_from([(20, 6), (40, 15), (80, 24)]),
+)
+def test_the_deltas_of_an_answer_do_not_matter(
+    text: str, sizes: list[int], screen: tuple[int, int]
+) -> None:
+    deltas = []
+    at = 0
+    n = 0
     while at < len(text):
         deltas.append(text[at : at + sizes[n % len(sizes)]])
-        at, n = at + len(deltas[-1]), n + 1
+        at = at + len(deltas[-1])
+        n = n + 1
     terminal = Streaming(*screen)
     most = screen[1] // 3 + 1
 
     def a_short_tail() -> None:
         below = [
-            y for y, row in terminal.terminal.buffer.items() if y > terminal.terminal.cursor.y and any(c.data.strip() for c in row.values())
+            y
+            for y, row in terminal.terminal.buffer.items()
+            if y > terminal.terminal.cursor.y and any(c.data.strip() for c in row.values())
         ]
         assert not below or max(below) - terminal.terminal.cursor.y <= most
 
@@ -145,24 +171,36 @@ def test_the_bytes_written_are_linear_in_the_answer() -> None:
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("unit", ["*a ", "_a *b ", "` `` ", "[a](", "> ", "|a|b|\n|-|-|\n", "- a\n  ", "知"])
+@pytest.mark.parametrize(
+    "unit", ["*a ", "_a *b ", "` `` ", "[a](", "> ", "|a|b|\n|-|-|\n", "- a\n  ", "知"]
+)
 def test_hostile_answers_take_linear_time(unit: str) -> None:
     def took(size: int) -> float:
-        screen = Screen(io.StringIO(), io.StringIO(), columns=lambda: 80, lines=lambda: 24, color=True, err_is_terminal=False)
+        screen = Screen(
+            io.StringIO(),
+            io.StringIO(),
+            columns=lambda: 80,
+            lines=lambda: 24,
+            color=True,
+            err_is_terminal=False,
+        )
         live = StreamingView(screen, NO_LINKS, clock=lambda: 0.0, ticking=False)
         began = time.process_time()
         live.add_answer(unit * (size // len(unit)))
         return time.process_time() - began
 
     short = min(took(2_000) for _ in range(3))
-    assert any(took(16_000) < 24 * max(short, 0.002) for _ in range(5))  # three times what is linear: a busy machine may be slow
+    # Three times what is linear: a busy machine may be slow
+    assert any(took(16_000) < 24 * max(short, 0.002) for _ in range(5))
 
 
 def test_the_status_line_shows_progress_and_disappears() -> None:
     terminal = Streaming(60, 10)
     terminal.now = 12.0
     terminal.live.update(ToolCallStarted(CALL))
-    assert re.fullmatch(r'. find_excerpts "moon" · 12 s · Ctrl-C stops', terminal.terminal.rows()[0])
+    assert re.fullmatch(
+        r'. find_excerpts "moon" · 12 s · Ctrl-C stops', terminal.terminal.rows()[0]
+    )
     terminal.live.print_remark("  found it")
     assert terminal.terminal.rows() == ["  found it"]
     terminal.say(["Some words ", "come ", "in ", "here"])
@@ -193,7 +231,13 @@ def answering() -> StatusLine:
 
 def test_the_budget_bar_of_the_status_line_counts_results_and_streamed_text() -> None:
     status = answering()
-    status.update(ToolCallFinished(CALL, ToolRun(name="find_excerpts", arguments={}, ok=True, tokens=2000, duration_ms=1), 3))
+    status.update(
+        ToolCallFinished(
+            CALL,
+            ToolRun(name="find_excerpts", arguments={}, ok=True, tokens=2000, duration_ms=1),
+            3,
+        )
+    )
     status.update(TextDelta("x" * 4000))
     assert "17.7k / 29.5k" in status.line(5.0, 80)
     status.update(PromptBuilt(make_usage(16_200), "scripted"))
@@ -206,7 +250,9 @@ def test_a_wait_counts_down_in_place() -> None:
         terminal.now += 1
         terminal.live.update(Waiting(left, "the server is busy\x1b[2J"))
         [row] = terminal.terminal.rows()
-        assert re.fullmatch(rf". again in {left:.0f} s: the server is busy␛\[2J · \d s · Ctrl-C stops", row)
+        assert re.fullmatch(
+            rf". again in {left:.0f} s: the server is busy␛\[2J · \d s · Ctrl-C stops", row
+        )
     assert terminal.close() == []
 
 
@@ -216,12 +262,20 @@ def test_reasoning_is_indented_markdown() -> None:
         terminal.now += 1
         terminal.live.add_reasoning(piece)
     terminal.say(["Here."])
-    assert terminal.close() == ["  thinking", "  I should look for stars", "  and think twice.", "", "Here."]
+    assert terminal.close() == [
+        "  thinking",
+        "  I should look for stars",
+        "  and think twice.",
+        "",
+        "Here.",
+    ]
 
 
 def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> None:
     out = io.StringIO()
-    live = StreamingView(Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80), NO_LINKS)
+    live = StreamingView(
+        Screen(out, out, color=True, err_is_terminal=False, columns=lambda: 80), NO_LINKS
+    )
     try:
         waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
         live.pause()

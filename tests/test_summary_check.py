@@ -3,7 +3,12 @@
 import pytest
 from factories import COUNTER, exchanges, split_into_turns
 
-from zkchat_cli.summarization.prompt import check_summary, find_decisions, repair_summary, source_text
+from zkchat_cli.summarization.prompt import (
+    check_summary,
+    find_decisions,
+    repair_summary,
+    source_text,
+)
 from zkchat_cli.summarization.sentence_scoring import find_learning_points
 
 SOURCE = """2025-03-07
@@ -21,49 +26,85 @@ The desk is 160 cm wide."""
         ("It begins on 15 April 2026.", ("15", "2026")),
         ("See [[Flat in Uppsala]] [3].", ()),
         ("See [[House in Lund]] [4].", ("[[house in lund]]", "[4]")),
-        ("Der Vertrag ist mit der Vermieterin für die Wohnung in Uppsala und nicht für den Keller.", ()),
+        (
+            "Der Vertrag ist mit der Vermieterin für die Wohnung in Uppsala und nicht für "
+            "den Keller.",
+            (),
+        ),
     ],
 )
-def test_facts_that_the_turns_do_not_have_are_found(summary: str, invented: tuple[str, ...]) -> None:
+def test_facts_that_the_turns_do_not_have_are_found(
+    summary: str, invented: tuple[str, ...]
+) -> None:
     assert check_summary(summary, SOURCE).invented == invented
 
 
 def test_decisions_are_the_users_statements_with_facts() -> None:
-    said = "We decided to pay 1,250 euros. It rained. We decided that it is fine. Was the 3 May decided? Ask me in 2 days."
+    said = (
+        "We decided to pay 1,250 euros. It rained. We decided that it is fine. Was the 3 May "
+        "decided? Ask me in 2 days."
+    )
     turns = split_into_turns(exchanges((said, "You decided on 9 chairs.")), COUNTER)
     assert find_decisions(turns) == ("We decided to pay 1,250 euros.",)
 
 
 @pytest.mark.parametrize(
     ("summary", "missing"),
-    [("From 1 April on they pay Lindqvist 1250.", 0), ("From 1 April on they pay Lindqvist.", 1), ("From 1 April on they pay 1250.", 1)],
+    [
+        ("From 1 April on they pay Lindqvist 1250.", 0),
+        ("From 1 April on they pay Lindqvist.", 1),
+        ("From 1 April on they pay 1250.", 1),
+    ],
 )
 def test_a_decision_is_in_the_summary_if_its_facts_are(summary: str, missing: int) -> None:
-    assert len(check_summary(summary, SOURCE, ["We decided to pay 1,250 euros to Mrs Lindqvist from 04-01 on."]).missing) == missing
+    assert (
+        len(
+            check_summary(
+                summary, SOURCE, ["We decided to pay 1,250 euros to Mrs Lindqvist from 04-01 on."]
+            ).missing
+        )
+        == missing
+    )
 
 
 def test_invented_sentences_are_left_out_and_missing_decisions_added_word_for_word() -> None:
     decisions = ["We decided to pay 1,250 euros of rent."]
     summary = "- The desk is 160 cm wide. It was made in 1950.\n- Rent: 1,350 euros."
-    assert repair_summary(summary, SOURCE, decisions, 100, COUNTER) == "- The desk is 160 cm wide.\n- user: " + decisions[0]
+    assert (
+        repair_summary(summary, SOURCE, decisions, 100, COUNTER)
+        == "- The desk is 160 cm wide.\n- user: " + decisions[0]
+    )
     assert repair_summary(summary, SOURCE, decisions, 10, COUNTER) == "- The desk is 160 cm wide."
 
 
 def test_a_summary_may_state_what_documents_and_the_earlier_summary_say() -> None:
     turns = split_into_turns(exchanges(("How wide is the desk?", "160 cm.")), COUNTER)
-    assert not check_summary("The desk is 160 cm wide and costs 99 euros.", source_text(turns, "It costs 99 euros.")).problems
+    assert not check_summary(
+        "The desk is 160 cm wide and costs 99 euros.", source_text(turns, "It costs 99 euros.")
+    ).problems
 
 
 @pytest.mark.parametrize(
     ("message", "points"),
     [
-        ("What is a filter? The deadline is 3 June. Thanks, that helps.", ("The deadline is 3 June.",)),
+        (
+            "What is a filter? The deadline is 3 June. Thanks, that helps.",
+            ("The deadline is 3 June.",),
+        ),
         ("No, it is Friday. No, thanks.", ("No, it is Friday.",)),
         ("The name is Zora, not Sara.", ("The name is Zora, not Sara.",)),
-        ("Please summarize it. Please remember that I am vegetarian.", ("Please remember that I am vegetarian.",)),
-        ("Let's use Postgres. The project is called Helios.", ("Let's use Postgres.", "The project is called Helios.")),
+        (
+            "Please summarize it. Please remember that I am vegetarian.",
+            ("Please remember that I am vegetarian.",),
+        ),
+        (
+            "Let's use Postgres. The project is called Helios.",
+            ("Let's use Postgres.", "The project is called Helios."),
+        ),
         ("Das Projekt heißt Helios. Erkläre mir, wie es heißt.", ("Das Projekt heißt Helios.",)),
     ],
 )
-def test_learning_points_are_what_the_user_states_decides_or_corrects(message: str, points: tuple[str, ...]) -> None:
+def test_learning_points_are_what_the_user_states_decides_or_corrects(
+    message: str, points: tuple[str, ...]
+) -> None:
     assert find_learning_points(message) == points

@@ -4,7 +4,12 @@ import pytest
 from factories import COUNTER, chunk, message, split_into_turns, takes_less_than
 
 from zkchat_cli.models import ToolCall
-from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, parse_summary, render_transcript
+from zkchat_cli.summarization.prompt import (
+    SummaryRequest,
+    build_summary_request,
+    parse_summary,
+    render_transcript,
+)
 
 # the answer
 
@@ -15,11 +20,14 @@ from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_reques
         "<conversation-summary>The anvil is on shelf 7.</conversation-summary>",
         "<conversation-summary>\nThe anvil is on shelf 7.",
         "<CONVERSATION-SUMMARY lang='en'>The anvil is on shelf 7.</Conversation-Summary >",
-        "Here it is:\n```xml\n<conversation-summary>\nThe anvil is on shelf 7.\n</conversation-summary>\n```\nAnything else?",
+        "Here it is:\n```xml\n<conversation-summary>\nThe anvil is on shelf 7.\n"
+        "</conversation-summary>\n```\nAnything else?",
         "<conversation-summary>\n```\nThe anvil is on shelf 7.\n```\n</conversation-summary>",
         "<conversation-summary>```markdown\nThe anvil is on shelf 7.",
-        "<think>I write <conversation-summary> and then…</think><conversation-summary>The anvil is on shelf 7.",
-        "So: <conversation-summary>…</conversation-summary>: <conversation-summary>The anvil is on shelf 7.</conversation-summary>",
+        "<think>I write <conversation-summary> and then…</think><conversation-summary>The "
+        "anvil is on shelf 7.",
+        "So: <conversation-summary>…</conversation-summary>: <conversation-summary>The "
+        "anvil is on shelf 7.</conversation-summary>",
         "<summary>The anvil is on shelf 7.</summary>",
     ],
 )
@@ -48,7 +56,9 @@ def test_an_answer_that_repeats_the_request_has_no_summary() -> None:
     assert parse_summary("\n".join(m.content for m in messages)) is None
 
 
-@pytest.mark.parametrize("piece", ["<conversation-summary>", "</summary ", "<summary ", "```\n", "<think>"])
+@pytest.mark.parametrize(
+    "piece", ["<conversation-summary>", "</summary ", "<summary ", "```\n", "<think>"]
+)
 def test_a_million_characters_of_markup_are_parsed_in_two_seconds(piece: str) -> None:
     with takes_less_than(2):
         parse_summary("<conversation-summary>" + piece * (1_000_000 // len(piece)))
@@ -61,9 +71,15 @@ def test_a_transcript_has_speakers_dates_and_tool_calls() -> None:
     history = [
         message("user", "Where?", "u", timestamp="2025-05-01T10:00:00Z"),
         message(
-            "assistant", "", "c", tool_calls=(ToolCall(id="1", name="find_excerpts", arguments={"query": "ключ"}),), timestamp="2025-05-01T"
+            "assistant",
+            "",
+            "c",
+            tool_calls=(ToolCall(id="1", name="find_excerpts", arguments={"query": "ключ"}),),
+            timestamp="2025-05-01T",
         ),
-        message("tool", "Found it.", "r", tool_call_id="1", chunks=(chunk(),), timestamp="2025-05-01T"),
+        message(
+            "tool", "Found it.", "r", tool_call_id="1", chunks=(chunk(),), timestamp="2025-05-01T"
+        ),
         message("assistant", "There [1].", "a", timestamp="2025-05-02T10:00:00Z"),
     ]
     assert render_transcript(split_into_turns(history, COUNTER)) == [

@@ -23,7 +23,11 @@ def break_line(line: str, width: int) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "width", "rows"),
     [
-        ("The quick brown fox jumps over the lazy dog", 16, ["The quick brown ", "fox jumps over ", "the lazy dog"]),
+        (
+            "The quick brown fox jumps over the lazy dog",
+            16,
+            ["The quick brown ", "fox jumps over ", "the lazy dog"],
+        ),
         ("exactly ten and", 11, ["exactly ten ", "and"]),
         ("知识花园，是一座花园。", 10, ["知识花园，", "是一座花", "园。"]),
         ("see notes/a-long-name.md", 12, ["see ", "notes/a-", "long-name.md"]),
@@ -33,7 +37,9 @@ def break_line(line: str, width: int) -> list[str]:
         ("`.\u0301\u0301", 1, ["`", ".", "\u0301\u0301"]),
     ],
 )
-def test_lines_break_between_words_and_chinese_characters(line: str, width: int, rows: list[str]) -> None:
+def test_lines_break_between_words_and_chinese_characters(
+    line: str, width: int, rows: list[str]
+) -> None:
     assert break_line(line, width) == rows
 
 
@@ -50,7 +56,9 @@ def test_more_text_moves_no_break_before_the_last_row(text: str, width: int, cut
     assert line_breaks(text, width)[: len(final)] == final
 
 
-@given(st.text(st.sampled_from("ab cd 世界é👍"), max_size=200), st.integers(8, 60), st.integers(1, 7))
+@given(
+    st.text(st.sampled_from("ab cd 世界é👍"), max_size=200), st.integers(8, 60), st.integers(1, 7)
+)
 def test_plain_text_streams_into_the_same_rows(text: str, width: int, size: int) -> None:
     out = io.StringIO()
     screen = Screen(out, io.StringIO(), color=False, err_is_terminal=False, columns=lambda: width)
@@ -59,4 +67,6 @@ def test_plain_text_streams_into_the_same_rows(text: str, width: int, size: int)
         view.add_answer(text[at : at + size])
     view.close()
     rows = [row.rstrip() for row in break_line(text, width)]
-    assert [row.rstrip() for row in out.getvalue().rstrip().split("\n")] == "\n".join(rows).rstrip().split("\n")
+    assert [row.rstrip() for row in out.getvalue().rstrip().split("\n")] == "\n".join(
+        rows
+    ).rstrip().split("\n")

@@ -44,7 +44,11 @@ def failure(*wanted: Delta | int | float | Exception) -> ProviderError:
 
 
 def test_deltas_come_in_order_up_to_the_first_final_one() -> None:
-    assert deltas(emits(TextDelta("a"), TextDelta("b"), END, TextDelta("c"), END)) == [TextDelta("a"), TextDelta("b"), END]
+    assert deltas(emits(TextDelta("a"), TextDelta("b"), END, TextDelta("c"), END)) == [
+        TextDelta("a"),
+        TextDelta("b"),
+        END,
+    ]
 
 
 def test_other_exception_is_reported_without_the_key() -> None:
@@ -66,7 +70,8 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
 
     async def call(emit: Emit) -> None:
         emit(TextDelta("a"))
-        over.wait(5)  # as a library does that knows nothing of event loops
+        # As a library does that knows nothing of event loops
+        over.wait(5)
 
     stream = stream_in_thread(call, SERVER, 5, 5, 9000)
     next(stream)
@@ -76,13 +81,19 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
     over.set()
 
 
-def test_another_thread_can_stop_the_wait_for_the_first_token_and_for_a_lookup(server: ModelServer) -> None:
+def test_another_thread_can_stop_the_wait_for_the_first_token_and_for_a_lookup(
+    server: ModelServer,
+) -> None:
     server.gets["/list"] = Reply([60.0])
-    stop, ended = threading.Event(), []
+    stop = threading.Event()
+    ended = []
 
     def wait() -> None:
         STOP.set(stop)
-        for run in (lambda: deltas(emits(60.0)), lambda: Endpoint("The server", server.address, "Start it.").fetch("/list")):
+        for run in (
+            lambda: deltas(emits(60.0)),
+            lambda: Endpoint("The server", server.address, "Start it.").fetch("/list"),
+        ):
             with suppress(KeyboardInterrupt):
                 run()
                 ended.append("not stopped")

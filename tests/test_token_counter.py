@@ -11,7 +11,15 @@ import tiktoken
 from factories import COUNTER
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.tokens.counter import ENCODINGS, MAX_TEXT, VOCABULARY, TokenCounter, load_vocabulary, open_encoder, token_hash
+from zkchat_cli.tokens.counter import (
+    ENCODINGS,
+    MAX_TEXT,
+    VOCABULARY,
+    TokenCounter,
+    load_vocabulary,
+    open_encoder,
+    token_hash,
+)
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {
@@ -44,7 +52,9 @@ def table_of_vocabulary() -> bytes:
     ranks: dict[bytes, int] = load_vocabulary("o200k_base")._mergeable_ranks  # type: ignore[attr-defined]
     by_hash = {token_hash(token): rank for token, rank in ranks.items()}
     assert len(by_hash) == len(ranks)
-    return struct.pack(f"<{len(ranks)}Q", *sorted(by_hash)) + struct.pack(f"<{len(ranks)}I", *(by_hash[each] for each in sorted(by_hash)))
+    return struct.pack(f"<{len(ranks)}Q", *sorted(by_hash)) + struct.pack(
+        f"<{len(ranks)}I", *(by_hash[each] for each in sorted(by_hash))
+    )
 
 
 def test_the_table_holds_the_vocabulary() -> None:
@@ -53,9 +63,14 @@ def test_the_table_holds_the_vocabulary() -> None:
 
 def test_the_table_encodes_as_the_vocabulary_does() -> None:
     dice = random.Random(5)
-    letters = [*map(chr, (*range(32, 127), 9, 10, 13, 28, 133, 160, 383, 0x300)), *"éßЖжمनम过濾器ガ😀’—½²"]
+    letters = [
+        *map(chr, (*range(32, 127), 9, 10, 13, 28, 133, 160, 383, 0x300)),
+        *"éßЖжمनम过濾器ガ😀’—½²",
+    ]
     texts = ["".join(dice.choices(letters, k=60)) for _ in range(200)]
-    assert list(map(open_encoder("o200k_base").encode_ordinary, texts)) == list(map(load_vocabulary("o200k_base").encode_ordinary, texts))
+    assert list(map(open_encoder("o200k_base").encode_ordinary, texts)) == list(
+        map(load_vocabulary("o200k_base").encode_ordinary, texts)
+    )
 
 
 def test_a_long_text_needs_the_vocabulary() -> None:
@@ -63,10 +78,14 @@ def test_a_long_text_needs_the_vocabulary() -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("text", ["hello world", "Filters — “quoted” 過濾器 😀", "x" * 10_000, "\ud800", " \n\t "])
+@pytest.mark.parametrize(
+    "text", ["hello world", "Filters — “quoted” 過濾器 😀", "x" * 10_000, "\ud800", " \n\t "]
+)
 def test_counts_equal_tiktokens(encoding: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(VOCABULARY))
-    assert TokenCounter(encoding).count(text) == len(tiktoken.get_encoding(encoding).encode_ordinary(text))
+    assert TokenCounter(encoding).count(text) == len(
+        tiktoken.get_encoding(encoding).encode_ordinary(text)
+    )
 
 
 @pytest.mark.parametrize("blank", [" ", " \u00a0"])
@@ -106,7 +125,9 @@ def test_of_a_text_that_changes_only_new_lines_are_counted() -> None:
 def test_a_damaged_vocabulary_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(b"IQ== 0\nIg== 1\n")
     monkeypatch.setattr("zkchat_cli.tokens.counter.VOCABULARY", tmp_path)
-    with pytest.raises(ZkchatError, match="the vocabulary of o200k_base cannot be read: it is not complete"):
+    with pytest.raises(
+        ZkchatError, match="the vocabulary of o200k_base cannot be read: it is not complete"
+    ):
         load_vocabulary.__wrapped__("o200k_base")
 
 

@@ -15,7 +15,15 @@ def tool_turn(name: str, result: str = LONG, **more: object) -> list[ZkChatMessa
     return [
         message("user", f"What of {name}?", f"{name}-u"),
         message("assistant", "", f"{name}-c", tool_calls=(call,)),
-        message("tool", result, f"{name}-r", tool_call_id=call.id, tool_name="find_excerpts", chunks=(chunk(3), chunk(4)), **more),
+        message(
+            "tool",
+            result,
+            f"{name}-r",
+            tool_call_id=call.id,
+            tool_name="find_excerpts",
+            chunks=(chunk(3), chunk(4)),
+            **more,
+        ),
         message("assistant", "So it is [3].", f"{name}-a"),
     ]
 
@@ -36,8 +44,19 @@ def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
 
 
 def test_injected_documents_are_masked_too() -> None:
-    reference = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", delivery="injected")
-    asked = message("user", "What of [[Filters]]?", "u", references=(reference,), chunks=tuple(chunk(i, LONG) for i in range(1, 13)))
+    reference = DocumentReference(
+        wikilink="[[Filters]]",
+        relative_path="Filters.md",
+        reference_type="direct",
+        delivery="injected",
+    )
+    asked = message(
+        "user",
+        "What of [[Filters]]?",
+        "u",
+        references=(reference,),
+        chunks=tuple(chunk(i, LONG) for i in range(1, 13)),
+    )
     whole = split_turns(asked, message("assistant", "So [1].", "a"))
     assert find_maskable(whole, COUNTER) == ("u",)
     (turn,) = mask_messages(TurnHistory(whole), ["u"], COUNTER).turns
@@ -51,7 +70,10 @@ def test_injected_documents_are_masked_too() -> None:
 
 def test_only_large_savings_are_masked() -> None:
     turns_ = split_turns(
-        *tool_turn("anvil"), *tool_turn("bellows", "Short."), *tool_turn("chisel", LONG[:700]), *tool_turn("drill", LONG, pinned=True)
+        *tool_turn("anvil"),
+        *tool_turn("bellows", "Short."),
+        *tool_turn("chisel", LONG[:700]),
+        *tool_turn("drill", LONG, pinned=True),
     )
     assert find_maskable(turns_, COUNTER) == ("anvil-r",)
     assert find_maskable(turns(("Hm?", LONG)), COUNTER) == ()
@@ -61,4 +83,6 @@ def test_masking_twice_changes_nothing_more() -> None:
     once = mask_messages(make_history(tool_turn("anvil"), COUNTER), ["anvil-r"], COUNTER).turns
     assert find_maskable(once, COUNTER) == ()
     short = make_history(tool_turn("anvil", "Short."), COUNTER)
-    assert [turn.prompt for turn in mask_messages(short, ["anvil-r"], COUNTER).turns] == [turn.prompt for turn in short.turns]
+    assert [turn.prompt for turn in mask_messages(short, ["anvil-r"], COUNTER).turns] == [
+        turn.prompt for turn in short.turns
+    ]

@@ -16,11 +16,18 @@ def test_old_results_are_masked_before_anything_is_folded(app: AppFixture) -> No
     model = SummaryModel([summary_reply()])
     session = resume(app, search_turns(12), model=model)
     done = find_compaction(list(session.send("And now?")))
-    assert (done.mode, done.messages_folded, done.summary, done.model_calls) == ("masked", 0, None, 0)
+    assert (done.mode, done.messages_folded, done.summary, done.model_calls) == (
+        "masked",
+        0,
+        None,
+        0,
+    )
     assert done.results_masked == len(done.masked) > 5
     assert done.tokens_after < done.tokens_before
     assert model.asked == []
-    shown = {m.source_ids[0]: m.content for m in session.prompt().messages if m.kind == "tool_results"}
+    shown = {
+        m.source_ids[0]: m.content for m in session.prompt().messages if m.kind == "tool_results"
+    }
     assert shown["r1"].startswith("Found: thing1.")
     assert shown["r1"].endswith("The end of 1.")
     assert "left out" in shown["r1"]
@@ -41,7 +48,9 @@ def test_the_front_of_the_prompt_stays_the_same_between_compactions(app: AppFixt
         before = after
 
 
-def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(app: AppFixture) -> None:
+def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(
+    app: AppFixture,
+) -> None:
     app.max_context = 8000
     session = resume(app, search_turns(12), model=SummaryModel())
     before = session.stored_state().turns(session.runtime.counter).turns
@@ -55,7 +64,9 @@ def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(a
     assert session.stored_state().turns(session.runtime.counter).turns[: len(before)] == before
 
 
-def test_what_masking_reports_is_the_prompt_that_is_then_sent_with_the_earlier_summary(app: AppFixture) -> None:
+def test_what_masking_reports_is_the_prompt_that_is_then_sent_with_the_earlier_summary(
+    app: AppFixture,
+) -> None:
     app.max_context = 6000
     session = resume(app, search_turns(12), model=SummaryModel([summary_reply(), summary_reply()]))
     assert session.compact(keep=36).mode == "full"

@@ -45,7 +45,11 @@ def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
 
 def test_a_search_returns_numbered_excerpts(notes: Vault) -> None:
     result = run(notes, "find_excerpts", query="compost heap")
-    assert (result.run.ok, result.run.tokens, result.run.duration_ms) == (True, COUNTER.count(result.content), 1.0)
+    assert (result.run.ok, result.run.tokens, result.run.duration_ms) == (
+        True,
+        COUNTER.count(result.content),
+        1.0,
+    )
     excerpt = json.loads(result.content)["excerpts"][0]
     assert (excerpt["source"], excerpt["path"], excerpt["lines"]) == (1, "Garden/Compost.md", "1-3")
     assert "needs air, water and patience" in excerpt["text"]
@@ -61,12 +65,16 @@ def test_a_search_returns_numbered_excerpts(notes: Vault) -> None:
         ("read_zk_document", {}, "read_zk_document needs relative_path"),
     ],
 )
-def test_a_result_has_an_outcome_for_the_user(notes: Vault, tool: str, arguments: dict[str, Any], outcome: str) -> None:
+def test_a_result_has_an_outcome_for_the_user(
+    notes: Vault, tool: str, arguments: dict[str, Any], outcome: str
+) -> None:
     assert run(notes, tool, **arguments).run.outcome == outcome
 
 
 def test_an_empty_search_suggests_other_words(notes: Vault) -> None:
-    assert "other words" in json.loads(run(notes, "find_excerpts", query="xylophone").content)["note"]
+    assert (
+        "other words" in json.loads(run(notes, "find_excerpts", query="xylophone").content)["note"]
+    )
 
 
 def test_a_search_with_more_results_says_how_to_get_them(notes: Vault) -> None:
@@ -79,20 +87,31 @@ def test_a_search_with_more_results_says_how_to_get_them(notes: Vault) -> None:
 
 
 def test_some_lines_of_a_document_are_read(notes: Vault) -> None:
-    result = run(notes, "read_zk_document", relative_path="Queries/Combining.md", start_line=3, end_line=3)
+    result = run(
+        notes, "read_zk_document", relative_path="Queries/Combining.md", start_line=3, end_line=3
+    )
     assert [(c.start_line, c.end_line) for c in result.chunks] == [(3, 3)]
     assert "Each condition" not in result.content
 
 
 def test_a_long_document_is_cut_and_says_how_to_read_on(notes: Vault) -> None:
-    write_notes(notes.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(60))})
+    write_notes(
+        notes.root,
+        {
+            "Long.md": "".join(
+                f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(60)
+            )
+        },
+    )
     result = run(notes, "read_zk_document", room=1_000_000, relative_path="Long.md")
     assert len(result.chunks) == 40
     assert f"start_line={result.chunks[-1].end_line + 1}" in result.content
 
 
 def test_a_misspelt_document_is_answered_with_the_nearest(notes: Vault) -> None:
-    assert "Nearest: Queries/Combining.md" in mistake(notes, "read_zk_document", relative_path="Combning.md")
+    assert "Nearest: Queries/Combining.md" in mistake(
+        notes, "read_zk_document", relative_path="Combning.md"
+    )
 
 
 # resolve_wikilink
@@ -117,13 +136,19 @@ def test_a_broken_link_is_answered_with_the_nearest(notes: Vault) -> None:
         ("find_excerpts", {"query": "a", "limit": True}, "limit must be of type integer, not True"),
         ("find_excerpts", {"query": "a", "limit": "5"}, "limit must be of type integer, not '5'"),
         ("find_excerpts", {"query": "a", "limit": [10**5] * 5000}, "limit must be of type integer"),
-        ("find_excerpts", {"query": "a", "colour": "red"}, "has no argument 'colour'; it has query, limit"),
+        (
+            "find_excerpts",
+            {"query": "a", "colour": "red"},
+            "has no argument 'colour'; it has query, limit",
+        ),
         ("find_excerpts", {"query": "a", "c" * 10_000: "red"}, "has no argument"),
         ("delete_everything", {}, "unknown tool delete_everything; the tools are "),
         ("x" * 10_000, {}, "unknown tool xxx"),
     ],
 )
-def test_a_wrong_call_is_answered_with_a_short_error(notes: Vault, tool: str, arguments: dict[str, Any], told: str) -> None:
+def test_a_wrong_call_is_answered_with_a_short_error(
+    notes: Vault, tool: str, arguments: dict[str, Any], told: str
+) -> None:
     assert told in mistake(notes, tool, **arguments)
 
 
@@ -138,7 +163,9 @@ json_values = st.recursive(
 def test_any_arguments_get_an_answer(notes: Vault, tool: str, data: st.DataObject) -> None:
     names = st.sampled_from([*TOOLS[tool].schema["properties"], "other"])
     arguments = data.draw(st.dictionaries(names, json_values, max_size=4))
-    json.loads(run_in(toolbox(notes), ToolCall(id="1", name=tool, arguments=arguments), 5000).content)
+    json.loads(
+        run_in(toolbox(notes), ToolCall(id="1", name=tool, arguments=arguments), 5000).content
+    )
 
 
 # room

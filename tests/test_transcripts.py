@@ -1,6 +1,7 @@
 """Each transcript is what the program says today; see transcript_player.py for how one is written.
 
-`python test_transcripts.py [NAME …]` writes them anew as far as they have changed, for reading them again.
+`python test_transcripts.py [NAME …]` writes them anew as far as they have changed, for reading them
+again.
 """
 
 import re
@@ -35,7 +36,11 @@ def test_the_transcript_is_reproduced(file: Path, tmp_path: Path) -> None:
 
 def typed() -> list[str]:
     """Everything that is typed in any transcript, with its sign."""
-    return [what for file in transcripts() for what, _ in Transcript.read(file.read_text(encoding="utf-8")).steps]
+    return [
+        what
+        for file in transcripts()
+        for what, _ in Transcript.read(file.read_text(encoding="utf-8")).steps
+    ]
 
 
 def of_the_shell(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -49,15 +54,25 @@ def of_the_shell(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str
 
 
 def test_every_command_of_the_shell_is_in_a_transcript() -> None:
-    calls = [re.sub(r"^.*?\bzkchat ", "", line.removeprefix(SHELL)) for line in typed() if line.startswith(SHELL)]
+    calls = [
+        re.sub(r"^.*?\bzkchat ", "", line.removeprefix(SHELL))
+        for line in typed()
+        if line.startswith(SHELL)
+    ]
     shown = {tuple(shlex.split(call)[:length]) for call in calls for length in (1, 2)}
     assert sorted(set(of_the_shell(typer.main.get_command(app.app))) - shown) == []
 
 
 def test_every_command_of_the_chat_is_in_a_transcript() -> None:
-    lines = [line.removeprefix(TYPED).removeprefix(MORE) for line in typed() if not line.startswith(SHELL)]
+    lines = [
+        line.removeprefix(TYPED).removeprefix(MORE)
+        for line in typed()
+        if not line.startswith(SHELL)
+    ]
     assert [
-        name for name in (command.name for command in slash.commands()) if not any(re.match(rf"/{name}\b", line) for line in lines)
+        name
+        for name in (command.name for command in slash.commands())
+        if not any(re.match(rf"/{name}\b", line) for line in lines)
     ] == []
 
 

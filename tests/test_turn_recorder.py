@@ -1,9 +1,22 @@
-"""TurnRecorder: a turn is stored in two transactions; on a full disk it is kept in memory and stored later."""
+"""TurnRecorder: a turn is stored in two transactions; on a full disk it is kept in memory and
+stored later.
+"""
 
 from collections.abc import Callable
 
 import pytest
-from factories import NOON, AppFixture, DeltaModel, find_call, prompt_texts, reply, report_of, run_turn, run_until, stored_log
+from factories import (
+    NOON,
+    AppFixture,
+    DeltaModel,
+    find_call,
+    prompt_texts,
+    reply,
+    report_of,
+    run_turn,
+    run_until,
+    stored_log,
+)
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError
@@ -19,14 +32,19 @@ LONG = "An answer that takes some pages of the disk. " * 1000
 def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
     usage = TokenUsage(prompt_tokens=1500, completion_tokens=3)
     tool = [StreamFinished("tool_calls", usage, (find_call("roof"),))]
-    session = app.session(DeltaModel([reply("Yes?"), tool, [TextDelta("In June."), StreamFinished("stop", usage)]]))
+    session = app.session(
+        DeltaModel([reply("Yes?"), tool, [TextDelta("In June."), StreamFinished("stop", usage)]])
+    )
     report_of(session.send("Hello"))  # which begins the conversation
     session.memory.remember("The roof deadline is 3 June")
     statements: list[str] = []
     app.store._db.set_trace_callback(statements.append)
     report_of(session.send("When is the roof deadline?"))
     app.store._db.set_trace_callback(None)
-    assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
+    assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == [
+        "BEGIN IMMEDIATE",
+        "COMMIT",
+    ] * 2
     assert app.store.calibration(session.runtime.model.name).text != 1.0
     assert app.store.facts(str(app.vault.root))[0].last_accessed == NOON
 
@@ -49,7 +67,9 @@ def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFix
     told = [e.message for e in turn if isinstance(e, Notice)]
     assert LONG in prompt_texts(session) and len(told) == 1 and "not stored for now: " in told[0]
     events, last = run_turn(session.send("Is there room? " * 2000))
-    assert isinstance(last, TurnCompleted) and not any(isinstance(e, Notice) for e in events), "it has been told"
+    assert isinstance(last, TurnCompleted) and not any(isinstance(e, Notice) for e in events), (
+        "it has been told"
+    )
     free_disk(app.store)
     events, _ = run_turn(session.send("And now?"))
     assert [e.message for e in events if isinstance(e, Notice)] == ["everything is stored again"]
@@ -60,17 +80,27 @@ def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFix
     assert app.reopen(session).prompt() == session.prompt()
 
 
-@pytest.mark.parametrize("store", [ZkChatSession.flush, ZkChatSession.stored_state, lambda session: session.compact(keep=0)])
-def test_an_unstored_conversation_is_stored_later(app: AppFixture, store: Callable[[ZkChatSession], object]) -> None:
+@pytest.mark.parametrize(
+    "store",
+    [ZkChatSession.flush, ZkChatSession.stored_state, lambda session: session.compact(keep=0)],
+)
+def test_an_unstored_conversation_is_stored_later(
+    app: AppFixture, store: Callable[[ZkChatSession], object]
+) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
     fill_disk(app.store)
     report_of(session.send("word " * 20_000))
-    with pytest.raises(StoreError, match=r"^1 turn of conversation \S+ cannot be stored: The store .* full"):
+    with pytest.raises(
+        StoreError, match=r"^1 turn of conversation \S+ cannot be stored: The store .* full"
+    ):
         session.flush()
     assert app.store.conversations() == [] or not stored_log(session)
     free_disk(app.store)
     store(session)
-    assert [(role, status) for role, status, _ in stored_log(session)] == [("user", "complete"), ("assistant", "complete")]
+    assert [(role, status) for role, status, _ in stored_log(session)] == [
+        ("user", "complete"),
+        ("assistant", "complete"),
+    ]
     assert len(app.store.prompts(session.history[0].id)) == 1
 
 
@@ -90,6 +120,8 @@ def test_the_later_of_two_writers_is_told_and_nothing_is_lost(app: AppFixture) -
     second = app.session(DeltaModel([reply("No.")]), conversation=first.conversation)
     report_of(first.send("Always?"))
     events, _ = run_turn(second.send("Never?"))
-    assert [each.hint for each in events if isinstance(each, Notice)] == ["/branches lists both; nothing is lost."]
+    assert [each.hint for each in events if isinstance(each, Notice)] == [
+        "/branches lists both; nothing is lost."
+    ]
     assert [message.content for message in second.history] == ["Is it so?", "Yes.", "Never?", "No."]
     assert "Always?" in [text for _, _, text in stored_log(second)]

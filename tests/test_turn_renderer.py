@@ -26,38 +26,59 @@ def tool_run(name: str, **arguments: Any) -> ToolRun:
 
 
 def test_the_tools_of_a_turn_are_one_line() -> None:
-    searches = [(tool_run("find_excerpts", query="a"), 4), (tool_run("find_excerpts", query="b"), 2)]
+    searches = [
+        (tool_run("find_excerpts", query="a"), 4),
+        (tool_run("find_excerpts", query="b"), 2),
+    ]
     assert tools_line(searches) == "  searched twice, 6 excerpts"
-    assert tools_line([*searches, (tool_run("find_excerpts"), 0), (tool_run("list_zk_documents"), 0)]) == (
-        "  searched 3 times, listed notes, 6 excerpts"
-    )
+    assert tools_line(
+        [*searches, (tool_run("find_excerpts"), 0), (tool_run("list_zk_documents"), 0)]
+    ) == ("  searched 3 times, listed notes, 6 excerpts")
     assert tools_line([(tool_run("find_excerpts"), 0)]) == "  searched, no excerpts"
     assert tools_line([(tool_run("find_backlinks"), 0)]) == "  find_backlinks"
 
 
 def test_a_tool_line_has_all_arguments_the_result_and_its_cost() -> None:
     assert (
-        tool_line(tool_run("find_excerpts", query="a\nb\x1b", limit=3), 1) == '  find_excerpts "a␊b␛" limit=3  1 excerpt, 812 tokens, 4 ms'
+        tool_line(tool_run("find_excerpts", query="a\nb\x1b", limit=3), 1)
+        == '  find_excerpts "a␊b␛" limit=3  1 excerpt, 812 tokens, 4 ms'
     )
-    assert tool_line(tool_run("find_backlinks", note="x"), 0) == '  find_backlinks "x"  812 tokens, 4 ms'
+    assert (
+        tool_line(tool_run("find_backlinks", note="x"), 0)
+        == '  find_backlinks "x"  812 tokens, 4 ms'
+    )
     assert "failed" in tool_line(tool_run("find_excerpts").model_copy(update={"ok": False}), 0)
 
 
 def test_a_failed_tool_names_the_cause(app: AppFixture) -> None:
-    reading = tool_reply(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
+    reading = tool_reply(
+        ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"})
+    )
     said: list[str] = []
     turn = app.session(DeltaModel([reading, reply("Sorry.")])).send("read it")
     show_turn(turn, make_screen()[0], lambda line, _: said.append(line), DisplayOptions(3))
-    assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
+    assert (
+        "  failed: " in said[0]
+        and "Nowhere" in said[0].partition("failed")[2]
+        and "\x1b" not in said[0]
+    )
 
 
 # the whole program
 
 
-def test_markdown_streams_through_a_resize_in_a_real_terminal(zkchat: Program, script: Script) -> None:
+def test_markdown_streams_through_a_resize_in_a_real_terminal(
+    zkchat: Program, script: Script
+) -> None:
     words = " ".join(f"w{n:03}" for n in range(60))
-    text = f"# Title\n\n{words}\n\n- **bold** item\n\n| a | b |\n|---|---|\n| 世界 | x |\n| ab | y |\n\n```python\nx = 1\n```\n\n- done"
-    reply = {**slow_reply(*(text[i : i + 12] for i in range(0, len(text), 12)), delay_ms=30), "reasoning": "Let me think."}
+    text = (
+        f"# Title\n\n{words}\n\n- **bold** item\n\n| a | b |\n|---|---|\n| 世界 | x |\n| ab | y "
+        "|\n\n```python\nx = 1\n```\n\n- done"
+    )
+    reply = {
+        **slow_reply(*(text[i : i + 12] for i in range(0, len(text), 12)), delay_ms=30),
+        "reasoning": "Let me think.",
+    }
     with Chat(zkchat, "--model", script(reply), columns=80, rows=24) as chat:
         chat.say("/verbose")
         chat.say("talk")

@@ -1,4 +1,6 @@
-"""The tool loop: whatever a model does, a turn ends once, its history is well-formed, and the next turn goes on from there."""
+"""The tool loop: whatever a model does, a turn ends once, its history is well-formed, and the next
+turn goes on from there.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -6,7 +8,17 @@ from typing import Any, get_args
 
 import pytest
 from conftest import NOTES, write_notes
-from factories import AppFixture, DeltaModel, failure_of, find_call, make_app, reply, report_of, run_turn, tool_reply
+from factories import (
+    AppFixture,
+    DeltaModel,
+    failure_of,
+    find_call,
+    make_app,
+    reply,
+    report_of,
+    run_turn,
+    tool_reply,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from summary_models import check_prompt
@@ -14,9 +26,24 @@ from summary_models import check_prompt
 from zkchat_cli import events, slash
 from zkchat_cli.config.schema import Config, LlmSettings
 from zkchat_cli.errors import ProviderError, ProviderErrorKind, UsageError
-from zkchat_cli.events import ReasoningDelta, TextDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
+from zkchat_cli.events import (
+    ReasoningDelta,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnCompleted,
+    TurnFailed,
+)
 from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished
-from zkchat_cli.models import CONTINUE_PROMPT, FinishReason, PromptMessage, ThinkingBlocks, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.models import (
+    CONTINUE_PROMPT,
+    FinishReason,
+    PromptMessage,
+    ThinkingBlocks,
+    TokenUsage,
+    ToolCall,
+    ZkChatMessage,
+)
 from zkchat_cli.tools.base import Tool, ToolOutput
 from zkchat_cli.vault.vault import Vault
 
@@ -26,7 +53,12 @@ class Counting:
 
     def __init__(self) -> None:
         self.ran: list[Any] = []
-        self.tool = Tool("count", "counts", {"properties": {"n": {"type": "integer"}}, "required": ["n"]}, self._run)
+        self.tool = Tool(
+            "count",
+            "counts",
+            {"properties": {"n": {"type": "integer"}}, "required": ["n"]},
+            self._run,
+        )
 
     def _run(self, _: Vault, n: int) -> ToolOutput:
         self.ran.append(n)
@@ -44,7 +76,9 @@ def results(messages: Sequence[ZkChatMessage | PromptMessage]) -> list[tuple[str
 
 
 def well_formed(messages: Sequence[ZkChatMessage | PromptMessage]) -> bool:
-    """Each call has its result right behind it, in order; there is no other result, and no id stands for two calls."""
+    """Each call has its result right behind it, in order; there is no other result, and no id
+    stands for two calls.
+    """
     waiting: list[str] = []
     seen: set[str] = set()
     for message in messages:
@@ -65,11 +99,22 @@ def well_formed(messages: Sequence[ZkChatMessage | PromptMessage]) -> bool:
 
 def test_calls_of_one_reply_run_in_order(app: AppFixture) -> None:
     counting = Counting()
-    session = app.session(DeltaModel([tool_reply(count(3), count(1), count(2)), reply("Done.")]), tools=(counting.tool,))
+    session = app.session(
+        DeltaModel([tool_reply(count(3), count(1), count(2)), reply("Done.")]),
+        tools=(counting.tool,),
+    )
     events, _ = run_turn(session.send("Count."))
     assert counting.ran == [3, 1, 2]
-    assert [event.call.id for event in events if isinstance(event, ToolCallStarted)] == ["c3", "c1", "c2"]
-    assert [event.call.id for event in events if isinstance(event, ToolCallFinished)] == ["c3", "c1", "c2"]
+    assert [event.call.id for event in events if isinstance(event, ToolCallStarted)] == [
+        "c3",
+        "c1",
+        "c2",
+    ]
+    assert [event.call.id for event in events if isinstance(event, ToolCallFinished)] == [
+        "c3",
+        "c1",
+        "c2",
+    ]
     assert [id_ for id_, _ in results(session.history)] == ["c3", "c1", "c2"]
 
 
@@ -88,7 +133,10 @@ def read_long_notes(app: AppFixture, count: int, *after: list[Delta]) -> DeltaMo
     text = "".join(f"# Part {j}\n\n{f'words of part {j} ' * 12}\n\n" for j in range(18))
     write_notes(app.vault.root, {f"Long {i}.md": text for i in range(count)})
     app.max_context = 4000
-    reads = [ToolCall(id=str(i), name="read_zk_document", arguments={"relative_path": f"Long {i}.md"}) for i in range(count)]
+    reads = [
+        ToolCall(id=str(i), name="read_zk_document", arguments={"relative_path": f"Long {i}.md"})
+        for i in range(count)
+    ]
     return DeltaModel([*map(tool_reply, reads), *after])
 
 
@@ -100,7 +148,10 @@ def test_earlier_results_of_a_turn_make_room_for_later_ones(app: AppFixture) -> 
     sent = results(model.requests[7].messages)
     assert "the middle of this older text is left out" in sent[0][1]
     assert "the middle of this older text is left out" not in sent[-1][1]
-    assert all("left out" not in content or "No room" in content for _, content in results(session.history)[:2])
+    assert all(
+        "left out" not in content or "No room" in content
+        for _, content in results(session.history)[:2]
+    )
     check_prompt(session.prompt())
     assert report_of(session.send("Sure?")).compaction is not None
 
@@ -127,8 +178,15 @@ def test_a_reply_that_only_asks_for_tools_is_never_the_last_word(app: AppFixture
     report = report_of(session.send("Count."))
     assert report.answer == "There is one."
     assert [bool(request.tools) for request in model.requests] == [True, False, False]
-    assert "no more tools in this turn: llm.max_tool_rounds is 1" in results(model.requests[-1].messages)[-1][1]
-    error = failure_of(app.session(DeltaModel([tool_reply(count(1)), more]), tools=(Counting().tool,)).send("Count.")).error
+    assert (
+        "no more tools in this turn: llm.max_tool_rounds is 1"
+        in results(model.requests[-1].messages)[-1][1]
+    )
+    error = failure_of(
+        app.session(DeltaModel([tool_reply(count(1)), more]), tools=(Counting().tool,)).send(
+            "Count."
+        )
+    ).error
     assert "never answered: llm.max_tool_rounds is 1" in error.message
 
 
@@ -142,13 +200,25 @@ def test_a_turn_that_fills_the_window_fails_with_that_reason(app: AppFixture) ->
 
 
 def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(app: AppFixture) -> None:
-    model = DeltaModel([tool_reply(find_call("filter")), [ReasoningDelta("What is it? "), ReasoningDelta("A line.")], reply("A filter.")])
+    model = DeltaModel(
+        [
+            tool_reply(find_call("filter")),
+            [ReasoningDelta("What is it? "), ReasoningDelta("A line.")],
+            reply("A filter."),
+        ]
+    )
     session = app.session(model)
     turn = session.send("What is a filter?")
     next(event for event in turn if isinstance(event, ReasoningDelta))
     turn.close()
     report_of(session.send("And now?"))
-    assert [m.role for m in model.requests[-1].messages[-5:]] == ["user", "assistant", "tool", "assistant", "user"]
+    assert [m.role for m in model.requests[-1].messages[-5:]] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
     assert model.requests[-1].messages[-2].content == "[interrupted by the user]"
 
 
@@ -156,7 +226,9 @@ def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(app: AppFixture) 
 
 
 def test_a_tool_that_fails_is_a_short_error(app: AppFixture) -> None:
-    session = app.session(DeltaModel([tool_reply(count(-1)), reply("It failed.")]), tools=(Counting().tool,))
+    session = app.session(
+        DeltaModel([tool_reply(count(-1)), reply("It failed.")]), tools=(Counting().tool,)
+    )
     report = report_of(session.send("Count."))
     assert [run.ok for run in report.tools] == [False]
     [(_, said)] = results(session.history)
@@ -167,12 +239,20 @@ def test_a_tool_that_fails_is_a_short_error(app: AppFixture) -> None:
     ("call", "expected"),
     [
         (count("many"), "count: n must be of type integer"),
-        (ToolCall(id="g", name="count", malformed='{"n": '), "the arguments of count are not a JSON object"),
+        (
+            ToolCall(id="g", name="count", malformed='{"n": '),
+            "the arguments of count are not a JSON object",
+        ),
     ],
 )
-def test_a_wrong_call_gets_an_error_and_can_be_corrected(app: AppFixture, call: ToolCall, expected: str) -> None:
+def test_a_wrong_call_gets_an_error_and_can_be_corrected(
+    app: AppFixture, call: ToolCall, expected: str
+) -> None:
     counting = Counting()
-    session = app.session(DeltaModel([tool_reply(call), tool_reply(count(7, "y")), reply("Seven.")]), tools=(counting.tool,))
+    session = app.session(
+        DeltaModel([tool_reply(call), tool_reply(count(7, "y")), reply("Seven.")]),
+        tools=(counting.tool,),
+    )
     assert report_of(session.send("Count.")).answer == "Seven."
     assert expected in results(session.history)[0][1]
     assert counting.ran == [7]
@@ -180,7 +260,12 @@ def test_a_wrong_call_gets_an_error_and_can_be_corrected(app: AppFixture, call: 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_non_json_numbers_are_not_sent_back(app: AppFixture, number: float) -> None:
-    model = DeltaModel([tool_reply(ToolCall(id="x", name="count", arguments={"n": number, "of": [number]})), reply("Done.")])
+    model = DeltaModel(
+        [
+            tool_reply(ToolCall(id="x", name="count", arguments={"n": number, "of": [number]})),
+            reply("Done."),
+        ]
+    )
     report_of(app.session(model, tools=(Counting().tool,)).send("Count."))
     [call] = [call for message in model.requests[1].messages for call in message.tool_calls]
     assert call.arguments == {"n": None, "of": [None]}
@@ -191,7 +276,8 @@ def test_deeply_nested_arguments_are_refused(app: AppFixture) -> None:
     for _ in range(300):
         deep = {"n": deep}
     session = app.session(
-        DeltaModel([tool_reply(ToolCall(id="x", name="count", arguments=deep)), reply("Done.")]), tools=(Counting().tool,)
+        DeltaModel([tool_reply(ToolCall(id="x", name="count", arguments=deep)), reply("Done.")]),
+        tools=(Counting().tool,),
     )
     assert report_of(session.send("Count.")).answer == "Done."
     assert "not a JSON object: 'nested too deeply'" in results(app.reopen(session).history)[0][1]
@@ -215,7 +301,10 @@ def test_continuing_a_cut_answer(app: AppFixture) -> None:
         session.continue_answer()
     assert report_of(session.send("Count.")).finish_reason == "length"
     assert report_of(session.continue_answer()).answer == " three."
-    assert session.history[-2].content == CONTINUE_PROMPT and session.history[-2].display_text == "/continue"
+    assert (
+        session.history[-2].content == CONTINUE_PROMPT
+        and session.history[-2].display_text == "/continue"
+    )
     assert "“/continue”" in slash.run("/undo", session).text
     assert "“/continue”" in slash.run("/redo", session).text
     with pytest.raises(UsageError, match="was not cut"):
@@ -239,15 +328,28 @@ CALLS = (
 )
 KINDS = st.sampled_from(get_args(ProviderErrorKind))
 USAGE = st.none() | st.builds(
-    TokenUsage, prompt_tokens=st.integers(0, 10**7), completion_tokens=st.integers(0, 10**7), estimated=st.booleans()
+    TokenUsage,
+    prompt_tokens=st.integers(0, 10**7),
+    completion_tokens=st.integers(0, 10**7),
+    estimated=st.booleans(),
 )
-THINKING = st.none() | st.builds(lambda text: ThinkingBlocks(provider="p", blocks=({"text": text},)), TEXTS)
+THINKING = st.none() | st.builds(
+    lambda text: ThinkingBlocks(provider="p", blocks=({"text": text},)), TEXTS
+)
 DELTAS: st.SearchStrategy[Delta] = st.one_of(
     st.builds(TextDelta, TEXTS),
     st.builds(ReasoningDelta, TEXTS),
     st.builds(events.Waiting, st.just(0.0), TEXTS),
-    st.builds(StreamFinished, st.sampled_from(get_args(FinishReason)), USAGE, st.lists(CALLS, max_size=3).map(tuple), THINKING),
-    st.builds(lambda kind, text: StreamFailed(ProviderError(kind, text or "no", "Again.")), KINDS, TEXTS),
+    st.builds(
+        StreamFinished,
+        st.sampled_from(get_args(FinishReason)),
+        USAGE,
+        st.lists(CALLS, max_size=3).map(tuple),
+        THINKING,
+    ),
+    st.builds(
+        lambda kind, text: StreamFailed(ProviderError(kind, text or "no", "Again.")), KINDS, TEXTS
+    ),
 )
 REPLIES = st.lists(st.lists(DELTAS, max_size=5), min_size=1, max_size=5)
 
@@ -260,20 +362,34 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]
         yield app
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(replies=REPLIES, turns=st.integers(1, 3))
-def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_app: AppFixture, replies: list[list[Delta]], turns: int) -> None:
-    session = shared_app.session(DeltaModel(replies), tools=(*shared_app.session().runtime.tools, Counting().tool))
+def test_any_order_of_deltas_and_faults_ends_a_turn_once(
+    shared_app: AppFixture, replies: list[list[Delta]], turns: int
+) -> None:
+    session = shared_app.session(
+        DeltaModel(replies), tools=(*shared_app.session().runtime.tools, Counting().tool)
+    )
     for i in range(turns):
         events = list(session.send(f"Question {i}?"))
-        assert [isinstance(event, TurnCompleted | TurnFailed) for event in events] == [False] * (len(events) - 1) + [True]
+        assert [isinstance(event, TurnCompleted | TurnFailed) for event in events] == [False] * (
+            len(events) - 1
+        ) + [True]
     assert well_formed(session.history)
-    assert [m.content for m in session.history if m.role == "user"] == [f"Question {i}?" for i in range(turns)]
+    assert [m.content for m in session.history if m.role == "user"] == [
+        f"Question {i}?" for i in range(turns)
+    ]
     follower = DeltaModel([reply("Yes.")])
     resumed = shared_app.reopen(session, follower)
     assert well_formed(resumed.history)
-    session.prepare()  # counts by what the last answer taught, as the other does
-    assert [m.content for m in resumed.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]
+    # Counts by what the last answer taught, as the other does
+    session.prepare()
+    assert [m.content for m in resumed.prompt("And?").messages] == [
+        m.content for m in session.prompt("And?").messages
+    ]
     assert report_of(resumed.send("And?")).answer == "Yes."
     [request] = follower.requests
     assert isinstance(request, Request)

@@ -1,4 +1,5 @@
-"""The screen of a turn at three sizes: the question, an answer of three sentences with two sources, and the next prompt.
+"""The screen of a turn at three sizes: the question, an answer of three sentences with two sources,
+and the next prompt.
 
 `python tests/test_turn_screens.py` writes tests/transcripts/screens again; read the difference.
 """
@@ -26,9 +27,17 @@ FOLDER = Path(__file__).parent / "transcripts" / "screens"
 SIZES = ((80, 24), (50, 20), (120, 40))
 QUESTION = "How do I combine filters, and how many results do I get?"
 REPLIES: tuple[dict[str, object], ...] = (
-    {"tool_calls": [{"name": "find_excerpts", "arguments": {"query": "join filters with AND and OR, limit the results"}}]},
     {
-        "text": "Filters can be joined, and each condition has brackets of its own: “joined with AND, OR and NOT” [3]. Brackets can be "
+        "tool_calls": [
+            {
+                "name": "find_excerpts",
+                "arguments": {"query": "join filters with AND and OR, limit the results"},
+            }
+        ]
+    },
+    {
+        "text": "Filters can be joined, and each condition has brackets of its own: “joined with "
+        "AND, OR and NOT” [3]. Brackets can be "
         "nested as deep as you like [3]. For ten results at most, “Write `limit 10`” [1]."
     },
 )
@@ -53,8 +62,14 @@ def turn_screen(columns: int, rows: int, folder: Path) -> str:
     env = {"ZKCHAT_HOME": str(folder / "home"), "ZKCHAT_SEMANTIC__PROVIDER": "none"}
     shown = PyteScreen(columns, rows)
     out = cast(TextIO, shown)
-    screen = Screen(out, out, color=True, err_is_terminal=False, columns=lambda: columns, lines=lambda: rows)
-    with closing(factory.open_app(StartupOptions(vault=vault, model=f"scripted/{folder}/replies.jsonl"), env, vault)) as app:
+    screen = Screen(
+        out, out, color=True, err_is_terminal=False, columns=lambda: columns, lines=lambda: rows
+    )
+    with closing(
+        factory.open_app(
+            StartupOptions(vault=vault, model=f"scripted/{folder}/replies.jsonl"), env, vault
+        )
+    ) as app:
         app.vault.refresh()
         session = app.session()
         screen.print(f"{PROMPT}{QUESTION}")
@@ -62,14 +77,18 @@ def turn_screen(columns: int, rows: int, folder: Path) -> str:
         show_turn(session.send(QUESTION), screen, screen.print, DisplayOptions(10, costs=True))
         screen.print()
         screen.print(PROMPT.rstrip())
-        toolbar = Toolbar(vault="notes", **{**measure_prompt(session), "model": "model"}).fragments(columns)
+        toolbar = Toolbar(vault="notes", **{**measure_prompt(session), "model": "model"}).fragments(
+            columns
+        )
         screen.write("".join(text for _, text in toolbar))
     text = "\n".join(row.rstrip() for row in shown.terminal.rows()).strip("\n")
     return re.sub(r"\d+\.\d s,", "0.1 s,", text) + "\n"
 
 
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
-def test_a_turn_fits_on_the_screen_with_its_question(columns: int, rows: int, tmp_path: Path) -> None:
+def test_a_turn_fits_on_the_screen_with_its_question(
+    columns: int, rows: int, tmp_path: Path
+) -> None:
     shown = turn_screen(columns, rows, tmp_path)
     assert shown == (FOLDER / f"{columns}x{rows}.txt").read_text(encoding="utf-8")
     assert len(shown.splitlines()) <= rows
@@ -79,4 +98,6 @@ def test_a_turn_fits_on_the_screen_with_its_question(columns: int, rows: int, tm
 if __name__ == "__main__":
     for size in SIZES:
         with tempfile.TemporaryDirectory() as temporary:
-            (FOLDER / f"{size[0]}x{size[1]}.txt").write_text(turn_screen(*size, Path(temporary)), encoding="utf-8")
+            (FOLDER / f"{size[0]}x{size[1]}.txt").write_text(
+                turn_screen(*size, Path(temporary)), encoding="utf-8"
+            )

@@ -1,4 +1,6 @@
-"""Broken and hostile notes: nothing crashes, readable text is found, and `vault status` lists what was skipped."""
+"""Broken and hostile notes: nothing crashes, readable text is found, and `vault status` lists what
+was skipped.
+"""
 
 import os
 from pathlib import Path
@@ -42,7 +44,18 @@ def test_a_note_of_50_megabytes_is_left_out(notes):
 
 
 @pytest.mark.parametrize(
-    "name", ["two\nlines", "a; DROP TABLE notes --", 'it\'s "quoted"', "%_*?[x]", "−—…", "\u202eright", "x" * 240, "NUL", "-"]
+    "name",
+    [
+        "two\nlines",
+        "a; DROP TABLE notes --",
+        'it\'s "quoted"',
+        "%_*?[x]",
+        "−—…",
+        "\u202eright",
+        "x" * 240,
+        "NUL",
+        "-",
+    ],
 )
 def test_odd_file_names_work(notes, name):
     notes.write(f"{name}.md", "zebra #stripes")
@@ -78,7 +91,9 @@ def test_names_that_differ_only_in_case_are_separate(notes):
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize(("many", "between"), [(10_000, "\n"), (10_000, " ")], ids=["a line each", "all on one line"])
+@pytest.mark.parametrize(
+    ("many", "between"), [(10_000, "\n"), (10_000, " ")], ids=["a line each", "all on one line"]
+)
 def test_tens_of_thousands_of_broken_links_are_listed_within_seconds(notes, many, between):
     notes.write("Many.md", between.join(f"[[gone {n}]]" for n in range(many)))
     with takes_less_than(20):

@@ -14,16 +14,26 @@ def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
     (zkchat.vault / "Filters.md").unlink()
     (zkchat.vault / "New.md").write_text("[[Nowhere]]\n")
     second = zkchat("vault", "index", "--json").json
-    assert (second["notes"], second["added"], second["removed"], second["broken_links"]) == (4, 1, 1, 1)
+    assert (second["notes"], second["added"], second["removed"], second["broken_links"]) == (
+        4,
+        1,
+        1,
+        1,
+    )
 
 
 def test_search_finds_the_words_and_shows_the_lines(zkchat: Program) -> None:
     results = zkchat("vault", "search", "nest brackets", "--json").json
     assert results[0]["relative_path"] == "Queries/Combining.md"
     lines = zkchat.vault.joinpath("Queries/Combining.md").read_text().split("\n")
-    assert results[0]["text"] == "\n".join(lines[results[0]["start_line"] - 1 : results[0]["end_line"]])
+    assert results[0]["text"] == "\n".join(
+        lines[results[0]["start_line"] - 1 : results[0]["end_line"]]
+    )
     shown = zkchat("vault", "search", "nest brackets").out
-    assert "Combining › Nesting   Queries/Combining.md:8\n  You can nest brackets as deep as you like.\n" in shown
+    assert (
+        "Combining › Nesting   Queries/Combining.md:8\n  You can nest brackets as deep as "
+        "you like.\n"
+    ) in shown
 
 
 def test_resolve_says_why_one_of_several_notes_is_meant(zkchat: Program, vault: Path) -> None:
@@ -32,23 +42,36 @@ def test_resolve_says_why_one_of_several_notes_is_meant(zkchat: Program, vault: 
     assert (link["target"], link["candidates"]) == ("Combining.md", ["Queries/Combining.md"])
     assert link["reason"] == "the exact path in the vault"
     shown = zkchat("vault", "resolve", "[[Combining]] [[Filters]]").out
-    assert "[[Combining]] → Combining.md, the exact path in the vault (not Queries/Combining.md)" in shown
+    assert (
+        "[[Combining]] → Combining.md, the exact path in the vault (not Queries/Combining.md)"
+        in shown
+    )
     assert "[[Filters]] → Filters.md\n" in shown
 
 
-@pytest.mark.parametrize("written", ["Filters", "./Filters.md", "Garden/../Filters", "/Filters.md", "Search conditions"])
+@pytest.mark.parametrize(
+    "written", ["Filters", "./Filters.md", "Garden/../Filters", "/Filters.md", "Search conditions"]
+)
 def test_resolve_takes_the_source_note_by_any_of_its_names(zkchat: Program, written: str) -> None:
     source = str(zkchat.vault) + written if written.startswith("/") else written
-    assert zkchat("vault", "resolve", "[[#heading]]", "--from", source).out == "[[#heading]] → Filters.md\n"
+    assert (
+        zkchat("vault", "resolve", "[[#heading]]", "--from", source).out
+        == "[[#heading]] → Filters.md\n"
+    )
 
 
 def test_resolve_reports_a_missing_source_note(zkchat: Program) -> None:
     done = zkchat("vault", "resolve", "[[./Combining]]", "--from", "Queries/New.md")
-    assert (done.out, "there is no note Queries/New.md" in done.err) == ("[[./Combining]] → Queries/Combining.md\n", True)
+    assert (done.out, "there is no note Queries/New.md" in done.err) == (
+        "[[./Combining]] → Queries/Combining.md\n",
+        True,
+    )
 
 
 @pytest.mark.parametrize("name", ["C#", "[draft]", " lead", "a|b", "note.md"])
-def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Program, name: str) -> None:
+def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(
+    zkchat: Program, name: str
+) -> None:
     (zkchat.vault / f"{name}.md").write_text("[[Filters]]")
     for written in (f"{name}.md", name, zkchat.vault / f"{name}.md"):
         [link] = zkchat("vault", "links", written, "--json").json
@@ -56,13 +79,20 @@ def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Progr
 
 
 @pytest.mark.parametrize("command", ["links", "backlinks", "resolve [[#Tiles]] --from"])
-def test_a_name_of_several_notes_is_answered_with_their_paths(zkchat: Program, command: str) -> None:
+def test_a_name_of_several_notes_is_answered_with_their_paths(
+    zkchat: Program, command: str
+) -> None:
     write_notes(zkchat.vault, {"a/Roof.md": "See [[b/Roof]].\n", "b/Roof.md": "Slate.\n"})
     done = zkchat("vault", *command.split(), "Roof")
-    assert (done.exit_status, done.err) == (3, "zkchat: Roof may mean 2 notes\n  Give a path: a/Roof.md, b/Roof.md\n")
+    assert (done.exit_status, done.err) == (
+        3,
+        "zkchat: Roof may mean 2 notes\n  Give a path: a/Roof.md, b/Roof.md\n",
+    )
 
 
-def test_a_vault_is_chosen_by_flag_then_environment_then_settings_then_folder(zkchat: Program, tmp_path: Path) -> None:
+def test_a_vault_is_chosen_by_flag_then_environment_then_settings_then_folder(
+    zkchat: Program, tmp_path: Path
+) -> None:
     for name in ("flag", "environment", "settings"):
         shutil.copytree(zkchat.vault, tmp_path / name)
         (tmp_path / name / f"{name}.md").write_text(name)
@@ -78,7 +108,11 @@ def test_a_vault_is_chosen_by_flag_then_environment_then_settings_then_folder(zk
 def test_tokens_are_counted_exactly_and_offline(zkchat: Program) -> None:
     counted = zkchat("tokens", "-", "--json", stdin="zkchat counts tokens <|endoftext|>").json
     assert counted == {"tokens": 11, "encoding": "o200k_base", "estimated": False, "characters": 34}
-    assert zkchat("tokens", zkchat.vault / "Garden/Compost.md", "--encoding", "cl100k_base").out.strip().isdigit()
+    assert (
+        zkchat("tokens", zkchat.vault / "Garden/Compost.md", "--encoding", "cl100k_base")
+        .out.strip()
+        .isdigit()
+    )
 
 
 def test_tokens_of_a_missing_file_and_in_an_unknown_encoding_are_refused(zkchat: Program) -> None:

@@ -110,7 +110,9 @@ OUTSIDE = [
 ]
 
 
-@pytest.mark.parametrize("path", [*OUTSIDE, ".obsidian/app.json", "sub/.git/config", "\udcff\ud800.md"])
+@pytest.mark.parametrize(
+    "path", [*OUTSIDE, ".obsidian/app.json", "sub/.git/config", "\udcff\ud800.md"]
+)
 def test_nothing_outside_the_vault_is_read(root, path):
     put(root.parent, "x.md", "secret")
     put(root, "a.md")
@@ -129,7 +131,10 @@ def test_nothing_outside_the_vault_is_read(root, path):
 
 @settings(max_examples=60)
 @given(
-    st.lists(st.sampled_from(["..", ".", "", "a", "b.md", "out", "\0", "~", "/", "\\", "é", "…", "CON"]), max_size=6).map("/".join)
+    st.lists(
+        st.sampled_from(["..", ".", "", "a", "b.md", "out", "\0", "~", "/", "\\", "é", "…", "CON"]),
+        max_size=6,
+    ).map("/".join)
     | st.text(max_size=30)
 )
 def test_a_resolved_path_is_always_inside_the_vault(path):
@@ -169,7 +174,11 @@ def test_an_unreadable_file_says_why(root):
         (b"caf\xe9", "caf\ufffd", "not UTF-8, read with replacement characters"),
         (b"\xff\xfex", "\ufffd\ufffdx", "not UTF-8, read with replacement characters"),
         (b"a\0b", "a\ufffdb", "contains NUL characters, replaced"),
-        (b"\xe9\0", "\ufffd\ufffd", "not UTF-8, read with replacement characters; contains NUL characters, replaced"),
+        (
+            b"\xe9\0",
+            "\ufffd\ufffd",
+            "not UTF-8, read with replacement characters; contains NUL characters, replaced",
+        ),
     ],
 )
 def test_any_bytes_are_decoded(raw, text, problem):

@@ -15,7 +15,10 @@ from zkchat_cli.vault.index.database import IndexDatabase
 def notes(tmp_path):
     made = NotesFolder(
         tmp_path,
-        Alpha="---\naliases: [First]\ntags: [greek]\n---\n# Alpha\nThe beginning of it all, see [[Beta|the second letter]].\n",
+        Alpha=(
+            "---\naliases: [First]\ntags: [greek]\n---\n# Alpha\nThe beginning of it all, see "
+            "[[Beta|the second letter]].\n"
+        ),
         Beta="# Beta\nSoftware that nobody finished. [[Gamma]] [[Alpha#Alpha]]\n",
     )
     yield made
@@ -34,7 +37,9 @@ def test_a_change_with_the_same_size_and_time_is_seen(notes):
     notes.vault.refresh()
     file = notes.root / "Beta.md"
     was = file.stat()
-    file.write_text(file.read_text(encoding="utf-8").replace("Software", "Hardware"), encoding="utf-8")
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("Software", "Hardware"), encoding="utf-8"
+    )
     os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
     assert notes.vault.refresh().changed == 1
     assert [chunk.relative_path for chunk in notes.vault.search("hardware")] == ["Beta.md"]
@@ -48,7 +53,11 @@ def test_touching_a_note_does_not_change_it(notes):
 
 @pytest.mark.parametrize(
     ("path", "content", "link"),
-    [("sub/Gamma.md", "third", "[[Gamma]]"), ("C.md", "---\naliases: Gamma\n---\n", "[[gamma]]"), ("img/c.png", "\x89PNG", "![[c.png]]")],
+    [
+        ("sub/Gamma.md", "third", "[[Gamma]]"),
+        ("C.md", "---\naliases: Gamma\n---\n", "[[gamma]]"),
+        ("img/c.png", "\x89PNG", "![[c.png]]"),
+    ],
 )
 def test_a_new_name_fixes_links_to_it_until_it_is_gone(notes, path, content, link):
     notes.write("Beta.md", link)
@@ -96,7 +105,9 @@ def test_an_index_outlives_an_absence_of_the_folder_and_no_trace_of_deleted_note
 def test_problems_stay_until_they_are_fixed(notes):
     notes.write("old.md", b"caf\xe9")
     notes.write("odd.md", "---\na: [b\n---\n")
-    expected = ("odd.md: front matter is not valid YAML (did not find expected ',' or ']'), read as text",)
+    expected = (
+        "odd.md: front matter is not valid YAML (did not find expected ',' or ']'), read as text",
+    )
     old = ("old.md: not UTF-8, read with replacement characters",)
     assert notes.vault.refresh().problems == expected + old
     assert notes.vault.refresh().problems == expected + old

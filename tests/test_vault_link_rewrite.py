@@ -28,10 +28,17 @@ def names_of(notes: dict[str, str]) -> Lookup:
 def targets(notes: dict[str, str]) -> dict[str, list[str | None]]:
     """Where each link of each note leads."""
     resolve = bulk_resolver(names_of(notes))
-    return {path: [resolve(link, path).target for link in note_parser.parse_note(path, text).markup.links] for path, text in notes.items()}
+    return {
+        path: [
+            resolve(link, path).target for link in note_parser.parse_note(path, text).markup.links
+        ]
+        for path, text in notes.items()
+    }
 
 
-paths = st.builds(lambda folder, name: f"{folder}{name}.md", st.sampled_from(FOLDERS), st.sampled_from(NAMES))
+paths = st.builds(
+    lambda folder, name: f"{folder}{name}.md", st.sampled_from(FOLDERS), st.sampled_from(NAMES)
+)
 spelled = st.builds(
     lambda start, folder, name, end: f"{start}{folder}{name}{end}",
     st.sampled_from(("", "", "", "./", "../", "/")),
@@ -40,11 +47,20 @@ spelled = st.builds(
     st.sampled_from(("", "", ".md")),
 )
 encoded = spelled.map(
-    lambda text: text.replace("%", "%25").replace(" ", "%20").replace("(", "%28").replace(")", "%29").replace("Ü", "%C3%9C")
+    lambda text: (
+        text.replace("%", "%25")
+        .replace(" ", "%20")
+        .replace("(", "%28")
+        .replace(")", "%29")
+        .replace("Ü", "%C3%9C")
+    )
 )
 written = st.one_of(
     st.builds(
-        "[[{}{}{}]]".format, spelled, st.sampled_from(("", "#One", "# One#Two", "#^id")), st.sampled_from(("", "|shown", "\\|in a table"))
+        "[[{}{}{}]]".format,
+        spelled,
+        st.sampled_from(("", "#One", "# One#Two", "#^id")),
+        st.sampled_from(("", "|shown", "\\|in a table")),
     ),
     st.builds("![[ {} ]]".format, spelled),
     st.builds("[shown]({}{})".format, encoded, st.sampled_from(("", "#One", '#One "title"'))),
@@ -52,7 +68,10 @@ written = st.one_of(
     st.builds("`[[{0}]]` [[{0}]]".format, spelled),
 )
 bodies = st.builds(
-    lambda alias, front, links: (f"---\naliases: [{alias}]\nup: '[[{front}]]'\n---\n" if front else "") + "Text. ".join(links),
+    lambda alias, front, links: (
+        (f"---\naliases: [{alias}]\nup: '[[{front}]]'\n---\n" if front else "")
+        + "Text. ".join(links)
+    ),
     st.sampled_from(ALIASES),
     st.one_of(st.just(""), spelled),
     st.lists(written, max_size=4),
@@ -61,15 +80,23 @@ bodies = st.builds(
 
 @settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(paths, bodies, min_size=1, max_size=6), st.data())
-def test_every_link_keeps_its_target_after_a_rename(notes: dict[str, str], data: st.DataObject) -> None:
-    move = Move(data.draw(st.sampled_from(sorted(notes))), data.draw(paths.filter(lambda path: path not in notes)))
+def test_every_link_keeps_its_target_after_a_rename(
+    notes: dict[str, str], data: st.DataObject
+) -> None:
+    move = Move(
+        data.draw(st.sampled_from(sorted(notes))),
+        data.draw(paths.filter(lambda path: path not in notes)),
+    )
     rewriter = LinkRewriter(names_of(notes), move)
     renamed: dict[str, str] = {}
     for path, text in notes.items():
         renamed[move.apply(path)], _ = rewriter.rewrite(note_parser.parse_note(path, text))
     now = targets(renamed)
     for path, led in targets(notes).items():
-        assert all(was is None or move.apply(was) == there for was, there in zip(led, now[move.apply(path)], strict=True)), (move, notes)
+        assert all(
+            was is None or move.apply(was) == there
+            for was, there in zip(led, now[move.apply(path)], strict=True)
+        ), (move, notes)
 
 
 def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
@@ -104,11 +131,15 @@ def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
     with pytest.raises(VaultError, match=r"\[\[Nick\]\] in S.md could not keep its target"):
         LinkRewriter(lookup, move).rewrite(note_parser.parse_note("S.md", "[[Nick]]"))
     broken = note_parser.parse_note("S.md", "[[Nik]]")
-    assert relink(bulk_resolver(lookup), broken.markup.links[0], broken, "", Move("", "D.md")) is None
+    assert (
+        relink(bulk_resolver(lookup), broken.markup.links[0], broken, "", Move("", "D.md")) is None
+    )
 
 
 def test_a_note_with_a_hundred_thousand_links_is_rewritten_in_linear_time() -> None:
     notes = {"A.md": "", "List.md": "[[A]] and what else is there to say of it\n" * 100_000}
     with takes_less_than(20):  # what is quadratic takes minutes
-        text, links = LinkRewriter(names_of(notes), Move("A.md", "B.md")).rewrite(note_parser.parse_note("List.md", notes["List.md"]))
+        text, links = LinkRewriter(names_of(notes), Move("A.md", "B.md")).rewrite(
+            note_parser.parse_note("List.md", notes["List.md"])
+        )
     assert (text, links) == (notes["List.md"].replace("[[A]]", "[[B]]"), 100_000)

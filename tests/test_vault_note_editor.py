@@ -14,7 +14,10 @@ from zkchat_cli.vault.edit import transaction
 from zkchat_cli.vault.edit.transaction import Change, FileChange
 from zkchat_cli.vault.vault import Vault
 
-ARTICLE = "---\ntags: [x]\n---\n# Top\n\nIntro.\n\n## One\n\nOld text.\n\n### Within\n\nDeep.\n\n## Two\nMore.\n"
+ARTICLE = (
+    "---\ntags: [x]\n---\n# Top\n\nIntro.\n\n## One\n\nOld text.\n\n### Within\n\nDeep.\n\n## "
+    "Two\nMore.\n"
+)
 
 
 @pytest.fixture
@@ -30,7 +33,11 @@ def notes(tmp_path: Path) -> Callable[..., Vault]:
 
 def everything(vault: Vault) -> dict[str, bytes]:
     """All files below the vault, hidden ones and leftovers too."""
-    return {str(file.relative_to(vault.root)): file.read_bytes() for file in sorted(vault.root.rglob("*")) if file.is_file()}
+    return {
+        str(file.relative_to(vault.root)): file.read_bytes()
+        for file in sorted(vault.root.rglob("*"))
+        if file.is_file()
+    }
 
 
 def refused(propose: Callable[[], object]) -> str:
@@ -51,7 +58,9 @@ def refused(propose: Callable[[], object]) -> str:
         ("top#two", "Less.", "More.", "Less."),
     ],
 )
-def test_editing_a_section_changes_nothing_else(notes: Callable[..., Vault], heading: str, text: str, before: str, after: str) -> None:
+def test_editing_a_section_changes_nothing_else(
+    notes: Callable[..., Vault], heading: str, text: str, before: str, after: str
+) -> None:
     vault = notes(A=ARTICLE)
     vault.editor.apply(vault.editor.edit_section("A.md", heading, text))
     assert everything(vault) == {"A.md": ARTICLE.replace(before, after).encode()}
@@ -70,19 +79,30 @@ def test_editing_a_section_changes_nothing_else(notes: Callable[..., Vault], hea
         ("Under\n===\nold\n", "Under", "new", "Under\n===\nold\n\nnew\n"),
     ],
 )
-def test_text_is_appended(notes: Callable[..., Vault], note: str, heading: str | None, text: str, after: str) -> None:
+def test_text_is_appended(
+    notes: Callable[..., Vault], note: str, heading: str | None, text: str, after: str
+) -> None:
     vault = notes(A=note, B="b")
     vault.editor.apply(vault.editor.append("A.md", text, heading))
     assert everything(vault)["A.md"].decode() == after
 
 
 @pytest.mark.parametrize(
-    ("heading", "text", "after"), [("E", "x", "# E\n\nx\n\n# F\n\n\n"), ("F", "x", "# E\n# F\n\nx\n\n"), ("F", "", "# E\n# F\n\n\n")]
+    ("heading", "text", "after"),
+    [
+        ("E", "x", "# E\n\nx\n\n# F\n\n\n"),
+        ("F", "x", "# E\n# F\n\nx\n\n"),
+        ("F", "", "# E\n# F\n\n\n"),
+    ],
 )
-def test_an_empty_section_can_be_edited(notes: Callable[..., Vault], heading: str, text: str, after: str) -> None:
+def test_an_empty_section_can_be_edited(
+    notes: Callable[..., Vault], heading: str, text: str, after: str
+) -> None:
     vault = notes(A="# E\n# F\n\n\n")
     if not text:
-        assert "has exactly this text already" in refused(lambda: vault.editor.edit_section("A.md", heading, text))
+        assert "has exactly this text already" in refused(
+            lambda: vault.editor.edit_section("A.md", heading, text)
+        )
         return
     vault.editor.apply(vault.editor.edit_section("A.md", heading, text))
     assert everything(vault)["A.md"].decode() == after
@@ -90,9 +110,14 @@ def test_an_empty_section_can_be_edited(notes: Callable[..., Vault], heading: st
 
 @pytest.mark.parametrize(
     ("raw", "after"),
-    [(b"\xef\xbb\xbf# A\r\n\r\nold\r\n", b"\xef\xbb\xbf# A\r\n\r\nnew\r\nlines\r\n"), (b"nul\0\n# A\nold\n", b"nul\0\n# A\nnew\nlines\n")],
+    [
+        (b"\xef\xbb\xbf# A\r\n\r\nold\r\n", b"\xef\xbb\xbf# A\r\n\r\nnew\r\nlines\r\n"),
+        (b"nul\0\n# A\nold\n", b"nul\0\n# A\nnew\nlines\n"),
+    ],
 )
-def test_byte_order_mark_and_line_ends_stay(notes: Callable[..., Vault], raw: bytes, after: bytes) -> None:
+def test_byte_order_mark_and_line_ends_stay(
+    notes: Callable[..., Vault], raw: bytes, after: bytes
+) -> None:
     vault = notes(N=raw)
     vault.editor.apply(vault.editor.edit_section("N.md", "A", "new\nlines"))
     assert everything(vault)["N.md"] == after
@@ -100,10 +125,14 @@ def test_byte_order_mark_and_line_ends_stay(notes: Callable[..., Vault], raw: by
 
 def test_an_ambiguous_heading_is_refused(notes: Callable[..., Vault]) -> None:
     vault = notes(A="# X\n## Y\na\n# Z\n## Y\nb\n# X\n")
-    assert "several headings X: lines 1, 7" in refused(lambda: vault.editor.edit_section("A.md", "X", "c"))
+    assert "several headings X: lines 1, 7" in refused(
+        lambda: vault.editor.edit_section("A.md", "X", "c")
+    )
     vault.editor.apply(vault.editor.edit_section("A.md", "Z#Y", "c"))
     assert everything(vault)["A.md"] == b"# X\n## Y\na\n# Z\n## Y\nc\n# X\n"
-    assert "several headings Y: lines 2, 5" in refused(lambda: vault.editor.edit_section("A.md", "Y", "d"))
+    assert "several headings Y: lines 2, 5" in refused(
+        lambda: vault.editor.edit_section("A.md", "Y", "d")
+    )
     assert "has no heading ^id" in refused(lambda: vault.editor.edit_section("A.md", "^id", "c"))
 
 
@@ -117,7 +146,8 @@ def test_damaged_large_and_other_files_are_not_edited(notes: Callable[..., Vault
 
 def test_links_of_every_form_follow_a_rename(notes: Callable[..., Vault]) -> None:
     source = (
-        '---\nup: "[[Old note]]"\n---\n[[old note]] [[Old note#H|shown]] ![[F/Old note.md]] [[F/Old note|x]] `[[Old note]]` [[Nick]]\n'
+        '---\nup: "[[Old note]]"\n---\n[[old note]] [[Old note#H|shown]] ![[F/Old '
+        "note.md]] [[F/Old note|x]] `[[Old note]]` [[Nick]]\n"
         '| [[Old note\\|cell]] |\n[m](F/Old%20note.md#H) [n](<F/Old note.md> "t") [o](Other.md)\n'
     )
     own = "---\naliases: Nick\n---\n[[#H]] [s](./Sib.md) [[Sib]] [[S]]"
@@ -127,7 +157,8 @@ def test_links_of_every_form_follow_a_rename(notes: Callable[..., Vault]) -> Non
     vault.editor.apply(change)
     files = {path: raw.decode() for path, raw in everything(vault).items()}
     assert files["S.md"] == (
-        '---\nup: "[[New name]]"\n---\n[[New name]] [[New name#H|shown]] ![[G/New name.md]] [[G/New name|x]] `[[Old note]]` [[Nick]]\n'
+        '---\nup: "[[New name]]"\n---\n[[New name]] [[New name#H|shown]] ![[G/New '
+        "name.md]] [[G/New name|x]] `[[Old note]]` [[Nick]]\n"
         '| [[New name\\|cell]] |\n[m](G/New%20name.md#H) [n](<G/New name.md> "t") [o](Other.md)\n'
     )
     assert files["G/New name.md"].endswith("[[#H]] [s](../F/Sib.md) [[Sib]] [[S]]")
@@ -154,15 +185,25 @@ def test_trash_never_overwrites(notes: Callable[..., Vault]) -> None:
     vault = notes(A="[[B]] [[B]]", B="new")
     write_notes(vault.root, {".trash/B.md": "old", "F/B.md": "third"})
     change = vault.editor.trash("B.md")
-    assert (change.summary, change.note) == ("move B.md to .trash/B 1.md", "2 links in 1 note will be broken.")
+    assert (change.summary, change.note) == (
+        "move B.md to .trash/B 1.md",
+        "2 links in 1 note will be broken.",
+    )
     vault.editor.apply(change)
     vault.refresh()
     vault.editor.apply(vault.editor.trash("F/B.md"))
-    assert everything(vault) == {"A.md": b"[[B]] [[B]]", ".trash/B.md": b"old", ".trash/B 1.md": b"new", ".trash/B 2.md": b"third"}
+    assert everything(vault) == {
+        "A.md": b"[[B]] [[B]]",
+        ".trash/B.md": b"old",
+        ".trash/B 1.md": b"new",
+        ".trash/B 2.md": b"third",
+    }
     assert vault.note_paths() == ["A.md"]
 
 
-def test_symbolic_links_do_not_lead_out_of_the_vault(notes: Callable[..., Vault], tmp_path: Path) -> None:
+def test_symbolic_links_do_not_lead_out_of_the_vault(
+    notes: Callable[..., Vault], tmp_path: Path
+) -> None:
     vault = notes(A="x")
     (tmp_path / "out").mkdir()
     (vault.root / ".trash").symlink_to(tmp_path / "out")
@@ -179,15 +220,22 @@ def test_symbolic_links_do_not_lead_out_of_the_vault(notes: Callable[..., Vault]
 @pytest.mark.parametrize("step", range(3))
 @pytest.mark.parametrize("old", ["[[./A]]", "[[A]]"])  # rewritten or only moved
 def test_a_change_that_fails_in_the_middle_is_undone(
-    notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, old: str, step: int, error: BaseException
+    notes: Callable[..., Vault],
+    monkeypatch: pytest.MonkeyPatch,
+    old: str,
+    step: int,
+    error: BaseException,
 ) -> None:
     vault = notes(A="[[Old]]", B="[[Old]]", Old=old)
     before = everything(vault)
     change = vault.editor.rename("Old.md", "F/New.md")
     for owner, stage in ((transaction, "_change_file"), (Path, "replace")):
-        real, done = getattr(owner, stage), iter(range(100))
+        real = getattr(owner, stage)
+        done = iter(range(100))
 
-        def carry_out(*arguments: object, real: Callable[..., object] = real, done: Iterator[int] = done) -> object:
+        def carry_out(
+            *arguments: object, real: Callable[..., object] = real, done: Iterator[int] = done
+        ) -> object:
             outcome = real(*arguments)
             if next(done) == step:
                 raise error
@@ -203,7 +251,9 @@ def test_a_change_that_fails_in_the_middle_is_undone(
 
 
 @pytest.mark.parametrize("problem", [VaultError("the index is busy", "Wait."), KeyboardInterrupt()])
-def test_a_change_is_made_when_the_index_cannot_take_it_in(notes: Callable[..., Vault], problem: BaseException) -> None:
+def test_a_change_is_made_when_the_index_cannot_take_it_in(
+    notes: Callable[..., Vault], problem: BaseException
+) -> None:
     vault = notes(A="a")
     change = vault.editor.append("A.md", "b")
 
@@ -235,7 +285,9 @@ def test_the_diff_is_as_git_shows_it() -> None:
 
 
 @pytest.mark.untraced
-def test_hostile_notes_are_renamed_and_edited_fast(notes: Callable[..., Vault], untraced: None) -> None:
+def test_hostile_notes_are_renamed_and_edited_fast(
+    notes: Callable[..., Vault], untraced: None
+) -> None:
     links = "[[Old]] " * 5_000 + "[[" * 20_000 + "[x](" * 10_000 + "\n" + "# H\n" * 2_000
     vault = notes(A=links, Old="[[./A]]" * 2_000)
     with takes_less_than(8):

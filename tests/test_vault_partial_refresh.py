@@ -13,15 +13,61 @@ from notes_folder import NotesFolder
 
 from zkchat_cli.vault.vault import Vault
 
-PATHS = st.sampled_from(["a.md", "A.md", "b.md", "sub/a.md", "sub/c.md", "sub/deep/b.md", "caf\u00e9.md", "消息.markdown"])
+PATHS = st.sampled_from(
+    [
+        "a.md",
+        "A.md",
+        "b.md",
+        "sub/a.md",
+        "sub/c.md",
+        "sub/deep/b.md",
+        "caf\u00e9.md",
+        "消息.markdown",
+    ]
+)
 FILES = st.sampled_from(["p.png", "sub/p.png", "c"])
-NAMES = st.sampled_from(["a", "sub/a", "./a", "b#two", "c", "caf\u00e9", "消息", "p.png", "First", "x/First", "gone", "#one", "B", ""])
+NAMES = st.sampled_from(
+    [
+        "a",
+        "sub/a",
+        "./a",
+        "b#two",
+        "c",
+        "caf\u00e9",
+        "消息",
+        "p.png",
+        "First",
+        "x/First",
+        "gone",
+        "#one",
+        "B",
+        "",
+    ]
+)
 LABELS = st.sampled_from(["", "", "|first", "|the  First one", "|100", "|交换机"])
 LINKS = st.one_of(
     st.builds("{}[[{}{}]]".format, st.sampled_from(["", "", "!"]), NAMES, LABELS),
-    st.builds("[{}]({}.md)".format, st.sampled_from(["100", "first", "see"]), st.sampled_from(["a", "sub/a", "../a", "gone"])),
+    st.builds(
+        "[{}]({}.md)".format,
+        st.sampled_from(["100", "first", "see"]),
+        st.sampled_from(["a", "sub/a", "../a", "gone"]),
+    ),
 )
-TEXTS = st.sampled_from(["word", "the word's", "# one", "## two — deux", "café", "消息队列", "#tag", "#Tag/below", "\x00", "É" * 2000, ""])
+TEXTS = st.sampled_from(
+    [
+        "word",
+        "the word's",
+        "# one",
+        "## two — deux",
+        "café",
+        "消息队列",
+        "#tag",
+        "#Tag/below",
+        "\x00",
+        "É" * 2000,
+        "",
+    ]
+)
 HEADS = st.sampled_from(
     [
         "",
@@ -32,7 +78,11 @@ HEADS = st.sampled_from(
         "---\na: [\n---\n",
     ]
 )
-NOTES = st.builds(lambda head, lines: head + "\n".join(lines), HEADS, st.lists(st.one_of(LINKS, TEXTS), max_size=6))
+NOTES = st.builds(
+    lambda head, lines: head + "\n".join(lines),
+    HEADS,
+    st.lists(st.one_of(LINKS, TEXTS), max_size=6),
+)
 
 
 class Edits(RuleBasedStateMachine):
@@ -104,7 +154,9 @@ TestEdits = Edits.TestCase
 
 
 def test_the_alias_of_a_link_becomes_a_name_of_its_new_target(tmp_path):
-    notes = NotesFolder(tmp_path, Target="What I call [[Target|quux]] myself is no name of mine.", Source="Nothing.")
+    notes = NotesFolder(
+        tmp_path, Target="What I call [[Target|quux]] myself is no name of mine.", Source="Nothing."
+    )
     notes.vault.refresh()
     notes.write("Target.md", "Nothing.")
     notes.write("Source.md", "See [[Target|quux]].")
@@ -114,7 +166,18 @@ def test_the_alias_of_a_link_becomes_a_name_of_its_new_target(tmp_path):
     notes.vault.close()
 
 
-@pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd.md", "\udcff.md", "", "./Stays.md", "linked/Inner.md", "folder//Inner.md"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../outside.md",
+        "/etc/passwd.md",
+        "\udcff.md",
+        "",
+        "./Stays.md",
+        "linked/Inner.md",
+        "folder//Inner.md",
+    ],
+)
 def test_a_path_outside_of_the_vault_is_not_added(tmp_path, path):
     notes = NotesFolder(tmp_path, Stays="This one stays.", outside="No, this one is inside.")
     (tmp_path / "outside.md").write_text("not in the vault")

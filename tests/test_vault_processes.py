@@ -41,7 +41,9 @@ vault.close()
 
 
 def start(notes, program, *numbers):
-    return subprocess.Popen([sys.executable, "-c", program, notes.root, notes.cache, *map(str, numbers)])
+    return subprocess.Popen(
+        [sys.executable, "-c", program, notes.root, notes.cache, *map(str, numbers)]
+    )
 
 
 def test_an_index_is_read_while_it_is_written_and_rebuilt(notes):
@@ -50,7 +52,8 @@ def test_an_index_is_read_while_it_is_written_and_rebuilt(notes):
     try:
         assert [process.wait(60) for process in writing] == [0, 0]
     finally:
-        notes.write("done", "")  # a reader that nobody ends would run for ever
+        # A reader that nobody ends would run for ever
+        notes.write("done", "")
     assert [process.wait(60) for process in reading] == [0, 0]
     notes.vault.refresh()
     notes.check()

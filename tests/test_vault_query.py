@@ -1,13 +1,26 @@
-"""The pure functions of search: parsing queries, fusing what was found by words and by meaning, and snippets."""
+"""The pure functions of search: parsing queries, fusing what was found by words and by meaning, and
+snippets.
+"""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.vault.search.lexical import fuse
-from zkchat_cli.vault.search.query import MOST_WORDS, Snippet, fts_all, fts_any, fts_phrase, parse_query, snippet
+from zkchat_cli.vault.search.query import (
+    MOST_WORDS,
+    Snippet,
+    fts_all,
+    fts_any,
+    fts_phrase,
+    parse_query,
+    snippet,
+)
 
-TEXT = "# Compost\n\n- Green and brown\n  layers in turn.\n\n> [!note]\n> It is ready after nine months."
+TEXT = (
+    "# Compost\n\n- Green and brown\n  layers in turn.\n\n> [!note]\n> It is ready after nine "
+    "months."
+)
 
 
 @pytest.mark.parametrize(
@@ -43,25 +56,33 @@ def test_no_text_injects_a_quotation_mark(text):
     for phrase in (*query.phrases, *query.without, query.terms):
         if phrase:
             assert fts_phrase(phrase).strip("*").strip('"').count('"') == 0
-            assert fts_any(phrase, {}).count('"') == fts_all(phrase, {}).count('"') == 2 * len(phrase)
+            assert (
+                fts_any(phrase, {}).count('"') == fts_all(phrase, {}).count('"') == 2 * len(phrase)
+            )
 
 
 @pytest.mark.parametrize(
     ("by_words", "by_meaning", "coverage", "first"),
     [
-        ({1: 9.0, 2: 6.0}, {2: 2.0}, 1.0, 1),  # a hit with all words wins over meaning
-        ({1: 9.0, 2: 6.0}, {2: 2.0}, 0.3, 2),  # with few of them it does not
+        # A hit with all words wins over meaning
+        ({1: 9.0, 2: 6.0}, {2: 2.0}, 1.0, 1),
+        # With few of them it does not
+        ({1: 9.0, 2: 6.0}, {2: 2.0}, 0.3, 2),
         ({}, {3: 1.0, 4: 2.0}, 0.0, 4),
         ({1: 9.0, 2: 8.9}, {1: -1.0, 2: 1.0}, 1.0, 2),  # near equal words
         ({1: 9.0}, {}, 0.0, 1),
     ],
 )
-def test_words_count_as_far_as_they_fit(by_words: dict[int, float], by_meaning: dict[int, float], coverage: float, first: int) -> None:
+def test_words_count_as_far_as_they_fit(
+    by_words: dict[int, float], by_meaning: dict[int, float], coverage: float, first: int
+) -> None:
     assert next(iter(fuse(by_words, by_meaning, coverage))) == first
 
 
 def test_the_line_with_most_words_is_shown():
-    assert snippet(TEXT, 10, ["ready", "months"]) == Snippet(16, 16, "It is ready after nine months.")
+    assert snippet(TEXT, 10, ["ready", "months"]) == Snippet(
+        16, 16, "It is ready after nine months."
+    )
 
 
 def test_a_long_line_is_cut_around_the_word():

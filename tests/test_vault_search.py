@@ -20,10 +20,16 @@ from zkchat_cli.vault.search.query import parse_query
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {
-    "Filters.md": "---\naliases: [Sieves]\ntags: [query]\n---\n# Filters\n\nA filter keeps tasks that match.\n\n## Boolean operators\n\n"
+    "Filters.md": (
+        "---\naliases: [Sieves]\ntags: [query]\n---\n# Filters\n\nA filter keeps tasks that "
+        "match.\n\n## Boolean operators\n\n"
+    )
     + "Filters are joined by AND, OR and NOT, in capitals. " * 20
     + "\n",
-    "Queries/Custom Filters.md": "# Custom filters\nWrite a function. See [[Filters|ordinary sieving]] and [guide](../Guide.md).\n",
+    "Queries/Custom Filters.md": (
+        "# Custom filters\nWrite a function. See [[Filters|ordinary sieving]] and "
+        "[guide](../Guide.md).\n"
+    ),
     "Guide.md": "A guide to everything, with café and naïve ideas.\n",
     "中文/交换机.md": "# 交换机\n消息队列中的交换机负责把消息路由到队列。\n",
     "中文/书评.md": "这是一本书\n",
@@ -46,7 +52,9 @@ def paths(chunks) -> list[str]:
 @pytest.mark.parametrize("query", ["本", "书", "由", "由 nothing"])
 def test_a_single_chinese_character_is_found_anywhere(vault, query):
     found = vault.search(query)
-    assert {c.relative_path for c in found} == {p for p, text in NOTES.items() if query[0] in p + text}
+    assert {c.relative_path for c in found} == {
+        p for p, text in NOTES.items() if query[0] in p + text
+    }
     shown = [vault.snippet(chunk, query)[1].text for chunk in found]
     assert any(query[0] in text for text in shown)
 
@@ -83,15 +91,31 @@ def test_a_phrase_without_matches_is_searched_as_words(vault):
 
 
 @pytest.mark.parametrize(
-    "query", ["", '"', "*", "NEAR(", "AND", "a AND OR NOT", '" * ^ NEAR ( AND', "{title} : x", "-", "x'y", "\0", "\ud800"]
+    "query",
+    [
+        "",
+        '"',
+        "*",
+        "NEAR(",
+        "AND",
+        "a AND OR NOT",
+        '" * ^ NEAR ( AND',
+        "{title} : x",
+        "-",
+        "x'y",
+        "\0",
+        "\ud800",
+    ],
 )
 def test_query_text_is_never_an_operator(vault, query):
-    assert bool(vault.search(query)) == (query in ("AND", "a AND OR NOT"))  # words of a note; as operators they would find nothing
+    # Words of a note; as operators they would find nothing
+    assert bool(vault.search(query)) == (query in ("AND", "a AND OR NOT"))
 
 
 def test_links_of_a_message_are_resolved_from_the_root(vault):
     found = vault.resolve_links(
-        "see [[Filters#Boolean operators|these]] and ![[figure.png]]\nand [[Filtrs]] and [g](Guide.md) and [x](x.html)"
+        "see [[Filters#Boolean operators|these]] and ![[figure.png]]\nand [[Filtrs]] and "
+        "[g](Guide.md) and [x](x.html)"
     )
     assert [(r.raw, r.target, r.status, r.line) for r in found] == [
         ("[[Filters#Boolean operators|these]]", "Filters.md", "found", 1),
@@ -99,30 +123,56 @@ def test_links_of_a_message_are_resolved_from_the_root(vault):
         ("[[Filtrs]]", None, "broken", 2),
         ("[g](Guide.md)", "Guide.md", "found", 2),
     ]
-    assert (found[0].heading, found[0].alias, found[0].text) == ("Boolean operators", "these", "Filters")
+    assert (found[0].heading, found[0].alias, found[0].text) == (
+        "Boolean operators",
+        "these",
+        "Filters",
+    )
     assert found[2].candidates[0] == "Filters.md"
 
 
 def test_every_file_is_linked_by_the_shortest_name_that_leads_to_it(tmp_path: Path):
-    notes = ["a.md", "folder/a.md", "deep/er/a.md", "deep/b.md", "deep/c.md", "c.markdown", "x#y.md", "docs/params.md", "b.canvas"]
+    notes = [
+        "a.md",
+        "folder/a.md",
+        "deep/er/a.md",
+        "deep/b.md",
+        "deep/c.md",
+        "c.markdown",
+        "x#y.md",
+        "docs/params.md",
+        "b.canvas",
+    ]
     write_notes(tmp_path / "v", {path: f"---\ntitle: params of {path}\n---\n" for path in notes})
     opened = Vault.open(tmp_path / "v", tmp_path)
     names = {path: opened.link_name(path) for path in notes}
     links = {path: write_link(path, name) for path, name in names.items()}
     assert names["deep/er/a.md"] == "er/a"
-    assert (names["deep/b.md"], names["b.canvas"], names["docs/params.md"]) == ("b", "b.canvas", "params")
-    assert {path: opened.resolve_links(link)[0].target for path, link in links.items()} == {path: path for path in notes}
+    assert (names["deep/b.md"], names["b.canvas"], names["docs/params.md"]) == (
+        "b",
+        "b.canvas",
+        "params",
+    )
+    assert {path: opened.resolve_links(link)[0].target for path, link in links.items()} == {
+        path: path for path in notes
+    }
     assert opened.link_name("gone/x.md") == "gone/x"
     opened.close()
 
 
 def test_a_title_in_front_matter_resolves_last_and_is_marked(tmp_path: Path):
     titled = {"docs/params.md": "Parameters", "b.md": "Sieve", "c.md": "params", "d.md": "x"}
-    write_notes(tmp_path / "v", {path: f"---\ntitle: {title}\n---\n" for path, title in titled.items()})
+    write_notes(
+        tmp_path / "v", {path: f"---\ntitle: {title}\n---\n" for path, title in titled.items()}
+    )
     write_notes(tmp_path / "v", {"e.md": "---\naliases: sieve\n---\n[[parameters]]"})
     opened = Vault.open(tmp_path / "v", tmp_path)
     found = [opened.resolve(name) for name in ("parameters", "sieve", "params")]
-    assert [(link.target, link.via) for link in found] == [("docs/params.md", "title"), ("e.md", "alias"), ("docs/params.md", None)]
+    assert [(link.target, link.via) for link in found] == [
+        ("docs/params.md", "title"),
+        ("e.md", "alias"),
+        ("docs/params.md", None),
+    ]
     assert [link.source for link in opened.backlinks("docs/params.md")] == ["e.md"]
     (tmp_path / "v/docs/params.md").write_text("No title.")
     opened.refresh()
@@ -131,13 +181,18 @@ def test_a_title_in_front_matter_resolves_last_and_is_marked(tmp_path: Path):
 
 
 class Library:
-    """`library(**notes)` is a vault of these notes; its `search` answers with their names, best first, each once."""
+    """`library(**notes)` is a vault of these notes; its `search` answers with their names, best
+    first, each once.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.notes = NotesFolder(folder)
 
     def __call__(self, *files: dict[str, str], **notes: str) -> "Library":
-        for path, text in {**{f"{name}.md": text for name, text in notes.items()}, **dict(*files)}.items():
+        for path, text in {
+            **{f"{name}.md": text for name, text in notes.items()},
+            **dict(*files),
+        }.items():
             self.notes.write(path, text)
         self.notes.vault.refresh()
         return self
@@ -238,7 +293,13 @@ def test_a_note_linked_from_an_outstanding_hit_rises(library):
 
 
 @pytest.mark.parametrize(
-    ("text", "query"), [("naïve café", "naive cafe"), ("naive cafe", "NAÏVE CAFÉ"), ("cafe\u0301", "café"), ("Straße", "STRASSE")]
+    ("text", "query"),
+    [
+        ("naïve café", "naive cafe"),
+        ("naive cafe", "NAÏVE CAFÉ"),
+        ("cafe\u0301", "café"),
+        ("Straße", "STRASSE"),
+    ],
 )
 def test_diacritics_and_case_do_not_matter(library, text, query):
     library(a=text, b="nothing")
@@ -250,8 +311,19 @@ def crowded(library, monkeypatch):
     """A library in which words of more than a few chunks are too many to be ranked."""
     monkeypatch.setattr(lexical, "MOST_RANKED", 5)
     monkeypatch.setattr(lexical, "MOST_NAMES_RANKED", 5)
-    notes = {f"Note {n:02}.md": f"Some common words, which every note has. {'Other' if n % 2 else 'Rare'} ones, too." for n in range(40)}
-    return library({**notes, "Common sense.md": "About it.", "Both.md": "# Heading of a common kind\nThat other, rare thing."})
+    notes = {
+        f"Note {n:02}.md": (
+            f"Some common words, which every note has. {'Other' if n % 2 else 'Rare'} ones, too."
+        )
+        for n in range(40)
+    }
+    return library(
+        {
+            **notes,
+            "Common sense.md": "About it.",
+            "Both.md": "# Heading of a common kind\nThat other, rare thing.",
+        }
+    )
 
 
 def test_common_words_find_the_note_with_that_name(crowded):
@@ -268,15 +340,24 @@ def test_a_word_of_many_names_finds_the_newest(crowded):
 
 def test_the_matching_chunks_of_a_long_note_are_found(library):
     parts = "\n\n".join(f"## Part {n}\n\n" + f"filler{n} and more of it " * 40 for n in range(20))
-    library(Handbook=parts + "\n\n## Care\n\nWater the fern on Mondays, and only then.", Fern="Green.")
+    library(
+        Handbook=parts + "\n\n## Care\n\nWater the fern on Mondays, and only then.", Fern="Green."
+    )
     [best, *_] = library.notes.vault.search("handbook fern mondays")
     assert (best.relative_path, best.heading) == ("Handbook.md", "Care")
     assert library.notes.vault.search("handbook")[0].relative_path == "Handbook.md"
 
 
 def test_a_comment_in_a_long_script_is_no_heading_of_a_result(library):
-    library(Scripts="## Backup\n\n```sh\n" + "# copy a folder\ncp -r from to\n" * 100 + "echo finished\n```\n\n### Restore\n\nAsk Anna.\n")
-    shown = [library.notes.vault.snippet(library.notes.vault.search(query)[0], query)[0] for query in ("finished", "Anna")]
+    library(
+        Scripts="## Backup\n\n```sh\n"
+        + "# copy a folder\ncp -r from to\n" * 100
+        + "echo finished\n```\n\n### Restore\n\nAsk Anna.\n"
+    )
+    shown = [
+        library.notes.vault.snippet(library.notes.vault.search(query)[0], query)[0]
+        for query in ("finished", "Anna")
+    ]
     assert shown == ["Backup", "Restore"]
 
 
@@ -304,7 +385,10 @@ def workspace(tmp_path_factory):
     for n in range(60):
         text = " ".join(pool[(n * k + k * k) % 9] for k in range(1, 8))
         tag = ("", "#x", "#x/y")[n % 3]
-        notes.write(f"{'sub/' if n % 2 else ''}{pool[n % 9]} {n}.md", f"{text} [[tea {n}|{pool[n % 7]} {pool[n % 5]}]] {tag}")
+        notes.write(
+            f"{'sub/' if n % 2 else ''}{pool[n % 9]} {n}.md",
+            f"{text} [[tea {n}|{pool[n % 7]} {pool[n % 5]}]] {tag}",
+        )
     notes.vault.refresh()
     yield notes
     notes.vault.close()
@@ -321,8 +405,12 @@ def test_results_match_the_query(workspace, query):
     assert len({chunk.id for chunk in found}) == len(found) <= 20
     for chunk in found:
         said = " ".join(terms(f"{chunk.title} | {chunk.text}"))
-        assert not any(f" {' '.join(phrase)} " in f" {said} " for phrase in asked.without if len(phrase) == 1)
+        assert not any(
+            f" {' '.join(phrase)} " in f" {said} " for phrase in asked.without if len(phrase) == 1
+        )
         note = workspace.vault.note(chunk.relative_path)
         for operator, wanted in asked.filters:
             has_tag = any(f"{tag}/".startswith(f"{wanted}/") for tag in note.tags)
-            assert (has_tag if operator.endswith("tag") else wanted in chunk.relative_path) is not operator.startswith("-")
+            assert (
+                has_tag if operator.endswith("tag") else wanted in chunk.relative_path
+            ) is not operator.startswith("-")

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.links.wikilinks import LinkName, WrittenLink, link_key, note_name, resolve, split_target
+from zkchat_cli.vault.links.wikilinks import (
+    LinkName,
+    WrittenLink,
+    link_key,
+    note_name,
+    resolve,
+    split_target,
+)
 from zkchat_cli.vault.markup import read_markup
 
 
@@ -19,13 +26,23 @@ def only(text: str) -> WrittenLink:
     return link
 
 
-def target(files: Sequence[str], text: str, source: str | None = "src.md", aliases: dict[str, str] | None = None) -> str | None:
+def target(
+    files: Sequence[str],
+    text: str,
+    source: str | None = "src.md",
+    aliases: dict[str, str] | None = None,
+) -> str | None:
     resolution = outcome(files, text, source, aliases)
     return resolution.target
 
 
 def outcome(files, text, source="src.md", aliases=None):
-    names = [LinkName(path, "note" if path.lower().endswith((".md", ".markdown")) else "file", note_name(path)) for path in files]
+    names = [
+        LinkName(
+            path, "note" if path.lower().endswith((".md", ".markdown")) else "file", note_name(path)
+        )
+        for path in files
+    ]
     table: dict[str, list[LinkName]] = {}
     for name in names:
         table.setdefault(link_key(name.path), []).append(name)
@@ -113,13 +130,17 @@ def test_code_comments_and_math_hide_links(text):
     assert raws(text) == ["[[yes]]"]
 
 
-@pytest.mark.parametrize("text", ["```\n[[a]]\n\n[[b]]", "%%\n[[a]]\n\n[[b]]", "<!-- [[a]]\n\n[[b]]", "> ```\n> [[a]]"])
+@pytest.mark.parametrize(
+    "text", ["```\n[[a]]\n\n[[b]]", "%%\n[[a]]\n\n[[b]]", "<!-- [[a]]\n\n[[b]]", "> ```\n> [[a]]"]
+)
 def test_an_unclosed_block_runs_to_the_end(text):
     assert raws(text) == []
 
 
 def test_links_have_lines():
-    assert [(link.text, link.line) for link in read_markup("[[a]]\n\n- [[b]] [[c]]\n`x\ny` [[d]]").links] == [
+    assert [
+        (link.text, link.line) for link in read_markup("[[a]]\n\n- [[b]] [[c]]\n`x\ny` [[d]]").links
+    ] == [
         ("a", 1),
         ("b", 3),
         ("c", 3),
@@ -131,7 +152,10 @@ def test_links_have_lines():
     ("text", "expected"),
     [
         ("[label](Note.md)", ("[label](Note.md)", "Note.md", None, "label", False)),
-        ("[a](My%20Note.md#The%20part)", ("[a](My%20Note.md#The%20part)", "My Note.md", "The part", "a", False)),
+        (
+            "[a](My%20Note.md#The%20part)",
+            ("[a](My%20Note.md#The%20part)", "My Note.md", "The part", "a", False),
+        ),
         ("[a](<My Note.md>)", ("[a](<My Note.md>)", "My Note.md", None, "a", False)),
         ('[a](x.md "title")', ('[a](x.md "title")', "x.md", None, "a", False)),
         ("[a](b(c).md)", ("[a](b(c).md)", "b(c).md", None, "a", False)),
@@ -155,7 +179,17 @@ def test_a_markdown_link_is_percent_decoded(text, expected):
     assert (link.raw, link.text, link.heading, link.alias, link.embed) == expected
 
 
-@pytest.mark.parametrize("text", ["[a](https://x.org/a.md)", "[a](mailto:a@b.c)", "[a](//host/x.md)", "[a]()", "[a] (x.md)", "[a](x y.md)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](https://x.org/a.md)",
+        "[a](mailto:a@b.c)",
+        "[a](//host/x.md)",
+        "[a]()",
+        "[a] (x.md)",
+        "[a](x y.md)",
+    ],
+)
 def test_web_addresses_and_loose_brackets_are_not_links(text):
     assert raws(text) == []
 
@@ -218,8 +252,17 @@ def test_an_ambiguous_link_says_why_its_target_won(files, source, winner, reason
 
 
 def test_an_alias_resolves_last():
-    assert outcome(["AI.md", "Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"})[:2] == ("AI.md", "found")
-    assert outcome(["Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"}) == ("Mind.md", "found", (), "alias", None)
+    assert outcome(["AI.md", "Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"})[:2] == (
+        "AI.md",
+        "found",
+    )
+    assert outcome(["Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"}) == (
+        "Mind.md",
+        "found",
+        (),
+        "alias",
+        None,
+    )
     assert outcome(["Mind.md"], "[[wrong/ai]]", aliases={"AI": "Mind.md"}).status == "broken"
 
 

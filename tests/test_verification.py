@@ -4,14 +4,30 @@ import pytest
 from factories import chunk, takes_less_than
 
 from zkchat_cli.citations.marks import read_marks
-from zkchat_cli.citations.verify import CitableSources, VerificationResult, read_footnotes, verify_citations
+from zkchat_cli.citations.verify import (
+    CitableSources,
+    VerificationResult,
+    read_footnotes,
+    verify_citations,
+)
 
 CHUNKS = {
-    1: chunk(1, "# Filters\n\nFilters say which tasks you want to see.\nEach filter is a line of its own, and `limit 10` is none."),
-    2: chunk(
-        2, "> Conditions are joined with AND, OR\n> and NOT, in **capitals** [4].\n\nHe said “never mind the gap” twice.", start_line=20
+    1: chunk(
+        1,
+        "# Filters\n\nFilters say which tasks you want to see.\nEach filter is a line of "
+        "its own, and `limit 10` is none.",
     ),
-    3: chunk(3, "過濾器決定你想看到哪些任務，並且可以組合使用。\n🌱 Compost needs air, water and patience 😀 always.", start_line=1),
+    2: chunk(
+        2,
+        "> Conditions are joined with AND, OR\n> and NOT, in **capitals** [4].\n\nHe said "
+        "“never mind the gap” twice.",
+        start_line=20,
+    ),
+    3: chunk(
+        3,
+        "過濾器決定你想看到哪些任務，並且可以組合使用。\n🌱 Compost needs air, water and patience 😀 always.",
+        start_line=1,
+    ),
     12: chunk(12, "It’s a long way to the caf\u00e9; naïve Straße.", start_line=7),
 }
 
@@ -49,7 +65,9 @@ def test_which_brackets_are_citations(answer: str, expected: list[int]) -> None:
 
 
 def test_saying_that_the_notes_are_silent_needs_no_source() -> None:
-    assert check("Your notes don’t say more. The notes do not mention whales at all. [1]").uncited == 0
+    assert (
+        check("Your notes don’t say more. The notes do not mention whales at all. [1]").uncited == 0
+    )
     assert check("Your notes don't lie about the whales at all.").uncited == 1
 
 
@@ -58,8 +76,16 @@ def test_saying_that_the_notes_are_silent_needs_no_source() -> None:
     [
         ('"Filters say\nwhich tasks" [1]', "Filters say\nwhich tasks", True),
         ("“… which tasks you want to see” [1]", "… which tasks you want to see", True),
-        ("“a line of its own, and limit 10 is none” [1]", "a line of its own, and limit 10 is none", True),
-        ("“tasks you want to see. Each filter is a line” [1]", "tasks you want to see. Each filter is a line", True),
+        (
+            "“a line of its own, and limit 10 is none” [1]",
+            "a line of its own, and limit 10 is none",
+            True,
+        ),
+        (
+            "“tasks you want to see. Each filter is a line” [1]",
+            "tasks you want to see. Each filter is a line",
+            True,
+        ),
         ("“NOT, in capitals” [2]", "NOT, in capitals", True),
         ("“unclosed, and then “never mind the gap” [2]", "never mind the gap", True),
         ("“过濾器決定你想看到哪些任務” [3]", "过濾器決定你想看到哪些任務", False),
@@ -112,7 +138,23 @@ def test_statements_without_a_citation_are_counted(answer: str, uncited: int) ->
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("piece", ["[1] ", "[1, ", "[1]:\n", ". [1", "“a [1] ", '. "a', "«", "`` ` ", "\n```\n", "\n> ", "e.g. ", "漢"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[1] ",
+        "[1, ",
+        "[1]:\n",
+        ". [1",
+        "“a [1] ",
+        '. "a',
+        "«",
+        "`` ` ",
+        "\n```\n",
+        "\n> ",
+        "e.g. ",
+        "漢",
+    ],
+)
 def test_an_endless_answer_is_verified_in_linear_time(piece: str) -> None:
     check(piece * 3000)
     check("A statement that says something. " + piece * 3000 + " end")
@@ -122,18 +164,25 @@ def test_an_endless_answer_is_verified_in_linear_time(piece: str) -> None:
 def test_a_note_can_be_cited_by_name_after_its_title_changed(name: str) -> None:
     before = chunk(1, "It has words of the first turn.", start_line=1)
     after = chunk(2, "And others of the second one.", title="Renamed")
-    [citation] = verify_citations(f"“others of the second one” {name}", CitableSources([before, after])).citations
+    [citation] = verify_citations(
+        f"“others of the second one” {name}", CitableSources([before, after])
+    ).citations
     assert (citation.number, citation.verdict) == (2, "verified")
 
 
 def test_definitions_in_a_long_text_are_read_in_linear_time() -> None:
     definitions = "[^1]: x\n" * 10_000
     with takes_less_than(5):  # what is quadratic takes a minute
-        assert read_footnotes(read_marks(definitions), definitions + "x" * 40_000_000, lambda _: ()) == {1: ((), ())}
+        assert read_footnotes(
+            read_marks(definitions), definitions + "x" * 40_000_000, lambda _: ()
+        ) == {1: ((), ())}
 
 
 def test_many_links_to_one_of_many_notes_of_the_same_name_are_verified_in_linear_time() -> None:
     notes = [chunk(number, relative_path=f"{number}/Filters.md") for number in range(1, 401)]
-    with takes_less_than(5):  # what compares all notes with all notes takes a minute
-        [citation] = verify_citations("Filters say which tasks these are [[Filters]]. " * 3000, CitableSources(notes)).citations
+    # What compares all notes with all notes takes a minute
+    with takes_less_than(5):
+        [citation] = verify_citations(
+            "Filters say which tasks these are [[Filters]]. " * 3000, CitableSources(notes)
+        ).citations
     assert citation.number == 1

@@ -12,9 +12,13 @@ from zkchat_cli.citations.verify_text import TextQuotation, verify_text
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {
-    "House.md": "---\ndescription: All about the old house\n---\n# House\nThe house was painted red in 1950 and cost 14,200 euros.\n\n"
+    "House.md": "---\ndescription: All about the old house\n---\n# House\nThe house was painted red in "
+    "1950 and cost 14,200 euros.\n\n"
     "The ice is not safe to walk on. Use `limit 10` here.\n",
-    "Garden/Heat pump.md": "# Heat pump\n\nThe pump needs 2.4 kW at −5 °C.\n\n## Care\n\nClean the filter twice a year.\n",
+    "Garden/Heat pump.md": (
+        "# Heat pump\n\nThe pump needs 2.4 kW at −5 °C.\n\n## Care\n\nClean the filter twice a "
+        "year.\n"
+    ),
     "中文.md": "# 過濾\n\n過濾器決定你想看到哪些任務。\n",
     "How to write slowly.md": "# Slow writing\n\nWrite less, and write it twice.\n",
 }
@@ -32,7 +36,10 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
 def places(verified: list[TextQuotation]) -> list[str]:
     """`verdict path:line` of each quotation."""
     found = [each.found for each in verified]
-    return [f"{f.verdict} {f.chunk.relative_path}:{f.start_line}" if f.chunk else f.verdict for f in found]
+    return [
+        f"{f.verdict} {f.chunk.relative_path}:{f.start_line}" if f.chunk else f.verdict
+        for f in found
+    ]
 
 
 @pytest.mark.parametrize(
@@ -40,14 +47,20 @@ def places(verified: list[TextQuotation]) -> list[str]:
     [
         (f"They say “{RED}”.", "verified House.md:5"),
         (f"> {RED} and cost 14,200 euros.\n> — Anna, 1951", "verified House.md:5"),
-        (f"'{PUMP}' and 「過濾器決定你想看到哪些任務」", "verified Garden/Heat pump.md:3|verified 中文.md:3"),
+        (
+            f"'{PUMP}' and 「過濾器決定你想看到哪些任務」",
+            "verified Garden/Heat pump.md:3|verified 中文.md:3",
+        ),
         ("“All about the old house”", "verified House.md:2"),
         ("“The <b>house</b> was painted red”", "verified House.md:5"),
         ("“The house was painted blue in 1950”", "misquoted House.md:5"),
         ("“the pump needs 2.4 W at −5 °C”", "misquoted Garden/Heat pump.md:3"),
         ("It is “safe to walk on” here.", "cut House.md:7"),
         ("“zebras gallop over wide savannas”", "not_found"),
-        (f"“{RED}” [[House]], “{PUMP}” (Heat pump.md:3)", "verified House.md:5|verified Garden/Heat pump.md:3"),
+        (
+            f"“{RED}” [[House]], “{PUMP}” (Heat pump.md:3)",
+            "verified House.md:5|verified Garden/Heat pump.md:3",
+        ),
         (f"“{RED}” [[Heat pump]].", "misquoted House.md:5"),
         (f"“{RED}” ([see](Garden/Heat%20pump.md#care)).", "misquoted House.md:5"),
         ("See [[House#'a heading of some words' here|House]].", ""),
@@ -55,15 +68,27 @@ def places(verified: list[TextQuotation]) -> list[str]:
         (f"“{RED}” [[No such note]].", "verified House.md:5"),
         ("“limit 10” [[House]], the “so-called house”", "verified House.md:7"),
         ("“limit 11” [[House]]", "misquoted House.md:7"),
-        ("a “so-called house”, `“code is never quoted”` <img alt='a red house in the sun'> [x](y.md \"a title of some words\")", ""),
-        ("---\ntitle: “no words of the text at all”\n---\n<!-- “not what a reader can see” -->", ""),
+        (
+            "a “so-called house”, `“code is never quoted”` <img alt='a red house in the "
+            'sun\'> [x](y.md "a title of some words")',
+            "",
+        ),
+        (
+            "---\ntitle: “no words of the text at all”\n---\n<!-- “not what a reader can see” -->",
+            "",
+        ),
         ("as “How to write slowly” says", ""),
         ("“zebras gallop over wide savannas” (https://example.com/zebras).", "not_found"),
-        ("“The house was painted blue in 1950” [[House]] (https://example.com)", "misquoted House.md:5"),
+        (
+            "“The house was painted blue in 1950” [[House]] (https://example.com)",
+            "misquoted House.md:5",
+        ),
         (f"“{RED}”[^none] [{'1' * 5000}]\n\n[^z]: A page", "verified House.md:5"),
     ],
 )
-def test_quotations_are_found_with_and_without_a_named_source(text: str, expected: str, house: Vault) -> None:
+def test_quotations_are_found_with_and_without_a_named_source(
+    text: str, expected: str, house: Vault
+) -> None:
     assert "|".join(places(verify_text(text, house))) == expected
 
 
@@ -74,7 +99,8 @@ def test_quotations_are_found_with_and_without_a_named_source(text: str, expecte
         "Sources:\n[1] House, 1951\n[2] [Heat pump](Garden/Heat%20pump.md), p. 3",
         "[1]: House.md:5\n[2]: Garden/Heat pump.md:3",
         "[^1]: See [[House]].\n[^2]: [[Heat pump]]",
-        "Sources\n  [1] ✓ [[House]]   House.md:5\n  [2] ✗ [[Heat pump]] › Care   Garden/Heat pump.md:7",
+        "Sources\n  [1] ✓ [[House]]   House.md:5\n  [2] ✗ [[Heat pump]] › Care   "
+        "Garden/Heat pump.md:7",
     ],
 )
 def test_numbers_mean_what_the_list_at_the_end_says(sources: str, house: Vault) -> None:
@@ -84,7 +110,9 @@ def test_numbers_mean_what_the_list_at_the_end_says(sources: str, house: Vault) 
 
 
 def test_a_quotation_in_a_footnote_is_verified(house: Vault) -> None:
-    assert places(verify_text("As they say.[^1]\n\n[^1]: “The house was painted blue” [[House]]", house)) == ["misquoted House.md:5"]
+    assert places(
+        verify_text("As they say.[^1]\n\n[^1]: “The house was painted blue” [[House]]", house)
+    ) == ["misquoted House.md:5"]
 
 
 def test_the_document_has_the_nearest_wording_or_the_whole_sentence(house: Vault) -> None:
@@ -104,10 +132,19 @@ def test_the_document_has_the_nearest_wording_or_the_whole_sentence(house: Vault
 def test_the_command_fails_if_a_quotation_does_not_hold(zkchat: Program) -> None:
     write_notes(zkchat.vault, NOTES)
     draft = zkchat.vault / "Draft.md"
-    draft.write_text(f"“{RED}” [[House]]. “The house was painted blue in 1950”. “safe to walk on” “{PUMP}” [[House]]", encoding="utf-8")
+    draft.write_text(
+        f"“{RED}” [[House]]. “The house was painted blue in 1950”. “safe to walk on” "
+        f"“{PUMP}” [[House]]",
+        encoding="utf-8",
+    )
     done = zkchat("verify", draft, "--json")
     assert done.exit_status == 1
-    assert [each["verdict"] for each in done.json["quotations"]] == ["verified", "misquoted", "cut", "misquoted"]
+    assert [each["verdict"] for each in done.json["quotations"]] == [
+        "verified",
+        "misquoted",
+        "cut",
+        "misquoted",
+    ]
     assert done.json["ok"] is False
     shown = zkchat("verify", "-", stdin=draft.read_text(encoding="utf-8")).out
     assert "✓ verified   “The house was painted red in 1950”" in shown

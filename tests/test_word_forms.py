@@ -8,13 +8,27 @@ from notes_folder import NotesFolder
 from zkchat_cli.text.words import LANGUAGES, detect_language, stem_words
 
 ENGLISH = {
-    "Chores": "The chores are repeated every week, and that is how it should be. Difference of opinion is not a problem.",
-    "Kettle": "This is about the kettle: what it does and how you would clean it. Whistling is what it does when the water is hot.",
-    "Zones": "What is the time in another zone of the world? That is for the clock to say, and you have to ask it.",
+    "Chores": (
+        "The chores are repeated every week, and that is how it should be. Difference of "
+        "opinion is not a problem."
+    ),
+    "Kettle": (
+        "This is about the kettle: what it does and how you would clean it. Whistling is what "
+        "it does when the water is hot."
+    ),
+    "Zones": (
+        "What is the time in another zone of the world? That is for the clock to say, and you "
+        "have to ask it."
+    ),
 }
 GERMAN = {
-    "Aufgaben": "Das sind die Aufgaben, die ich in der Woche mit dem Kalender und der Liste erledigen kann.",
-    "Häuser": "Die Häuser sind nicht mehr die neuesten, und das ist auch nicht zu ändern, wie man sich denken kann. Straßenglätte!",
+    "Aufgaben": (
+        "Das sind die Aufgaben, die ich in der Woche mit dem Kalender und der Liste erledigen kann."
+    ),
+    "Häuser": (
+        "Die Häuser sind nicht mehr die neuesten, und das ist auch nicht zu ändern, wie man "
+        "sich denken kann. Straßenglätte!"
+    ),
 }
 
 
@@ -35,10 +49,16 @@ GERMAN = {
         (GERMAN, "Glätte", "Häuser.md"),
         (ENGLISH | GERMAN, "neuestes Haus", "Häuser.md"),
         (ENGLISH | GERMAN, "whistles", "Kettle.md"),
-        ({"Заметки": "Это новый список, и в нём есть всё, что как бы нужно для заметок."}, "новая заметка", "Заметки.md"),
+        (
+            {"Заметки": "Это новый список, и в нём есть всё, что как бы нужно для заметок."},
+            "новая заметка",
+            "Заметки.md",
+        ),
     ],
 )
-def test_a_word_is_found_in_another_form(tmp_path: Path, files: dict[str, str], query: str, found: str) -> None:
+def test_a_word_is_found_in_another_form(
+    tmp_path: Path, files: dict[str, str], query: str, found: str
+) -> None:
     assert NotesFolder(tmp_path, **files).found(query)[:1] == [found]
 
 
@@ -49,7 +69,9 @@ def test_phrases_are_exact_and_short_words_have_no_typos(tmp_path: Path, query: 
 
 def test_the_form_as_written_counts_more(tmp_path: Path) -> None:
     notes = NotesFolder(
-        tmp_path, A="We sail with sailors, and sailing is fun.", B="We sailed, sails up, on a sail. Fun with the sailors, too."
+        tmp_path,
+        A="We sail with sailors, and sailing is fun.",
+        B="We sailed, sails up, on a sail. Fun with the sailors, too.",
     )
     assert notes.found("sailed")[0] == "B.md"
     assert notes.found("sailing")[0] == "A.md"
@@ -75,7 +97,9 @@ def test_forms_follow_the_notes(tmp_path: Path) -> None:
 
 
 def test_a_chinese_question_finds_a_note_that_shares_single_characters(tmp_path: Path) -> None:
-    notes = NotesFolder(tmp_path, 睡眠="睡前三小时不要进食。", 学习="晚上看书做笔记。", 工作="晚上开会以后写总结。")
+    notes = NotesFolder(
+        tmp_path, 睡眠="睡前三小时不要进食。", 学习="晚上看书做笔记。", 工作="晚上开会以后写总结。"
+    )
     assert notes.found("夜里睡觉前能吃东西吗")[0] == "睡眠.md"
 
 

@@ -1,4 +1,6 @@
-"""Words, sentences, and cutting: the one notion of both that search, quoting and summaries share."""
+"""Words, sentences, and cutting: the one notion of both that search, quoting and summaries
+share.
+"""
 
 import re
 import sqlite3
@@ -11,9 +13,21 @@ from hypothesis import strategies as st
 
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import CJK, content_terms, fold, is_filler, stem, stem_words, terms, to_index_text
+from zkchat_cli.text.words import (
+    CJK,
+    content_terms,
+    fold,
+    is_filler,
+    stem,
+    stem_words,
+    terms,
+    to_index_text,
+)
 
-nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
+nasty = st.text(
+    st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"),
+    max_size=200,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +35,10 @@ nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAé
     [
         ("don’t don't", "don't don't"),
         ("snake_case well-known", "snake case well known"),
-        ("infor\u00admation infor\u200cmation infor\u2060mation \ufeffinformation", "information information information information"),
+        (
+            "infor\u00admation infor\u200cmation infor\u2060mation \ufeffinformation",
+            "information information information information",
+        ),
         ("任務過濾器", "任務 務過 過濾 濾器"),
         ("我 see 你", "我 see 你"),
         ("タスク", "タス スク"),
@@ -78,14 +95,23 @@ def test_inflected_forms_have_one_stem(words: str, common: str, languages: tuple
     [
         ("One is here. Two is there! Three? Yes.", "One is here.|Two is there!|Three?|Yes."),
         ("\n\nA sentence that\ngoes on here.", "A sentence that goes on here."),
-        ("See e.g. Smith et al. by Dr. Jones. Then stop.", "See e.g. Smith et al. by Dr. Jones.|Then stop."),
-        ("I am 42. Am 3. Mai waren ca. 50 da (s. Nr. 7). Gut.", "I am 42.|Am 3. Mai waren ca. 50 da (s. Nr. 7).|Gut."),
+        (
+            "See e.g. Smith et al. by Dr. Jones. Then stop.",
+            "See e.g. Smith et al. by Dr. Jones.|Then stop.",
+        ),
+        (
+            "I am 42. Am 3. Mai waren ca. 50 da (s. Nr. 7). Gut.",
+            "I am 42.|Am 3. Mai waren ca. 50 da (s. Nr. 7).|Gut.",
+        ),
         ("J. R. R. Tolkien wrote it. I read it.", "J. R. R. Tolkien wrote it.|I read it."),
         ("It is the best. Not the worst.", "It is the best.|Not the worst."),
         ("He said “Stop.” Then he left.", "He said “Stop.”|Then he left."),
         ("Version 1. beta is out.", "Version 1. beta is out."),
         ("過濾器很好用。你可以組合它們！好嗎？", "過濾器很好用。|你可以組合它們！|好嗎？"),
-        ("- first thing\n- second thing\n  goes on\n1. third\n- [ ] fourth", "first thing|second thing goes on|third|[ ] fourth"),
+        (
+            "- first thing\n- second thing\n  goes on\n1. third\n- [ ] fourth",
+            "first thing|second thing goes on|third|[ ] fourth",
+        ),
         ("> A quote that\n> goes on.", "A quote that goes on."),
         ("> [!note] Remember this well\n> It matters.", "Remember this well|It matters."),
         ("````\n```\nstill code\n````\nProse again.", "Prose again."),
@@ -106,7 +132,10 @@ def test_every_sentence_has_a_letter_or_digit(text: str) -> None:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("mark", ['"', "(", "*", "[!", ". ", ">", "- ", "- [ ] ", "。", "A.", "e.g. ", "`", "“", "[![", "1. "])
+@pytest.mark.parametrize(
+    "mark",
+    ['"', "(", "*", "[!", ". ", ">", "- ", "- [ ] ", "。", "A.", "e.g. ", "`", "“", "[![", "1. "],
+)
 def test_endless_repetition_takes_linear_time(mark: str) -> None:
     *_, last = sentences("Word " + mark * 20_000 + " end")
     assert last.split()[-1] == "end"
@@ -120,7 +149,8 @@ def test_endless_repetition_takes_linear_time(mark: str) -> None:
         ("a\n\n b\tc", 10, "a b c"),
         ("one two, three", 9, "one two…"),
         ("x" * 10_000, 10, "x" * 9 + "…"),
-        ("笔记是思考的工具，也是记忆的延伸。", 9, "笔记是思考的工具…"),  # not before a comma, nor after it
+        # Not before a comma, nor after it
+        ("笔记是思考的工具，也是记忆的延伸。", 9, "笔记是思考的工具…"),
         ("笔记是思考的工具，也是记忆的延伸。", 10, "笔记是思考的工具…"),
         ("类似anki的间隔重复", 5, "类似…"),
         ("anki 类似的间隔重复", 8, "anki 类似…"),
@@ -155,7 +185,9 @@ def tokens(text: str) -> list[str]:
 
 
 def expected_words(text: str) -> list[str]:
-    """The words of a text, with those like "don't" in two, and the last characters of its CJK runs."""
+    """The words of a text, with those like "don't" in two, and the last characters of its CJK
+    runs.
+    """
     found = [part for term in terms(text) for part in term.split("'")]
     runs = re.findall(rf"[{CJK}]{{2,}}", fold(text))
     return [*found, *sorted({run[-1] for run in runs})]
@@ -165,7 +197,9 @@ def expected_words(text: str) -> list[str]:
 @given(
     st.one_of(
         st.text(st.characters(exclude_categories=["Cs"]), max_size=60),
-        st.text(st.sampled_from("aBZ09_'’ʼ-.–“\n\t\x00é\u0301ß½①ﬁ交换ｶﾞ한я\u200b\u2028😀"), max_size=60),
+        st.text(
+            st.sampled_from("aBZ09_'’ʼ-.–“\n\t\x00é\u0301ß½①ﬁ交换ｶﾞ한я\u200b\u2028😀"), max_size=60
+        ),
     )
 )
 def test_indexed_words_are_the_terms_of_any_text(text: str) -> None:
@@ -173,7 +207,9 @@ def test_indexed_words_are_the_terms_of_any_text(text: str) -> None:
 
 
 def test_a_line_with_no_more_than_typography_is_indexed_as_it_is_in_ascii() -> None:
-    """Else an index that exists loses track of the words of its notes, unless its version is raised."""
+    """Else an index that exists loses track of the words of its notes, unless its version is
+    raised.
+    """
     assert tokens(to_index_text("“Il faut” de l’H2O…")) == ["il", "faut", "de", "l", "h2o"]
 
 

@@ -1,13 +1,23 @@
-"""An MCP server without a library, for tests: `python tool_server.py MODE` speaks JSON-RPC on its pipes, well or badly."""
+"""An MCP server without a library, for tests: `python tool_server.py MODE` speaks JSON-RPC on its
+pipes, well or badly.
+"""
 
 import json
 import sys
 import time
 
-ECHO = {"name": "echo", "description": "Says it again.", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+ECHO = {
+    "name": "echo",
+    "description": "Says it again.",
+    "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
+}
 LIES = [
     {**ECHO, "name": "no\x1b[31mschema", "inputSchema": {"type": "object"}},
-    {**ECHO, "name": "long", "inputSchema": {"type": "object", "properties": {f"p{n}": {} for n in range(2_000)}}},
+    {
+        **ECHO,
+        "name": "long",
+        "inputSchema": {"type": "object", "properties": {f"p{n}": {} for n in range(2_000)}},
+    },
     {**ECHO, "name": "x" * 100},
     {**ECHO, "name": "repo/issues.list"},
     ECHO,
@@ -50,18 +60,32 @@ def main(mode: str) -> None:
         print("Hello! I am not JSON.", flush=True)
     for line in sys.stdin:
         request = json.loads(line)
-        method, id_ = request.get("method"), request.get("id")
+        method = request.get("method")
+        id_ = request.get("id")
         if method == "initialize":
             info = {"name": "test", "version": "1"}
-            result: object = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info}
+            result: object = {
+                "protocolVersion": request["params"]["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": info,
+            }
         elif method == "tools/list":
-            start, count = int((request.get("params") or {}).get("cursor", 0)), {"hundred": 100, "many": 300}.get(mode, 0)
+            start = int((request.get("params") or {}).get("cursor", 0))
+            count = {"hundred": 100, "many": 300}.get(mode, 0)
             page = [{**ECHO, "name": f"t{n}"} for n in range(start, min(start + 75, count))]
-            result = {"tools": LIES if mode == "lies" else page or [ECHO]} | ({"nextCursor": str(start + 75)} if start + 75 < count else {})
+            result = {"tools": LIES if mode == "lies" else page or [ECHO]} | (
+                {"nextCursor": str(start + 75)} if start + 75 < count else {}
+            )
         elif method == "tools/call":
             result = call(mode, request["params"].get("arguments") or {})
         elif id_ is not None:
-            send({"jsonrpc": "2.0", "id": id_, "error": {"code": -32601, "message": f"no method {method}"}})
+            send(
+                {
+                    "jsonrpc": "2.0",
+                    "id": id_,
+                    "error": {"code": -32601, "message": f"no method {method}"},
+                }
+            )
             continue
         else:
             continue

@@ -1,4 +1,5 @@
-"""Plays transcripts: what is typed, and what is shown. A transcript is a file that reads like documentation, and a test.
+"""Plays transcripts: what is typed, and what is shown. A transcript is a file that reads like
+documentation, and a test.
 
     What it shows, in a line or more.
     vault: notes                    the tests' few notes, or `demo`, the built-in ones (default: notes)
@@ -15,8 +16,9 @@
     $ EDITOR=true zkchat …          with something in its environment
     ⋮                               any lines
 
-Ids count from c0ffee000001, and the clock advances a minute with each call; ids and times that a command of the shell makes
-are shown as ID, TIME and DAY. Commands run in this process, as `main.run` runs them: a process for each would take most of the time.
+Ids count from c0ffee000001, and the clock advances a minute with each call; ids and times that a
+command of the shell makes are shown as ID, TIME and DAY. Commands run in this process, as
+`main.run` runs them: a process for each would take most of the time.
 """
 
 import gc
@@ -47,13 +49,18 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import RemarkPrinter, remark_printer, show_error
 
 DEMO = Path(factory.__file__).parent.with_name("demo")
-TYPED, MORE, SHELL, ANY = "› ", "… ", "$ ", "⋮"
+TYPED = "› "
+MORE = "… "
+SHELL = "$ "
+ANY = "⋮"
 KEYS = ("vault", "file", "reply", "set", "env", "columns")
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """The header's lines as they are, its values by name, and what is typed with what is to be seen of it."""
+    """The header's lines as they are, its values by name, and what is typed with what is to be seen
+    of it.
+    """
 
     head: str
     values: dict[str, list[str]]
@@ -76,7 +83,11 @@ class Transcript:
             else:
                 assert steps, f"{line!r} stands before anything is typed"
                 steps[-1][1].append(line)
-        return cls(head, values, tuple(("\n".join(typed), "\n".join(seen).strip("\n")) for typed, seen in steps))
+        return cls(
+            head,
+            values,
+            tuple(("\n".join(typed), "\n".join(seen).strip("\n")) for typed, seen in steps),
+        )
 
     def value(self, key: str, default: str) -> str:
         return self.values.get(key, [default])[-1]
@@ -90,7 +101,11 @@ def play_transcript(text: str, folder: Path) -> str:
         parts = []
         for typed, expected in transcript.steps:
             seen = stage.play(typed)
-            parts.append("\n".join(filter(None, (typed, expected if matches_expected(expected, seen) else seen))))
+            parts.append(
+                "\n".join(
+                    filter(None, (typed, expected if matches_expected(expected, seen) else seen))
+                )
+            )
     finally:
         stage.close()
     return f"{transcript.head}---\n" + "\n\n".join(parts) + "\n"
@@ -98,7 +113,9 @@ def play_transcript(text: str, folder: Path) -> str:
 
 def matches_expected(expected: str, seen: str) -> bool:
     """Whether the output is as expected, where a line ⋮ matches any lines."""
-    lines = (r"(?:.*\n)*" if line == ANY else re.escape(line) + r"\n" for line in expected.split("\n"))
+    lines = (
+        r"(?:.*\n)*" if line == ANY else re.escape(line) + r"\n" for line in expected.split("\n")
+    )
     return re.fullmatch("".join(lines), f"{seen}\n") is not None
 
 
@@ -106,7 +123,8 @@ class TranscriptSession:
     """A vault, a session and a screen, for one transcript."""
 
     def __init__(self, transcript: Transcript, folder: Path) -> None:
-        self._vault, self._home = folder / "notes", folder / "home"
+        self._vault = folder / "notes"
+        self._home = folder / "home"
         if transcript.value("vault", "notes") == "demo":
             shutil.copytree(DEMO, self._vault)
         else:
@@ -114,10 +132,16 @@ class TranscriptSession:
         for file in transcript.values.get("file", ()):
             name, _, content = file.partition("|")
             write_notes(self._vault, {name.strip(): content.strip().replace("\\n", "\n") + "\n"})
-        model = _scripted(folder, transcript.values["reply"]) if "reply" in transcript.values else "offline"
+        model = (
+            _scripted(folder, transcript.values["reply"])
+            if "reply" in transcript.values
+            else "offline"
+        )
         given = dict(each.split("=", 1) for each in transcript.values.get("env", ()))
         self._env = {"ZKCHAT_HOME": str(self._home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **given}
-        self._bench = factory.open_app(StartupOptions(vault=self._vault, model=model), self._env, self._vault)
+        self._bench = factory.open_app(
+            StartupOptions(vault=self._vault, model=model), self._env, self._vault
+        )
         self._bench.vault.refresh()
         with chdir(self._vault):
             opened = self._bench.session()
@@ -131,14 +155,20 @@ class TranscriptSession:
 
     def play(self, typed: str) -> str:
         with chdir(self._vault):
-            return self._told(self._run(typed.removeprefix(SHELL)) if typed.startswith(SHELL) else self._say(typed))
+            return self._told(
+                self._run(typed.removeprefix(SHELL))
+                if typed.startswith(SHELL)
+                else self._say(typed)
+            )
 
     def _say(self, typed: str) -> str:
         assert self._session is not None, "the chat has ended"
         line = typed.removeprefix(TYPED).replace(f"\n{MORE}", "\n")
         out = StringIO()
         width = self._columns
-        screen = Screen(out, out, color=False, err_is_terminal=False, columns=(lambda: width) if width else None)
+        screen = Screen(
+            out, out, color=False, err_is_terminal=False, columns=(lambda: width) if width else None
+        )
         show: RemarkPrinter = screen.print if width else remark_printer(screen, self._shows_details)
         try:
             self._session = run_piped(line, self._session, screen, show, max_sources=10)
@@ -154,7 +184,8 @@ class TranscriptSession:
         piped = ""
         if words[0] == "echo":
             bar = words.index("|")
-            piped, words = " ".join(words[1:bar]) + "\n", words[bar + 1 :]
+            piped = " ".join(words[1:bar]) + "\n"
+            words = words[bar + 1 :]
         env = dict(self._env)
         while "=" in words[0]:
             name, _, env[name] = words.pop(0).partition("=")
@@ -162,7 +193,11 @@ class TranscriptSession:
         return run_here(words, env, piped)
 
     def _told(self, text: str) -> str:
-        text = text.replace(str(self._vault), "VAULT").replace(str(self._home), "HOME").replace(f"{self._home.parent}/", "")
+        text = (
+            text.replace(str(self._vault), "VAULT")
+            .replace(str(self._home), "HOME")
+            .replace(f"{self._home.parent}/", "")
+        )
         text = re.sub(r"\b(?!c0ffee)[0-9a-f]{12}\b", "ID", text)
         text = re.sub(r"\b202[6-9]-\d\d-\d\d[T ]\d\d:\d\d(?::[\d.]+[+-]\d\d:\d\d)?", "TIME", text)
         text = re.sub(r"\b202[6-9]-\d\d-\d\d\b", "DAY", text)
@@ -174,7 +209,8 @@ class TranscriptSession:
 
 def run_here(words: list[str], env: Mapping[str, str], piped: str) -> str:
     """The program's output, then its errors, and the exit code if it is not 0."""
-    out, err = _file(), _file()
+    out = _file()
+    err = _file()
     with _as_a_program(words, env, piped), redirect_stdout(out), redirect_stderr(err):
         try:
             app.run()
@@ -185,11 +221,18 @@ def run_here(words: list[str], env: Mapping[str, str], piped: str) -> str:
 
 @contextmanager
 def _as_a_program(words: list[str], env: Mapping[str, str], piped: str) -> Iterator[None]:
-    """Arguments, environment and standard input of a process, restored afterwards with what `main.run` changes for good."""
+    """Arguments, environment and standard input of a process, restored afterwards with what
+    `main.run` changes for good.
+    """
     before = sys.argv, sys.stdin, dict(os.environ), gc.get_threshold()
-    sys.argv, sys.stdin = words, _file(piped)
+    sys.argv = words
+    sys.stdin = _file(piped)
     for name in [
-        name for name in os.environ if name.startswith(("ZKCHAT", "OPENAI", "ANTHROPIC", "OLLAMA", "VISUAL", "EDITOR", "COLUMNS"))
+        name
+        for name in os.environ
+        if name.startswith(
+            ("ZKCHAT", "OPENAI", "ANTHROPIC", "OLLAMA", "VISUAL", "EDITOR", "COLUMNS")
+        )
     ]:
         del os.environ[name]
     os.environ.update(env)
@@ -216,7 +259,9 @@ def _content(file: TextIOWrapper) -> str:
 
 def _scripted(folder: Path, replies: list[str]) -> str:
     file = folder / "replies.jsonl"
-    file.write_text("".join(json.dumps(json.loads(reply)) + "\n" for reply in replies), encoding="utf-8")
+    file.write_text(
+        "".join(json.dumps(json.loads(reply)) + "\n" for reply in replies), encoding="utf-8"
+    )
     return f"scripted/{file}"
 
 

@@ -1,7 +1,9 @@
-"""Turns of real processes that are killed, stopped, interleaved or many: `python turn_killer.py [KILLS] [TURNS]` runs the long form.
+"""Turns of real processes that are killed, stopped, interleaved or many: `python turn_killer.py
+[KILLS] [TURNS]` runs the long form.
 
-It prints how the kills in each phase and at random moments ended, whether two chats and a third process in one conversation lost anything,
-and a table of one long chat. `python turn_killer.py phases FOLDER TIMES` is the part that stops itself in each phase.
+It prints how the kills in each phase and at random moments ended, whether two chats and a third
+process in one conversation lost anything, and a table of one long chat. `python turn_killer.py
+phases FOLDER TIMES` is the part that stops itself in each phase.
 """
 
 import os
@@ -41,7 +43,10 @@ def a_program(folder: Path, script: str = SCRIPT) -> Program:
     """zkchat in a vault of its own; its model plays the script."""
     (folder / "script.jsonl").write_text(script)
     program = Program(write_notes(folder / "notes", NOTES), folder / "home")
-    program.env |= {"ZKCHAT_MODEL": f"scripted/{folder / 'script.jsonl'}", "ZKCHAT_SEMANTIC__PROVIDER": "none"}
+    program.env |= {
+        "ZKCHAT_MODEL": f"scripted/{folder / 'script.jsonl'}",
+        "ZKCHAT_SEMANTIC__PROVIDER": "none",
+    }
     return program
 
 
@@ -61,7 +66,14 @@ def keyboard_with(program: Program, text: str) -> int:
 def start(program: Program, *words: str, stdin: str = "") -> ProgramRun:
     """A run that reads this input; nobody reads what it prints."""
     streams = [keyboard_with(program, stdin), *(os.open(os.devnull, os.O_WRONLY) for _ in range(2))]
-    return ProgramRun(fork_server_address(), list(words), program.environment, program.vault, streams, terminal=False)
+    return ProgramRun(
+        fork_server_address(),
+        list(words),
+        program.environment,
+        program.vault,
+        streams,
+        terminal=False,
+    )
 
 
 def whole_log(program: Program) -> list[ZkChatMessage]:
@@ -69,12 +81,16 @@ def whole_log(program: Program) -> list[ZkChatMessage]:
     check_store(store_file(program))
     with closing(ChatSessionStore.open(store_file(program))) as store:
         [conversation] = store.conversations()
-        assert store.conversation(conversation.id).head_id in {message.id for message in store.history(conversation.id)}
+        assert store.conversation(conversation.id).head_id in {
+            message.id for message in store.history(conversation.id)
+        }
         return list(store.log(conversation.id))
 
 
 def check_turns(log: Sequence[ZkChatMessage]) -> Counter[str]:
-    """How many questions have which status. Fails for half a turn: an answer is whole, and a complete question has one."""
+    """How many questions have which status. Fails for half a turn: an answer is whole, and a
+    complete question has one.
+    """
     answered = {message.parent_id for message in log if message.role != "user"}
     for message in log:
         assert message.status != "damaged"
@@ -86,7 +102,9 @@ def check_turns(log: Sequence[ZkChatMessage]) -> Counter[str]:
 
 
 def kill_turns(program: Program, lives: int) -> Counter[str]:
-    """Kill `ask` and `chat` at random moments; every fourth is stopped, and goes on. Returns how the questions ended."""
+    """Kill `ask` and `chat` at random moments; every fourth is stopped, and goes on. Returns how
+    the questions ended.
+    """
     chance = random.Random(7)
     assert program("ask", "How is it?").exit_status == 0
     begin = time.monotonic()
@@ -94,14 +112,21 @@ def kill_turns(program: Program, lives: int) -> Counter[str]:
     usual = time.monotonic() - begin
     for life in range(lives):
         chatting = life % 2 == 0
-        run = start(program, "chat", "-c", stdin=f"q{life} a\nq{life} b\n") if chatting else start(program, "ask", "-c", f"q{life}")
+        run = (
+            start(program, "chat", "-c", stdin=f"q{life} a\nq{life} b\n")
+            if chatting
+            else start(program, "ask", "-c", f"q{life}")
+        )
         time.sleep(chance.random() * usual * (2 if chatting else 1))
         if life % 4 == 3:
             _send(run, signal.SIGSTOP)
             time.sleep(0.02)
             _send(run, signal.SIGCONT)
             assert run.end() == 0
-            assert any(message.content == f"q{life}" and message.status == "complete" for message in whole_log(program))
+            assert any(
+                message.content == f"q{life}" and message.status == "complete"
+                for message in whole_log(program)
+            )
         else:
             _send(run, signal.SIGKILL)
             run.end()
@@ -117,23 +142,40 @@ def _send(run: ProgramRun, number: signal.Signals) -> None:
 ASK = ("ask", "-c", "--answer-only", "How is it?")
 PHASES = {
     "index": ("vault/note_parser.py", "parse_note", 3, ASK),
-    "compaction": ("summarization/extractive.py", "extract_summary", 1, ("context", "compact", "--keep", "2")),
+    "compaction": (
+        "summarization/extractive.py",
+        "extract_summary",
+        1,
+        ("context", "compact", "--keep", "2"),
+    ),
     "question stored": ("store/conversations.py", "_add_mentions", 1, ASK),
     "prompt": ("context/prompt_assembly.py", "assemble_prompt", 1, ASK),
     "first token": ("llm/providers/scripted.py", "stream", 1, ASK),
     "tool": ("chat/tool_executor.py", "run_call", 1, ASK),
     "stream": ("llm/providers/scripted.py", "stream", 5, ASK),
     "turn stored": ("store/conversations.py", "_add_mentions", 4, ASK),
-    "compaction stored": ("store/conversations.py", "insert_compaction", 1, ("context", "compact", "--keep", "2")),
+    "compaction stored": (
+        "store/conversations.py",
+        "insert_compaction",
+        1,
+        ("context", "compact", "--keep", "2"),
+    ),
 }
-"""What a process runs in each phase: a file of the package, a function in it, which of its calls, and the command that gets there."""
+"""What a process runs in each phase: a file of the package, a function in it, which of its calls,
+and the command that gets there.
+"""
 
 
 def signal_in_phases(program: Program, times: int = 1) -> None:
-    """Kill a process in each phase, and stop another, which goes on; `times` times, each a few steps further into the phase."""
-    load_program(without=("zkchat_cli.acp.", "zkchat_cli.mcp.", "zkchat_cli.llm.mojentic_adapter"))  # their imports take 3 of 4 seconds
+    """Kill a process in each phase, and stop another, which goes on; `times` times, each a few
+    steps further into the phase.
+    """
+    # Their imports take 3 of 4 seconds
+    load_program(without=("zkchat_cli.acp.", "zkchat_cli.mcp.", "zkchat_cli.llm.mojentic_adapter"))
     for question in (("ask", "--answer-only", "How is it?"), ASK, ASK):
-        assert os.waitpid(_start_until(program, ("", "", -1), 0, signal.SIGKILL, question), 0)[1] == 0
+        assert (
+            os.waitpid(_start_until(program, ("", "", -1), 0, signal.SIGKILL, question), 0)[1] == 0
+        )
     for step in range(times):
         for phase, (*place, words) in PHASES.items():
             for number in (signal.SIGKILL, signal.SIGSTOP):
@@ -151,15 +193,24 @@ def signal_in_phases(program: Program, times: int = 1) -> None:
                 assert number == signal.SIGKILL or words != ASK or log[-1].content == ANSWER, phase
 
 
-def _start_until(program: Program, place: Sequence[Any], steps: int, number: signal.Signals, words: Sequence[str]) -> int:
-    """Run the program in a child, which sends itself a signal so many steps after it has come to this place; its process id."""
+def _start_until(
+    program: Program, place: Sequence[Any], steps: int, number: signal.Signals, words: Sequence[str]
+) -> int:
+    """Run the program in a child, which sends itself a signal so many steps after it has come to
+    this place; its process id.
+    """
     if child := os.fork():
         return child
     file, function, calls = place
 
     def count_down(frame: FrameType, event: str, _: object) -> None:
         nonlocal calls, steps
-        if calls and event == "call" and frame.f_code.co_name == function and frame.f_code.co_filename.endswith(file):
+        if (
+            calls
+            and event == "call"
+            and frame.f_code.co_name == function
+            and frame.f_code.co_filename.endswith(file)
+        ):
             calls -= 1
         elif not calls:
             steps -= 1
@@ -183,7 +234,9 @@ def _start_until(program: Program, place: Sequence[Any], steps: int, number: sig
 
 
 def kill_chats(program: Program) -> Counter[str]:
-    """Kill a chat in a terminal before a word came, in the stream, at its prompt and while a line is typed; stop another in the stream."""
+    """Kill a chat in a terminal before a word came, in the stream, at its prompt and while a line
+    is typed; stop another in the stream.
+    """
     moments = {
         "before a word": "before a word",
         "in the stream": "The roof leaks",
@@ -209,14 +262,20 @@ def kill_chats(program: Program) -> Counter[str]:
                 chat.ask("again", ANSWER)
             else:
                 assert chat.wait_for_end() == 128 + signal.SIGKILL
-        asked = {message.content: message.status for message in whole_log(program) if message.role == "user"}
+        asked = {
+            message.content: message.status
+            for message in whole_log(program)
+            if message.role == "user"
+        }
         unanswered = moment in ("before a word", "in the stream")
         assert asked.get(moment, "pending") == ("pending" if unanswered else "complete"), asked
     return check_turns(whole_log(program))
 
 
 def interleave(program: Program, turns: int) -> Counter[str]:
-    """Two chats of so many turns in one conversation, and other processes that ask in it meanwhile. Returns how the questions ended."""
+    """Two chats of so many turns in one conversation, and other processes that ask in it meanwhile.
+    Returns how the questions ended.
+    """
     assert program("ask", "How is it?").exit_status == 0
     [conversation] = program("sessions", "list", "--json").json
     lines = ["".join(f"{name} {turn}\n" for turn in range(turns)) for name in ("left", "right")]
@@ -228,31 +287,52 @@ def interleave(program: Program, turns: int) -> Counter[str]:
     assert [chat.end() for chat in chats] == [0, 0]
     log = whole_log(program)
     questions = {message.content for message in log if message.role == "user"}
-    assert questions == {"How is it?", *"".join(lines).splitlines(), *(f"between {n}" for n in range(asked))}
+    assert questions == {
+        "How is it?",
+        *"".join(lines).splitlines(),
+        *(f"between {n}" for n in range(asked)),
+    }
     return check_turns(log)
 
 
 def measure(pid: int) -> tuple[int, int, int]:
     """Memory in MB, open files and threads of a process."""
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(status["VmRSS"].split()[0]) // 1000, len(os.listdir(f"/proc/{pid}/fd")), int(status["Threads"])  # noqa: PTH208
+    status = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    return (
+        int(status["VmRSS"].split()[0]) // 1000,
+        len(os.listdir(f"/proc/{pid}/fd")),  # noqa: PTH208, RUF100
+        int(status["Threads"]),
+    )
 
 
-def chat_long(program: Program, turns: int, show: Callable[[str], None]) -> list[tuple[int, int, int]]:
+def chat_long(
+    program: Program, turns: int, show: Callable[[str], None]
+) -> list[tuple[int, int, int]]:
     """One chat of so many turns: what it uses after a tenth of them, two tenths …"""
     command = [sys.executable, "-m", "zkchat_cli", "chat"]
     rows = []
-    keyboard = keyboard_with(program, "".join(f"What about roof {turn}?\n" for turn in range(turns)))
+    keyboard = keyboard_with(
+        program, "".join(f"What about roof {turn}?\n" for turn in range(turns))
+    )
     streams = {"stdin": keyboard, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **streams, env=program.environment, cwd=program.vault, text=True) as chat:
+    with subprocess.Popen(
+        command, **streams, env=program.environment, cwd=program.vault, text=True
+    ) as chat:
         os.close(keyboard)
         assert chat.stdout
-        answers, begin = 0, time.monotonic()
+        answers = 0
+        begin = time.monotonic()
         for line in chat.stdout:
             answers += line.count(ANSWER)
             if ANSWER in line and answers % (turns // 10) == 0:
                 rows.append(measure(chat.pid))
-                show("| {:,} | {} MB | {} | {} | {:.0f} ms |".format(answers, *rows[-1], 10_000 * (time.monotonic() - begin) / turns))
+                show(
+                    "| {:,} | {} MB | {} | {} | {:.0f} ms |".format(
+                        answers, *rows[-1], 10_000 * (time.monotonic() - begin) / turns
+                    )
+                )
                 begin = time.monotonic()
     assert (chat.returncode, answers) == (0, turns)
     return rows
@@ -267,13 +347,23 @@ def main() -> None:
         programs = {}
         for name in ("phases", "terminal", "kills", "interleaved", "long"):
             Path(folder, name).mkdir()
-            programs[name] = a_program(Path(folder, name), SLOW_SCRIPT if name == "terminal" else SCRIPT)
+            programs[name] = a_program(
+                Path(folder, name), SLOW_SCRIPT if name == "terminal" else SCRIPT
+            )
         signal_in_phases(programs["phases"], 5)
-        print(f"killed and stopped in a terminal: {dict(kill_chats(programs['terminal']))}", flush=True)
+        print(
+            f"killed and stopped in a terminal: {dict(kill_chats(programs['terminal']))}",
+            flush=True,
+        )
         print(f"{kills} kills and stops: {dict(kill_turns(programs['kills'], kills))}", flush=True)
         interleaved = interleave(programs["interleaved"], min(500, turns))
-        print(f"two chats of 500 turns and others in one conversation: {dict(interleaved)}", flush=True)
-        print("| turns | memory | open files | threads | a turn |\n|---|---|---|---|---|", flush=True)
+        print(
+            f"two chats of 500 turns and others in one conversation: {dict(interleaved)}",
+            flush=True,
+        )
+        print(
+            "| turns | memory | open files | threads | a turn |\n|---|---|---|---|---|", flush=True
+        )
         chat_long(programs["long"], turns, lambda row: print(row, flush=True))
 
 

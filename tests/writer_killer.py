@@ -1,8 +1,10 @@
-"""Killed writers: `python writer_killer.py FILE LIVES` forks one writer per life, kills it with SIGKILL at some moment, checks what is
-left, and prints as JSON how many lives ended where and what was wrong.
+"""Killed writers: `python writer_killer.py FILE LIVES` forks one writer per life, kills it with
+SIGKILL at some moment, checks what is left, and prints as JSON how many lives ended where and what
+was wrong.
 
-A writer stores turn after turn, with summaries and searches in between. One in three is killed a few SQL statements after it stored a
-question, a turn or a summary, one between two instructions of SQLite's machine, one by its parent after a random time.
+A writer stores turn after turn, with summaries and searches in between. One in three is killed a
+few SQL statements after it stored a question, a turn or a summary, one between two instructions of
+SQLite's machine, one by its parent after a random time.
 """
 
 import json
@@ -24,12 +26,22 @@ TICK = 15
 
 
 def prompt_of(question: str, text: str) -> Prompt:
-    message = PromptMessage(role="user", content=text, tokens=1, kind="conversation", source_ids=(question,))
+    message = PromptMessage(
+        role="user", content=text, tokens=1, kind="conversation", source_ids=(question,)
+    )
     return Prompt(messages=(message,), tools=(), usage=make_usage(1), strategy="hybrid")
 
 
-def write_until_killed(file: Path, name: str, acknowledge: int, kind: str = "", statements: int = 0, instructions: int = 0) -> None:
-    """Store turns; kill this process so many statements after it stored something of a kind, or after about so many instructions.
+def write_until_killed(
+    file: Path,
+    name: str,
+    acknowledge: int,
+    kind: str = "",
+    statements: int = 0,
+    instructions: int = 0,
+) -> None:
+    """Store turns; kill this process so many statements after it stored something of a kind, or
+    after about so many instructions.
 
     The ids of what is stored are written to a pipe.
     """
@@ -55,18 +67,42 @@ def write_until_killed(file: Path, name: str, acknowledge: int, kind: str = "", 
     if instructions:
         database.set_progress_handler(countdown(1 + instructions // TICK), TICK)
     for n in range(1000):
-        question = message("user", f"why {n}? " * 40, f"{name}-q{n}", parent_id=store.conversation("c1").head_id, status="pending")
+        question = message(
+            "user",
+            f"why {n}? " * 40,
+            f"{name}-q{n}",
+            parent_id=store.conversation("c1").head_id,
+            status="pending",
+        )
         store.add("c1", question)
         tell(question.id)
         excerpt = chunk(1, "so " * 500)
         result = message(
-            "tool", json.dumps({"text": excerpt.text}), f"{name}-t{n}", parent_id=question.id, tool_name="find", chunks=(excerpt,)
+            "tool",
+            json.dumps({"text": excerpt.text}),
+            f"{name}-t{n}",
+            parent_id=question.id,
+            tool_name="find",
+            chunks=(excerpt,),
         )
         answer = message("assistant", "therefore. " * 100, f"{name}-a{n}", parent_id=result.id)
-        call = SentPrompt(question_id=question.id, call=1, model="offline", prompt=prompt_of(question.id, question.content))
-        store.commit("c1", question.model_copy(update={"status": "complete"}), [result, answer], updated_at=NOON, sent=[call])
+        call = SentPrompt(
+            question_id=question.id,
+            call=1,
+            model="offline",
+            prompt=prompt_of(question.id, question.content),
+        )
+        store.commit(
+            "c1",
+            question.model_copy(update={"status": "complete"}),
+            [result, answer],
+            updated_at=NOON,
+            sent=[call],
+        )
         tell(answer.id)
-        compaction = make_compaction("so far " * 50, answer.id, id=f"{name}-s{n}", masked=(result.id,))
+        compaction = make_compaction(
+            "so far " * 50, answer.id, id=f"{name}-s{n}", masked=(result.id,)
+        )
         store.compact("c1", compaction)
         tell(compaction.id)
         if n % 3 == 2:
@@ -89,12 +125,16 @@ def find_problems(file: Path, acknowledged: set[str], thorough: bool) -> list[st
     for each in log.values():
         if each.role == "user":
             answered = each.id.replace("-q", "-a") in log
-            if (each.status == "complete") != answered or (each.status == "pending" and each is not log[history[-1].id]):
+            if (each.status == "complete") != answered or (
+                each.status == "pending" and each is not log[history[-1].id]
+            ):
                 problems.append(f"{each.id} is {each.status}")
     if len(history) != len(log):
         problems.append(f"the branch has {len(history)} of {len(log)} messages")
     last = next((m for m in reversed(history) if m.role == "user" and m.status == "complete"), None)
-    if last and [each.prompt for each in store.prompts(last.id)] != [prompt_of(last.id, last.content)]:
+    if last and [each.prompt for each in store.prompts(last.id)] != [
+        prompt_of(last.id, last.content)
+    ]:
         problems.append(f"the prompt of {last.id} is another")
     if thorough:
         problems += [row for (row,) in store._db.execute("PRAGMA integrity_check") if row != "ok"]
@@ -104,16 +144,26 @@ def find_problems(file: Path, acknowledged: set[str], thorough: bool) -> list[st
 
 
 def main() -> None:
-    file, lives = Path(sys.argv[1]), int(sys.argv[2])
+    file = Path(sys.argv[1])
+    lives = int(sys.argv[2])
     store = ChatSessionStore.open(file)
     store.start(Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON))
     store.close()
     chance = random.Random(7)
     acknowledged: set[str] = set()
-    result: dict[str, int] = {"killed": 0, "after a question": 0, "after a turn": 0, "after a summary": 0}
+    result: dict[str, int] = {
+        "killed": 0,
+        "after a question": 0,
+        "after a turn": 0,
+        "after a summary": 0,
+    }
     problems: list[str] = []
     for life in range(lives):
-        moments = ({}, {"instructions": chance.randrange(1, 2500)}, {"kind": "qas"[life // 3 % 3], "statements": 1 + life // 9 * 4})
+        moments = (
+            {},
+            {"instructions": chance.randrange(1, 2500)},
+            {"kind": "qas"[life // 3 % 3], "statements": 1 + life // 9 * 4},
+        )
         readable, writable = os.pipe()
         child = os.fork()
         if child == 0:
@@ -128,7 +178,11 @@ def main() -> None:
         result["killed"] += os.WIFSIGNALED(os.waitpid(child, 0)[1])
         acknowledged.update(stored)
         if stored:
-            result[{"q": "after a question", "a": "after a turn", "s": "after a summary"}[kind_of(stored[-1])]] += 1
+            result[
+                {"q": "after a question", "a": "after a turn", "s": "after a summary"}[
+                    kind_of(stored[-1])
+                ]
+            ] += 1
         problems += find_problems(file, acknowledged, thorough=life % 20 == 0)
     print(json.dumps({**result, "problems": problems[:20]}))
 

@@ -1,7 +1,8 @@
-"""Completion while typing, in every front end: `/commands` with their help and arguments, `[[notes#headings`, `@files`, `#tags`, `@agents`
-at the beginning of a message.
+"""Completion while typing, in every front end: `/commands` with their help and arguments,
+`[[notes#headings`, `@files`, `#tags`, `@agents` at the beginning of a message.
 
-Runs in a thread of its own. Enter waits for that thread, so nothing here waits for the session or for the first index.
+Runs in a thread of its own. Enter waits for that thread, so nothing here waits for the session or
+for the first index.
 """
 
 import re
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.sanitize import sanitize_name
 
-if TYPE_CHECKING:  # a session loads them; the prompt is there before
+# A session loads them; the prompt is there before
+if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
 
 MAX_COMPLETIONS = 30
-CACHE_SECONDS = 5.0  # seconds for which a scan of the vault and the list of its files are reused
+# Seconds for which a scan of the vault and the list of its files are reused
+CACHE_SECONDS = 5.0
 _TYPED = re.compile(
     r"""
     \A/(?P<command>[^\W\d_]*)\Z
@@ -28,19 +31,26 @@ _TYPED = re.compile(
     """,
     re.VERBOSE,
 )
-"""What is being typed before the cursor: a command, its argument if that is one word so far, the inside of an open `[[link`, or the text
-after a `#` or `@` at the beginning of a word, there with its quotation mark, if any."""
+"""What is being typed before the cursor: a command, its argument if that is one word so far, the
+inside of an open `[[link`, or the text after a `#` or `@` at the beginning of a word, there with
+its quotation mark, if any.
+"""
 _AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
-_UNLINKABLE = re.compile(r"[#|^\[\]]")  # a name with one of these characters cannot be linked
+# A name with one of these characters cannot be linked
+_UNLINKABLE = re.compile(r"[#|^\[\]]")
 
 
 def match_typed(before: str) -> re.Match[str] | None:
-    """What is being typed before the cursor, if it can be completed; the name of its group says what it is."""
+    """What is being typed before the cursor, if it can be completed; the name of its group says
+    what it is.
+    """
     return _TYPED.search(before if before.startswith("/") else before.rpartition("\n")[2][-1000:])
 
 
 class Suggestion(NamedTuple):
-    """`text` takes the place of the `replaced` characters before the cursor; `label` is shown for it, with a `description`."""
+    """`text` takes the place of the `replaced` characters before the cursor; `label` is shown for
+    it, with a `description`.
+    """
 
     text: str
     replaced: int
@@ -49,9 +59,15 @@ class Suggestion(NamedTuple):
 
 
 class InputCompleter:
-    """Offers nothing until the session is open, and notes and files only when the vault `is_indexed`."""
+    """Offers nothing until the session is open, and notes and files only when the vault
+    `is_indexed`.
+    """
 
-    def __init__(self, session: "Callable[[], ZkChatSession | None]", is_indexed: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self,
+        session: "Callable[[], ZkChatSession | None]",
+        is_indexed: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._session = session
         self._is_indexed = is_indexed
         self._scanned_at = float("-inf")
@@ -62,9 +78,13 @@ class InputCompleter:
         """What could be typed between the text before and the text after the cursor, best first."""
         if (typed := match_typed(before)) is not None and (session := self._session()) is not None:
             with suppress(ZkchatError):  # a message will report the problem
-                yield from self._suggest(typed, before, "" if after.startswith("]]") else "]]", session)
+                yield from self._suggest(
+                    typed, before, "" if after.startswith("]]") else "]]", session
+                )
 
-    def _suggest(self, typed: re.Match[str], before: str, closing: str, session: "ZkChatSession") -> Iterator[Suggestion]:
+    def _suggest(
+        self, typed: re.Match[str], before: str, closing: str, session: "ZkChatSession"
+    ) -> Iterator[Suggestion]:
         from zkchat_cli import slash  # the session has loaded them
         from zkchat_cli.vault.links.name_suggestions import best_matches
 
@@ -81,16 +101,27 @@ class InputCompleter:
                 for name in matches or best_matches(list(known), text, MAX_COMPLETIONS):
                     yield Suggestion(f"/{name}", len(before), description=known[name].help)
             case "argument":
-                found = next((command.values(session) for command in slash.commands() if command.name == typed["name"]), ())
+                found = next(
+                    (
+                        command.values(session)
+                        for command in slash.commands()
+                        if command.name == typed["name"]
+                    ),
+                    (),
+                )
                 values = found if isinstance(found, Mapping) else dict.fromkeys(found, "")
                 for value in best_matches([*filter(_is_printable, values)], text, MAX_COMPLETIONS):
                     yield Suggestion(value, len(text), description=sanitize_name(values[value]))
-            case "link" if "#" in text:  # the headings of the note before the first `#`, or those that match the text after the last
+            # The headings of the note before the first `#`, or those that match the text after the
+            # last
+            case "link" if "#" in text:
                 note, *_, heading = text.split("#")
                 target = session.vault.resolve(note).target if note.strip() else None
                 headings = session.vault.note(target).markup.headings if target else ()
                 names = dict.fromkeys(each.text for each in headings if each.text)
-                linkable = [name for name in names if _is_printable(name) and not _UNLINKABLE.search(name)]
+                linkable = [
+                    name for name in names if _is_printable(name) and not _UNLINKABLE.search(name)
+                ]
                 for name in best_matches(linkable, heading, MAX_COMPLETIONS):
                     yield Suggestion(name + closing, len(heading), label=name)
             case "link":
@@ -98,30 +129,51 @@ class InputCompleter:
                     if _is_printable(name) and _is_printable(path) and not _UNLINKABLE.search(link):
                         source = f"{found_by} of {link}" if found_by != "name" else ""
                         description = "  ".join(filter(None, (source, path.rpartition("/")[0])))
-                        yield Suggestion(link + closing, len(text), label=name, description=description)
+                        yield Suggestion(
+                            link + closing, len(text), label=name, description=description
+                        )
             case "tag":
-                yield from (Suggestion(tag, len(text), label=f"#{tag}") for tag in best_matches(self._tags, text, MAX_COMPLETIONS))
+                yield from (
+                    Suggestion(tag, len(text), label=f"#{tag}")
+                    for tag in best_matches(self._tags, text, MAX_COMPLETIONS)
+                )
             case "path":
                 if (agent := _AGENT.fullmatch(before)) is not None:
                     for name in session.agent_names():
                         if name.startswith(agent[1].lower()):
-                            yield Suggestion(f"{name} ", len(agent[1]), label=f"@{name}", description="answers this message")
+                            yield Suggestion(
+                                f"{name} ",
+                                len(agent[1]),
+                                label=f"@{name}",
+                                description="answers this message",
+                            )
                 for path in best_matches(self._files, text.lstrip('"'), MAX_COMPLETIONS):
-                    quoted = path if re.fullmatch(r"""[^\s"'<>|*?;,(){}\[\]`@\\“”‘’]+""", path) else f'"{path}"'
+                    quoted = (
+                        path
+                        if re.fullmatch(r"""[^\s"'<>|*?;,(){}\[\]`@\\“”‘’]+""", path)
+                        else f'"{path}"'
+                    )
                     yield Suggestion(quoted, len(text), label=path)
 
     def _scan(self, session: "ZkChatSession") -> None:
-        """Look for new notes, and for files that can be imported, from the current folder and from the vault."""
+        """Look for new notes, and for files that can be imported, from the current folder and from
+        the vault.
+        """
         from zkchat_cli.references import mentions
 
         if time.monotonic() - self._scanned_at < CACHE_SECONDS:
             return
         self._scanned_at = time.monotonic()
         session.apply_scan(session.vault.refresh())
-        folder, root = session.services.working_folder, session.vault.root
+        folder = session.services.working_folder
+        root = session.vault.root
         self._tags = [tag for tag in session.vault.tags() if _is_printable(tag)]
         inside = mentions.list_files(folder) if folder is not None and folder != root else ()
-        self._files = list(dict.fromkeys(path for path in (*inside, *mentions.list_files(root)) if _is_printable(path)))
+        self._files = list(
+            dict.fromkeys(
+                path for path in (*inside, *mentions.list_files(root)) if _is_printable(path)
+            )
+        )
 
 
 def _is_printable(name: str) -> bool:

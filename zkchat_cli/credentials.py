@@ -1,7 +1,8 @@
 """API keys: in the environment, or in a file that only its owner can read.
 
-The environment wins. A stored key belongs to one address: that of its provider, or the server that was configured when it was set. It is
-sent to no other. A key is never logged, exported, stored with a conversation or shown in a message.
+The environment wins. A stored key belongs to one address: that of its provider, or the server that
+was configured when it was set. It is sent to no other. A key is never logged, exported, stored with
+a conversation or shown in a message.
 """
 
 import json
@@ -29,7 +30,9 @@ class ApiKey:
     """All stored keys of the provider by address; the empty one is its own."""
 
     def for_address(self, address: str) -> "ApiKey":
-        """The key for a server; an empty address is the provider's own. One from the environment is for every address."""
+        """The key for a server; an empty address is the provider's own. One from the environment is
+        for every address.
+        """
         if self.source == "environment":
             return self
         value = self.stored.get(address, "")
@@ -42,14 +45,20 @@ class ApiKey:
 
 
 def find_key(provider: str, variable: str, env: Mapping[str, str], where: AppPaths) -> ApiKey:
-    """The key of a provider for its own address, from the environment, else from the file, else an empty one."""
+    """The key of a provider for its own address, from the environment, else from the file, else an
+    empty one.
+    """
     if value := env.get(variable, "").strip():
         return ApiKey(value, "environment", variable)
     try:
         stored = read_keys(where)
     except ConfigError:  # `doctor` and `keys` report it
         stored = {}
-    keys = {name.removeprefix(provider).strip(): key for name, key in stored.items() if name.partition(" ")[0] == provider}
+    keys = {
+        name.removeprefix(provider).strip(): key
+        for name, key in stored.items()
+        if name.partition(" ")[0] == provider
+    }
     return ApiKey(variable=variable, stored=keys).for_address("")
 
 
@@ -59,23 +68,50 @@ def stored_name(provider: str, address: str) -> str:
 
 
 def read_keys(where: AppPaths) -> dict[str, str]:
-    """The stored keys by provider and address (see `stored_name`). Raises ConfigError for a damaged file."""
+    """The stored keys by provider and address (see `stored_name`). Raises ConfigError for a damaged
+    file.
+    """
     file = where.keys_file
     try:
         table = tomllib.loads(read_file(file, MAX_FILE).decode())
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError, RecursionError):  # no `from`: its text may quote a key
-        raise ConfigError(f"the key file {file} cannot be read", "Correct it, or delete it and set the keys again.") from None
+    except (OSError, ValueError, RecursionError):
+        # No `from`: its text may quote a key
+        raise ConfigError(
+            f"the key file {file} cannot be read",
+            "Correct it, or delete it and set the keys again.",
+        ) from None
     return {provider: key for provider, key in table.items() if isinstance(key, str)}
 
 
 def write_keys(keys: Mapping[str, str], where: AppPaths) -> None:
-    """Replace the file, which others can never read, not even for a moment. Raises ConfigError, also for what cannot be a key."""
-    if any(not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable() or set(key) & set(" \"'") for key in keys.values()):
-        raise ConfigError("that is not a valid key: it is empty, or has characters that are not valid in one", "Copy only the key.")
-    lines = [f"{json.dumps(provider)} = {json.dumps(key)}\n" for provider, key in sorted(keys.items())]
+    """Replace the file, which others can never read, not even for a moment. Raises ConfigError,
+    also for what cannot be a key.
+    """
+    if any(
+        not key
+        or len(key) > MAX_KEY
+        or not key.isascii()
+        or not key.isprintable()
+        or set(key) & set(" \"'")
+        for key in keys.values()
+    ):
+        raise ConfigError(
+            "that is not a valid key: it is empty, or has characters that are not valid in one",
+            "Copy only the key.",
+        )
+    lines = [
+        f"{json.dumps(provider)} = {json.dumps(key)}\n" for provider, key in sorted(keys.items())
+    ]
     try:
-        atomic_write(where.keys_file, "# Keys of zkchat's providers. `zkchat keys` changes them.\n" + "".join(lines), private=True)
+        atomic_write(
+            where.keys_file,
+            "# Keys of zkchat's providers. `zkchat keys` changes them.\n" + "".join(lines),
+            private=True,
+        )
     except OSError as e:
-        raise ConfigError(f"the key file {where.keys_file} cannot be written: {reason(e)}", "Check its folder and the disk.") from None
+        raise ConfigError(
+            f"the key file {where.keys_file} cannot be written: {reason(e)}",
+            "Check its folder and the disk.",
+        ) from None

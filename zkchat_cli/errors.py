@@ -12,14 +12,26 @@
     ├── PromptTooLarge   the prompt does not fit the model's context window
     └── ProviderError    the model failed; `kind` says how
 
-Each carries what and why (`message`) and what to do next (`hint`). Only `cli/app.py` knows exit codes.
+Each carries what and why (`message`) and what to do next (`hint`). Only `cli/app.py` knows exit
+codes.
 """
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-_Refusal = Literal["unknown_model", "auth", "rate_limit", "quota", "context_length", "no_tools", "content_filter", "bad_request"]
-_Failure = Literal["connection", "timeout", "server", "cut", "empty", "bad_answer", "not_installed", "bad_script"]
+_Refusal = Literal[
+    "unknown_model",
+    "auth",
+    "rate_limit",
+    "quota",
+    "context_length",
+    "no_tools",
+    "content_filter",
+    "bad_request",
+]
+_Failure = Literal[
+    "connection", "timeout", "server", "cut", "empty", "bad_answer", "not_installed", "bad_script"
+]
 ProviderErrorKind = Literal[_Refusal, _Failure]
 
 
@@ -27,9 +39,12 @@ class ZkchatError(Exception):
     """An error that the user can act on: `message` is what and why, `hint` what to do next."""
 
     code = "unexpected"
-    partial = ""  # the part of an answer that came before the error; it is printed with it
-    reported = False  # whether the user has seen it already, so that only its exit code is missing
-    streamed = False  # whether it has been printed as JSON already
+    # The part of an answer that came before the error; it is printed with it
+    partial = ""
+    # Whether the user has seen it already, so that only its exit code is missing
+    reported = False
+    # Whether it has been printed as JSON already
+    streamed = False
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -78,7 +93,8 @@ class ProviderError(ZkchatError):
     """A model call failed. `kind` is the machine-readable cause; the caller keeps partial text."""
 
     code = "provider"
-    retry_after: float | None = None  # seconds that the server asks to wait before another call
+    # Seconds that the server asks to wait before another call
+    retry_after: float | None = None
 
     def __init__(self, kind: ProviderErrorKind, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -103,11 +119,15 @@ _VALUE_PROBLEMS = {  # by pydantic's type of an error
 
 def value_problem(error: Mapping[str, Any]) -> str:
     """What is wrong with a value, in plain words, from one of pydantic's errors."""
-    problem = _VALUE_PROBLEMS.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
+    problem = _VALUE_PROBLEMS.get(error["type"]) or error["msg"].removeprefix(
+        "Value error, "
+    ).replace("Input should be", "it must be")
     return problem[:1].lower() + problem[1:]
 
 
 def reason(e: Exception) -> str:
-    """The cause of an error for the end of a sentence, such as "no such file or directory", without its number and path."""
+    """The cause of an error for the end of a sentence, such as "no such file or directory", without
+    its number and path.
+    """
     cause = e.strerror if isinstance(e, OSError) else None
     return cause[0].lower() + cause[1:] if cause else str(e)

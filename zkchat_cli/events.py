@@ -1,4 +1,5 @@
-"""The events of a turn, as frozen values: the screen, the one-shot command, JSON lines and tests read the same stream.
+"""The events of a turn, as frozen values: the screen, the one-shot command, JSON lines and tests
+read the same stream.
 
 A turn's events come in this order, and end with exactly one of the last two:
 
@@ -7,17 +8,27 @@ A turn's events come in this order, and end with exactly one of the last two:
         | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
     Compacting?, TurnCompleted | TurnFailed
 
-Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
+Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed,
+ChangeDecided.
 """
 
 from typing import NamedTuple
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.models import Compaction, ContextUsage, DocumentReference, ToolCall, ToolRun, TurnReport
+from zkchat_cli.models import (
+    Compaction,
+    ContextUsage,
+    DocumentReference,
+    ToolCall,
+    ToolRun,
+    TurnReport,
+)
 
 
 class MessageStored(NamedTuple):
-    """The user's message is stored; `references` are the documents it names, missing ones included."""
+    """The user's message is stored; `references` are the documents it names, missing ones
+    included.
+    """
 
     message_id: str
     references: tuple[DocumentReference, ...]
@@ -39,14 +50,18 @@ class CompactionDone(NamedTuple):
 
 
 class PromptBuilt(NamedTuple):
-    """What the next model call sends has been measured; comes before each call. `speaker` names the agent and the model that get it."""
+    """What the next model call sends has been measured; comes before each call. `speaker` names the
+    agent and the model that get it.
+    """
 
     usage: ContextUsage
     speaker: str
 
 
 class Waiting(NamedTuple):
-    """The model has not begun to answer and is called again in so many seconds, because of `reason`; repeated each second."""
+    """The model has not begun to answer and is called again in so many seconds, because of
+    `reason`; repeated each second.
+    """
 
     seconds: float
     reason: str
@@ -65,7 +80,9 @@ class ToolCallStarted(NamedTuple):
 
 
 class ChangeProposed(NamedTuple):
-    """A tool wants to change notes: a one-line summary and a unified diff. It is approved or declined before the next event."""
+    """A tool wants to change notes: a one-line summary and a unified diff. It is approved or
+    declined before the next event.
+    """
 
     call: ToolCall
     summary: str
@@ -92,7 +109,9 @@ class TurnCompleted(NamedTuple):
 
 
 class TurnFailed(NamedTuple):
-    """The turn ended without an answer: the user's message and any partial text are stored and marked."""
+    """The turn ended without an answer: the user's message and any partial text are stored and
+    marked.
+    """
 
     error: ZkchatError
     message_id: str

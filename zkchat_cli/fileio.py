@@ -1,7 +1,8 @@
 """Reading files that others may have made, and writing files in one step and for their owner alone.
 
-Every reader of zkchat uses `open_regular`, `read_beginning` or `read_file`, so that no named pipe blocks it and no endless file fills the
-memory. Every writer that replaces a file uses `atomic_write`.
+Every reader of zkchat uses `open_regular`, `read_beginning` or `read_file`, so that no named pipe
+blocks it and no endless file fills the memory. Every writer that replaces a file uses
+`atomic_write`.
 """
 
 import errno
@@ -15,12 +16,17 @@ with suppress(ImportError):  # on Windows
     import fcntl
 
 SCRATCH_PREFIX = ".zkchat-"  # scratch files are hidden and recognizable
-_FIRST_BYTES = 65_536  # size of the first read: a larger buffer would be cleared for each of 100,000 notes
-_READING = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+# Size of the first read: a larger buffer would be cleared for each of 100,000 notes
+_FIRST_BYTES = 65_536
+_READING = os.O_RDONLY | sum(
+    getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
+)
 
 
 def open_regular(file: Path | str) -> FileIO:
-    """A regular file, opened to read. Raises OSError for a pipe, a device, a socket or a folder, which is not waited for."""
+    """A regular file, opened to read. Raises OSError for a pipe, a device, a socket or a folder,
+    which is not waited for.
+    """
     opened = os.open(file, _READING)
     try:
         _check_regular(os.fstat(opened), file)
@@ -31,9 +37,11 @@ def open_regular(file: Path | str) -> FileIO:
 
 
 def create_database(file: Path) -> None:
-    """An empty file for its owner alone where there is none. Raises OSError, also for what is no regular file: SQLite would open a pipe.
+    """An empty file for its owner alone where there is none. Raises OSError, also for what is no
+    regular file: SQLite would open a pipe.
 
-    An existing one is not opened: closing it would drop the locks of every SQLite connection that this process has to it.
+    An existing one is not opened: closing it would drop the locks of every SQLite connection that
+    this process has to it.
     """
     try:
         _check_regular(file.stat(), file)
@@ -45,7 +53,11 @@ def create_database(file: Path) -> None:
 def _check_regular(found: os.stat_result, file: Path | str) -> None:
     if not S_ISREG(found.st_mode):
         number = errno.EISDIR if S_ISDIR(found.st_mode) else errno.EINVAL
-        raise OSError(number, os.strerror(number) if S_ISDIR(found.st_mode) else "not a regular file", str(file))
+        raise OSError(
+            number,
+            os.strerror(number) if S_ISDIR(found.st_mode) else "not a regular file",
+            str(file),
+        )
 
 
 def read_beginning(file: Path | str, size: int) -> bytes:
@@ -58,7 +70,9 @@ def read_beginning(file: Path | str, size: int) -> bytes:
 
 
 def read_file(file: Path | str, limit: int) -> bytes:
-    """The whole content of a regular file. Raises OSError, also for one of more than `limit` bytes."""
+    """The whole content of a regular file. Raises OSError, also for one of more than `limit`
+    bytes.
+    """
     raw = read_beginning(file, limit + 1)
     if len(raw) > limit:
         size = f"{limit // 1_000_000} MB" if limit >= 1_000_000 else f"{limit // 1000} kB"
@@ -67,7 +81,9 @@ def read_file(file: Path | str, limit: int) -> bytes:
 
 
 def can_lock(folder: Path) -> bool:
-    """Whether the file system locks files; some network file systems refuse. True if nothing can be tried there."""
+    """Whether the file system locks files; some network file systems refuse. True if nothing can be
+    tried there.
+    """
     if os.name != "posix":
         return True
     scratch = scratch_file(folder / "lock")
@@ -83,26 +99,34 @@ def can_lock(folder: Path) -> bool:
 
 
 def lock_timeout(file: Path, seconds: float) -> float:
-    """So many seconds to wait for SQLite's locks on a file; 0 if its file system has none, since SQLite would wait in vain."""
+    """So many seconds to wait for SQLite's locks on a file; 0 if its file system has none, since
+    SQLite would wait in vain.
+    """
     return seconds if can_lock(file.parent) else 0.0
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder and the missing ones above it, each with mode 0700: `mkdir(parents=True)` gives its mode to the last one only."""
+    """Create a folder and the missing ones above it, each with mode 0700: `mkdir(parents=True)`
+    gives its mode to the last one only.
+    """
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def scratch_file(file: Path) -> Path:
-    """A new name in the folder of `file` for text that will replace it; short, because `file` may have the longest name allowed."""
+    """A new name in the folder of `file` for text that will replace it; short, because `file` may
+    have the longest name allowed.
+    """
     return file.with_name(f"{SCRATCH_PREFIX}{os.urandom(6).hex()}.tmp")
 
 
 def atomic_write(file: Path, data: str | bytes, *, private: bool = False) -> None:
-    """Replace the whole content of a file: it holds the old data or the new, never a part of it, even after a power cut.
+    """Replace the whole content of a file: it holds the old data or the new, never a part of it,
+    even after a power cut.
 
-    A link to a file is followed and stays a link. An existing file keeps its mode; a new one gets the usual one. A `private` file always
-    gets mode 0600, and its missing folders 0700. Raises OSError and UnicodeError; the file is unchanged then.
+    A link to a file is followed and stays a link. An existing file keeps its mode; a new one gets
+    the usual one. A `private` file always gets mode 0600, and its missing folders 0700. Raises
+    OSError and UnicodeError; the file is unchanged then.
     """
     raw = data if isinstance(data, bytes) else data.encode()
     file = Path(os.path.realpath(file))
@@ -111,7 +135,12 @@ def atomic_write(file: Path, data: str | bytes, *, private: bool = False) -> Non
     mode = 0o600 if private else file.stat().st_mode & 0o7777 if file.exists() else None
     scratch = scratch_file(file)
     try:
-        with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if mode is not None else 0o666), "wb") as out:
+        with os.fdopen(
+            os.open(
+                scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if mode is not None else 0o666
+            ),
+            "wb",
+        ) as out:
             out.write(raw)
             out.flush()
             os.fsync(out.fileno())
@@ -124,8 +153,11 @@ def atomic_write(file: Path, data: str | bytes, *, private: bool = False) -> Non
 
 
 def write_new_file(file: Path, text: str) -> None:
-    """Write a file that is not there yet. Raises FileExistsError, other OSErrors and UnicodeError; no part of the file is left then."""
-    file.open("x").close()  # claims the name; a hard link to a finished file would do both at once, but FAT has none
+    """Write a file that is not there yet. Raises FileExistsError, other OSErrors and UnicodeError;
+    no part of the file is left then.
+    """
+    # Claims the name; a hard link to a finished file would do both at once, but FAT has none
+    file.open("x").close()
     try:
         atomic_write(file, text)
     except BaseException:

@@ -1,4 +1,5 @@
-"""The log file of `--verbose`: what zkchat and its libraries do. It is in the data directory, small, private, and without keys.
+"""The log file of `--verbose`: what zkchat and its libraries do. It is in the data directory,
+small, private, and without keys.
 
 A command whose standard output belongs to a protocol writes warnings to standard error, too.
 """
@@ -21,20 +22,40 @@ from zkchat_cli.llm.http_client import API_KEY
 from zkchat_cli.text.sanitize import MASK, SecretMask
 
 LOG_NAME = "zkchat.log"
-MAX_BYTES, BACKUPS = 1_000_000, 3
+MAX_BYTES = 1_000_000
+BACKUPS = 3
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
-_SECRET_HEADER = re.compile(r"(authorization|x-api-key|bearer)(['\"]?\s*[:=,]?\s*['\"]?)(bearer\s+)?[^\s'\",}]+", re.IGNORECASE)
+_SECRET_HEADER = re.compile(
+    r"(authorization|x-api-key|bearer)(['\"]?\s*[:=,]?\s*['\"]?)(bearer\s+)?[^\s'\",}]+",
+    re.IGNORECASE,
+)
 
 
 def start_logging(env: Mapping[str, str]) -> Path:
-    """Log to a file in the data directory from now on; returns its path. Raises ZkchatError if it cannot be written."""
+    """Log to a file in the data directory from now on; returns its path. Raises ZkchatError if it
+    cannot be written.
+    """
     file = paths.app_paths(env).data_dir / LOG_NAME
     try:
         make_private_folder(file.parent)
-        handler = _PrivateFile(file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", errors="backslashreplace")
+        handler = _PrivateFile(
+            file,
+            maxBytes=MAX_BYTES,
+            backupCount=BACKUPS,
+            encoding="utf-8",
+            errors="backslashreplace",
+        )
     except OSError as e:
-        raise ZkchatError(f"the log {file} cannot be written: {reason(e)}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
-    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and not os.path.lexists(value)]  # a path is no secret
+        raise ZkchatError(
+            f"the log {file} cannot be written: {reason(e)}",
+            "Leave out --verbose, or set ZKCHAT_HOME.",
+        ) from e
+    # A path is no secret
+    secrets = [
+        value
+        for name, value in env.items()
+        if _SECRET_NAME.search(name) and not os.path.lexists(value)
+    ]
     with suppress(ConfigError):
         secrets += read_keys(paths.app_paths(env)).values()
     handler.setFormatter(_RedactingFormatter(secrets))
@@ -49,9 +70,12 @@ def start_logging(env: Mapping[str, str]) -> Path:
 class _PrivateFile(RotatingFileHandler):
     def _open(self):  # type: ignore[no-untyped-def]  # logging's own type of it changes between versions
         def private(path: str, flags: int) -> int:
-            return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)  # does not wait for the reader of a pipe
+            # Does not wait for the reader of a pipe
+            return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
 
-        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=private)
+        return open(
+            self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=private
+        )
 
 
 class _RedactingFormatter(logging.Formatter):
@@ -69,12 +93,14 @@ class _RedactingFormatter(logging.Formatter):
 class _OneLineFormatter(logging.Formatter):
     """Errors without tracebacks; with --verbose they are in the log file."""
 
-    def formatException(self, ei: Any) -> str:  # noqa: N802  the base class's name
+    def formatException(self, ei: Any) -> str:  # noqa: N802
         return f"  {ei[0].__name__}: {ei[1]}"
 
 
 def log_to_stderr() -> None:
-    """Send warnings of zkchat and of libraries to standard error, for a command whose standard output belongs to a protocol."""
+    """Send warnings of zkchat and of libraries to standard error, for a command whose standard
+    output belongs to a protocol.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)
     handler.setFormatter(_OneLineFormatter("zkchat: %(message)s"))

@@ -1,4 +1,6 @@
-"""Where zkchat stores things. Not in `config`, which imports pydantic: a chat looks for a settings file before it shows the prompt."""
+"""Where zkchat stores things. Not in `config`, which imports pydantic: a chat looks for a settings
+file before it shows the prompt.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,16 +10,21 @@ from zkchat_cli.errors import ConfigError
 
 NAME = "zkchat"
 MAX_SETTINGS_BYTES = 32_000
-"""Limit for a settings file: a vault from someone else may contain one, and the parser's time grows with the square of a key's length."""
+"""Limit for a settings file: a vault from someone else may contain one, and the parser's time grows
+with the square of a key's length.
+"""
 
 
 class AppPaths(NamedTuple):
-    """The user's settings file, and the folders of conversations (data) and of rebuildable indexes (cache)."""
+    """The user's settings file, and the folders of conversations (data) and of rebuildable indexes
+    (cache).
+    """
 
     config_file: Path
     data_dir: Path
     cache_dir: Path
-    user_folder: Path | None = None  # the user's settings folder, if --config names a file in another
+    # The user's settings folder, if --config names a file in another
+    user_folder: Path | None = None
 
     @property
     def store_file(self) -> Path:
@@ -34,20 +41,32 @@ class AppPaths(NamedTuple):
 
     @property
     def keys_file(self) -> Path:
-        """The API keys, always in the user's own folder, never beside a file that --config names."""
+        """The API keys, always in the user's own folder, never beside a file that --config
+        names.
+        """
         return (self.user_folder or self.config_file.parent) / "keys.toml"
 
 
 def app_paths(env: Mapping[str, str], config_file: Path | None = None) -> AppPaths:
-    """The platform's folders, or all of them under `ZKCHAT_HOME`; `config_file` (--config) replaces the settings file."""
+    """The platform's folders, or all of them under `ZKCHAT_HOME`; `config_file` (--config) replaces
+    the settings file.
+    """
     if home := env.get("ZKCHAT_HOME"):
         try:
             root = Path(home).expanduser()
         except RuntimeError as e:
-            raise ConfigError(f"ZKCHAT_HOME={home}: {e}", "It must be a folder such as ~/zkchat or /srv/zkchat.") from e
-        config, data, cache = root / "config", root / "data", root / "cache"
+            raise ConfigError(
+                f"ZKCHAT_HOME={home}: {e}", "It must be a folder such as ~/zkchat or /srv/zkchat."
+            ) from e
+        config = root / "config"
+        data = root / "data"
+        cache = root / "cache"
     else:
         import platformdirs  # 2 ms, not needed with ZKCHAT_HOME
 
-        config, data, cache = (platformdirs.user_config_path(NAME), platformdirs.user_data_path(NAME), platformdirs.user_cache_path(NAME))
-    return AppPaths(config_file or config / "config.toml", data, cache, config if config_file else None)
+        config = platformdirs.user_config_path(NAME)
+        data = platformdirs.user_data_path(NAME)
+        cache = platformdirs.user_cache_path(NAME)
+    return AppPaths(
+        config_file or config / "config.toml", data, cache, config if config_file else None
+    )

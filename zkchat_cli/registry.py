@@ -1,4 +1,5 @@
-"""Registry packages: folders of interchangeable things, a file or a folder each, which declares one constant, such as `PROVIDER`.
+"""Registry packages: folders of interchangeable things, a file or a folder each, which declares one
+constant, such as `PROVIDER`.
 
 Names are read from the folder without importing anything, so that `--help` stays fast.
 """
@@ -14,14 +15,20 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """The entries of a package, each of which declares `constant`. `base.py` has what they share."""
+    """The entries of a package, each of which declares `constant`. `base.py` has what they
+    share.
+    """
 
     def __init__(self, package: str, constant: str) -> None:
-        self._package, self._constant = package, constant
+        self._package = package
+        self._constant = constant
 
     def names(self) -> list[str]:
         """The names of the entries, sorted, without importing them."""
-        found = (module.name for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__))
+        found = (
+            module.name
+            for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__)
+        )
         return sorted(name for name in found if not name.startswith("_") and name != "base")
 
     def load(self, name: str) -> T:
@@ -35,4 +42,6 @@ class Registry(Generic[T]):
         """The first line of an entry's docstring, read without importing the file."""
         spec = importlib.util.find_spec(f"{self._package}.{name}")
         assert spec is not None and spec.origin is not None
-        return (ast.get_docstring(ast.parse(Path(spec.origin).read_bytes())) or "").partition("\n")[0]
+        return (ast.get_docstring(ast.parse(Path(spec.origin).read_bytes())) or "").partition("\n")[
+            0
+        ]

@@ -1,4 +1,6 @@
-"""Attacks on what is stored: damaged files, killed and stopped processes, full disks, locks that fail."""
+"""Attacks on what is stored: damaged files, killed and stopped processes, full disks, locks that
+fail.
+"""
 
 import errno
 import json
@@ -43,24 +45,68 @@ def file(tmp_path: Path) -> Path:
     file = tmp_path / "home" / "data" / "conversations.db"
     with closing(ChatSessionStore.open(file)) as store:
         for talk in ("c1", "c2"):
-            store.start(Conversation(id=talk, vault=str(tmp_path / "notes"), created_at=NOON, updated_at=NOON))
+            store.start(
+                Conversation(
+                    id=talk, vault=str(tmp_path / "notes"), created_at=NOON, updated_at=NOON
+                )
+            )
             head = None
             for turn in range(8):
                 ids = [f"{talk}{kind}{turn}" for kind in "qta"]
-                asked, found, answered = ({"agent": id_} for id_ in ids)  # so a message tells its first id, also under a new one
-                question = message("user", f"Why does roof {turn} of {talk} leak? " * 4, ids[0], parent_id=head, status="pending", **asked)
-                result = message(
-                    "tool", '"so it is "', ids[1], parent_id=ids[0], tool_name="find", chunks=(chunk(1, "so it is "),), **found
+                # So a message tells its first id, also under a new one
+                asked, found, answered = ({"agent": id_} for id_ in ids)
+                question = message(
+                    "user",
+                    f"Why does roof {turn} of {talk} leak? " * 4,
+                    ids[0],
+                    parent_id=head,
+                    status="pending",
+                    **asked,
                 )
-                answer = message("assistant", f"Slate {turn} of {talk} is broken. " * 20, ids[2], parent_id=ids[1], **answered)
-                sent = [SentPrompt(question_id=question.id, call=1, model="m", prompt=prompt_of(question.id, question.content))]
+                result = message(
+                    "tool",
+                    '"so it is "',
+                    ids[1],
+                    parent_id=ids[0],
+                    tool_name="find",
+                    chunks=(chunk(1, "so it is "),),
+                    **found,
+                )
+                answer = message(
+                    "assistant",
+                    f"Slate {turn} of {talk} is broken. " * 20,
+                    ids[2],
+                    parent_id=ids[1],
+                    **answered,
+                )
+                sent = [
+                    SentPrompt(
+                        question_id=question.id,
+                        call=1,
+                        model="m",
+                        prompt=prompt_of(question.id, question.content),
+                    )
+                ]
                 store.add(talk, question)
                 done = question.model_copy(update={"status": "complete"})
-                store.commit(talk, done, [result, answer], updated_at=NOON, title=f"Roofs of {talk}", sent=sent)
+                store.commit(
+                    talk,
+                    done,
+                    [result, answer],
+                    updated_at=NOON,
+                    title=f"Roofs of {talk}",
+                    sent=sent,
+                )
                 head = answer.id
         for number in range(3):
             store.remember(
-                str(tmp_path / "notes"), Fact(key=f"k{number}", content=f"Roof {number} is old.", source="user", created_at=NOON)
+                str(tmp_path / "notes"),
+                Fact(
+                    key=f"k{number}",
+                    content=f"Roof {number} is old.",
+                    source="user",
+                    created_at=NOON,
+                ),
             )
         store.search(None, "slate")
     return file
@@ -72,11 +118,17 @@ def texts(store: ChatSessionStore, vault: str) -> Iterator[Callable[[], dict[str
     for talk in ("c1", "c2"):
         yield lambda talk=talk: {message.id: message.content for message in store.log(talk)}  # type: ignore[misc]
         yield lambda talk=talk: {message.id: message.content for message in store.history(talk)}  # type: ignore[misc]
-        yield lambda talk=talk: {m.id: m.content for m in store.archive(talk, prompts=True).messages}  # type: ignore[misc]
+        yield lambda talk=talk: {
+            m.id: m.content for m in store.archive(talk, prompts=True).messages
+        }  # type: ignore[misc]
         for turn in range(8):
             id_ = f"{talk}q{turn}"
-            yield lambda id_=id_: {f"{id_} sent": m.content for p in store.prompts(id_) for m in p.prompt.messages}  # type: ignore[misc]
-    yield lambda: {each.message.id: each.message.content for each in store.search(None, "roof slate")}
+            yield lambda id_=id_: {
+                f"{id_} sent": m.content for p in store.prompts(id_) for m in p.prompt.messages
+            }  # type: ignore[misc]
+    yield lambda: {
+        each.message.id: each.message.content for each in store.search(None, "roof slate")
+    }
     yield lambda: {fact.key: fact.content for fact in store.facts(vault)}
 
 
@@ -106,7 +158,8 @@ Damage = Callable[[bytearray, random.Random], None]
 
 def damage_again_and_again(file: Path, damage: Damage, times: int) -> Iterator[None]:
     """The intact file, each time with other damage."""
-    intact, chance = file.read_bytes(), random.Random(7)
+    intact = file.read_bytes()
+    chance = random.Random(7)
     for _ in range(times):
         raw = bytearray(intact)
         damage(raw, chance)
@@ -115,7 +168,9 @@ def damage_again_and_again(file: Path, damage: Damage, times: int) -> Iterator[N
 
 
 @pytest.mark.parametrize(("damage", "files"), [(flip_bits, 60), (lose_a_page, 20), (cut, 10)])
-def test_a_damaged_store_is_an_error_and_never_shows_other_words(file: Path, damage: Damage, files: int) -> None:
+def test_a_damaged_store_is_an_error_and_never_shows_other_words(
+    file: Path, damage: Damage, files: int
+) -> None:
     vault = str(file.parents[2] / "notes")
     with closing(ChatSessionStore.open(file)) as store:
         said = everything(store, vault)
@@ -136,7 +191,9 @@ def test_a_damaged_store_is_an_error_and_never_shows_other_words(file: Path, dam
                 continue
             different = {name: text for name, text in found.items() if said.get(name) != text}
             shown_as_damaged += len(different)
-            assert {DAMAGED_MESSAGE, DAMAGED_TITLE}.issuperset(text.removeprefix("see ") for text in different.values())
+            assert {DAMAGED_MESSAGE, DAMAGED_TITLE}.issuperset(
+                text.removeprefix("see ") for text in different.values()
+            )
         with suppress(StoreError):
             store.close()
     assert errors
@@ -164,7 +221,9 @@ def change_a_column(file: Path, table: str, column: str, value: object, conditio
         ("timestamp", "yesterday"),
     ],
 )
-def test_a_message_that_is_not_what_was_stored_is_shown_as_damaged(file: Path, column: str, value: object) -> None:
+def test_a_message_that_is_not_what_was_stored_is_shown_as_damaged(
+    file: Path, column: str, value: object
+) -> None:
     if isinstance(value, bytes) and column == "content":
         with closing(sqlite3.connect(file)) as db:
             db.execute("DROP TRIGGER message_append_only")
@@ -187,15 +246,27 @@ def test_a_damaged_message_is_never_sent_to_a_model(vault: Path, tmp_path: Path)
     for question in ("What is a slate?", "What is a gutter?"):
         report_of(session.send(question))
     app.store.close()
-    change_a_column(tmp_path / "s.db", "message", "content", "The slate is red.", "role = 'assistant' AND content <> ''")
+    change_a_column(
+        tmp_path / "s.db",
+        "message",
+        "content",
+        "The slate is red.",
+        "role = 'assistant' AND content <> ''",
+    )
     with closing(ChatSessionStore.open(tmp_path / "s.db")) as store:
         [conversation] = store.conversations()
         again = replace(app, store=store).session(model, conversation)
         slash.run("/pin 1", again)
         report_of(again.send("And a ridge?"))
         sent = " ".join(message.content for message in model.requests[-1].messages)
-        assert ("What is a slate?" in sent, "slate is red" in sent, "damaged" in sent) == (True, False, False)
-        assert [message.status for message in store.history(conversation.id)].count("damaged") == 2, "pinning does not make it intact"
+        assert ("What is a slate?" in sent, "slate is red" in sent, "damaged" in sent) == (
+            True,
+            False,
+            False,
+        )
+        assert [message.status for message in store.history(conversation.id)].count(
+            "damaged"
+        ) == 2, "pinning does not make it intact"
 
 
 def lose_rows_of_an_index(file: Path, name: str, left: str) -> None:
@@ -208,7 +279,9 @@ def lose_rows_of_an_index(file: Path, name: str, left: str) -> None:
         db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (whole, name))
 
 
-@pytest.mark.parametrize("hidden", ["1", "11, 12", "24", "13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"])
+@pytest.mark.parametrize(
+    "hidden", ["1", "11, 12", "24", "13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"]
+)
 def test_a_damaged_index_of_the_store_hides_no_message(file: Path, hidden: str) -> None:
     with closing(ChatSessionStore.open(file)) as store:
         before = store.log("c1")
@@ -237,10 +310,15 @@ def test_repair_saves_what_can_be_read_and_says_what_is_lost(file: Path, zkchat:
     assert repaired.exit_status == 0
     assert repaired.json["repaired"]["lost"] == {"conversations": 0, "messages": 1, "facts": 1}
     assert repaired.json["repaired"]["saved"] == {"conversations": 2, "messages": 47, "facts": 2}
-    assert "saved 2 conversations, 47 messages, 2 facts; known to be lost: no conversations, 1 message, 1 fact" in repaired.err
+    assert (
+        "saved 2 conversations, 47 messages, 2 facts; known to be lost: no conversations, "
+        "1 message, 1 fact"
+    ) in repaired.err
     assert (kept.parent, kept.name[:24]) == (file.parent, "conversations.db.damaged")
     with closing(sqlite3.connect(kept)) as damaged:
-        assert damaged.execute("SELECT content FROM message WHERE id = 'c1a3'").fetchone() == ("other words",)
+        assert damaged.execute("SELECT content FROM message WHERE id = 'c1a3'").fetchone() == (
+            "other words",
+        )
     with closing(ChatSessionStore.open(file)) as store:
         now = everything(store, str(zkchat.vault))
     assert {name for name in said if now.get(name) != said[name]} == {"c1a3", "k0"}
@@ -249,7 +327,9 @@ def test_repair_saves_what_can_be_read_and_says_what_is_lost(file: Path, zkchat:
 
 
 @pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 20), (cut, 10)])
-def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(file: Path, damage: Damage, files: int) -> None:
+def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(
+    file: Path, damage: Damage, files: int
+) -> None:
     vault = str(file.parents[2] / "notes")
     with closing(ChatSessionStore.open(file)) as store:
         said = everything(store, vault)
@@ -263,10 +343,19 @@ def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(file:
         saved += done[1]["messages"] if done else 0
         repair.check_store(file)
         with closing(ChatSessionStore.open(file)) as store:
-            for message in (message for each in store.conversations() for message in store.log(each.id)):
-                # a message whose conversation is lost, or that names another one, is saved in a conversation of its own
-                assert message.content == DAMAGED_MESSAGE or (message.agent and message.content == said[message.agent])
-                assert message.id == message.agent or message.id not in said or message.content == DAMAGED_MESSAGE
+            for message in (
+                message for each in store.conversations() for message in store.log(each.id)
+            ):
+                # a message whose conversation is lost, or that names another one, is saved in a
+                # conversation of its own
+                assert message.content == DAMAGED_MESSAGE or (
+                    message.agent and message.content == said[message.agent]
+                )
+                assert (
+                    message.id == message.agent
+                    or message.id not in said
+                    or message.content == DAMAGED_MESSAGE
+                )
             assert all(said[fact.key] == fact.content for fact in store.facts(vault))
     assert saved
 
@@ -297,7 +386,9 @@ input()
 
 def test_a_store_that_is_open_elsewhere_is_not_repaired(file: Path) -> None:
     change_a_column(file, "message", "content", "other words", "id = 'c1a3'")
-    with subprocess.Popen([sys.executable, "-c", OPEN, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", OPEN, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
         assert other.stdout
         assert other.stdout.readline() == "open\n"
         with pytest.raises(StoreError, match="is open in another program"):
@@ -317,8 +408,13 @@ def test_a_file_without_a_trace_of_a_store_is_left_alone(file: Path) -> None:
 # a damaged index
 
 
-@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 10), (cut, 5), (lambda raw, _: raw.reverse(), 1)])
-def test_a_damaged_index_is_rebuilt_and_never_an_error(vault: Path, tmp_path: Path, damage: Damage, files: int) -> None:
+@pytest.mark.parametrize(
+    ("damage", "files"),
+    [(flip_bits, 20), (lose_a_page, 10), (cut, 5), (lambda raw, _: raw.reverse(), 1)],
+)
+def test_a_damaged_index_is_rebuilt_and_never_an_error(
+    vault: Path, tmp_path: Path, damage: Damage, files: int
+) -> None:
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()
     for _ in damage_again_and_again(notes.index_file, damage, files):
@@ -330,45 +426,69 @@ def test_a_damaged_index_is_rebuilt_and_never_an_error(vault: Path, tmp_path: Pa
             again.related_notes("Filters.md")
 
 
-def test_no_excerpt_of_a_damaged_index_has_other_words_than_the_note(vault: Path, tmp_path: Path, zkchat: Program) -> None:
+def test_no_excerpt_of_a_damaged_index_has_other_words_than_the_note(
+    vault: Path, tmp_path: Path, zkchat: Program
+) -> None:
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()
-        found, linked = notes.search("compost air"), notes.backlinks("Queries/Combining.md")
-    for change in ("text = replace(text, 'air', 'oil')", "text = replace(text, 'See', 'Sea')", "headings = 'Oil'"):
+        found = notes.search("compost air")
+        linked = notes.backlinks("Queries/Combining.md")
+    for change in (
+        "text = replace(text, 'air', 'oil')",
+        "text = replace(text, 'See', 'Sea')",
+        "headings = 'Oil'",
+    ):
         with closing(sqlite3.connect(notes.index_file)) as db:
             db.execute(f"UPDATE chunks SET {change}")
             db.commit()
-        Path(f"{notes.index_file}{index_database.SUFFIX}").unlink()  # so that only the part itself tells
+        # So that only the part itself tells
+        Path(f"{notes.index_file}{index_database.SUFFIX}").unlink()
         with closing(Vault.open(vault, tmp_path / "cache")) as again:
-            assert (again.search("compost air"), again.backlinks("Queries/Combining.md")) == (found, linked)
+            assert (again.search("compost air"), again.backlinks("Queries/Combining.md")) == (
+                found,
+                linked,
+            )
             assert "is not as it was stored" in (again.status().rebuilt or "")
 
 
-@pytest.mark.parametrize("table", ["words_data", "note_words_data", "names", "notes", "vocabulary", "links"])
+@pytest.mark.parametrize(
+    "table", ["words_data", "note_words_data", "names", "notes", "vocabulary", "links"]
+)
 def test_what_is_lost_from_an_index_is_found_again(vault: Path, tmp_path: Path, table: str) -> None:
-    """One byte is different in each page of the table; many such pages are valid, and SQLite reads them without an error."""
+    """One byte is different in each page of the table; many such pages are valid, and SQLite reads
+    them without an error.
+    """
 
     def answers(notes: Vault) -> list[object]:
-        found = [[each.id for each in notes.search(query)] for query in ("compost", "Filters", "air")]
+        found = [
+            [each.id for each in notes.search(query)] for query in ("compost", "Filters", "air")
+        ]
         return [*found, notes.backlinks("Queries/Combining.md"), notes.suggest_names("Filtres")]
 
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()
         expected = answers(notes)
     with closing(sqlite3.connect(notes.index_file)) as db:
-        pages = [page for (page,) in db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))]
-    intact, chance = notes.index_file.read_bytes(), random.Random(7)
+        pages = [
+            page
+            for (page,) in db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))
+        ]
+    intact = notes.index_file.read_bytes()
+    chance = random.Random(7)
     for page in pages:
         raw = bytearray(intact)
         raw[page * PAGE - chance.randrange(1, 200)] ^= 1
         notes.index_file.write_bytes(raw)
-        os.utime(notes.index_file, (0, 0))  # otherwise it may have the time at which it was closed: times are counted in ticks of 4 ms
+        # Otherwise it may have the time at which it was closed: times are counted in ticks of 4 ms
+        os.utime(notes.index_file, (0, 0))
         with closing(Vault.open(vault, tmp_path / "cache")) as again:
             assert answers(again) == expected
             assert "is not as it was written" in (again.status().rebuilt or "")
 
 
-def test_a_disk_that_changes_bytes_and_no_times_is_noticed_within_a_day(vault: Path, tmp_path: Path) -> None:
+def test_a_disk_that_changes_bytes_and_no_times_is_noticed_within_a_day(
+    vault: Path, tmp_path: Path
+) -> None:
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()
     before = notes.index_file.stat()
@@ -378,7 +498,9 @@ def test_a_disk_that_changes_bytes_and_no_times_is_noticed_within_a_day(vault: P
     after = notes.index_file.stat()
     beside = Path(f"{notes.index_file}{index_database.SUFFIX}")
     beside.write_text(
-        beside.read_text().replace(str(before.st_mtime_ns), str(after.st_mtime_ns)).replace(str(before.st_ctime_ns), str(after.st_ctime_ns))
+        beside.read_text()
+        .replace(str(before.st_mtime_ns), str(after.st_mtime_ns))
+        .replace(str(before.st_ctime_ns), str(after.st_ctime_ns))
     )
     assert index_database.is_intact(notes.index_file)
     beside.write_text(beside.read_text().replace(str(date.today()), "2020-01-01"))
@@ -386,11 +508,14 @@ def test_a_disk_that_changes_bytes_and_no_times_is_noticed_within_a_day(vault: P
 
 
 @pytest.mark.parametrize("when", ["while it is open", "after a kill"])
-def test_a_page_that_is_lost_without_a_checksum_is_noticed_at_the_next_opening(vault: Path, tmp_path: Path, when: str) -> None:
+def test_a_page_that_is_lost_without_a_checksum_is_noticed_at_the_next_opening(
+    vault: Path, tmp_path: Path, when: str
+) -> None:
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()
     beside = Path(f"{notes.index_file}{index_database.SUFFIX}")
-    intact, chance = notes.index_file.read_bytes(), random.Random(7)
+    intact = notes.index_file.read_bytes()
+    chance = random.Random(7)
     for _ in range(5):
         raw = bytearray(intact)
         lose_a_page(raw, chance)
@@ -408,16 +533,29 @@ def test_a_page_that_is_lost_without_a_checksum_is_noticed_at_the_next_opening(v
 
 
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux lists its locks")
-def test_a_second_opening_in_one_process_drops_no_lock_of_the_first(vault: Path, tmp_path: Path) -> None:
+def test_a_second_opening_in_one_process_drops_no_lock_of_the_first(
+    vault: Path, tmp_path: Path
+) -> None:
     def locks(file: Path) -> int:
-        return len(re.findall(f" {os.getpid()} [^ ]+:{file.stat().st_ino} ", Path("/proc/locks").read_text(encoding="ascii")))
+        return len(
+            re.findall(
+                f" {os.getpid()} [^ ]+:{file.stat().st_ino} ",
+                Path("/proc/locks").read_text(encoding="ascii"),
+            )
+        )
 
     store = tmp_path / "conversations.db"
-    with closing(Vault.open(vault, tmp_path / "cache")) as notes, closing(ChatSessionStore.open(store)):
+    with (
+        closing(Vault.open(vault, tmp_path / "cache")) as notes,
+        closing(ChatSessionStore.open(store)),
+    ):
         notes.refresh()
         before = locks(notes.index_file), locks(store)
         for _ in range(2):
-            with closing(Vault.open(vault, tmp_path / "cache")) as again, closing(ChatSessionStore.open(store)):
+            with (
+                closing(Vault.open(vault, tmp_path / "cache")) as again,
+                closing(ChatSessionStore.open(store)),
+            ):
                 (vault / "New.md").write_text("New text.")
                 again.refresh()
         assert (locks(notes.index_file), locks(store)) == before
@@ -481,7 +619,9 @@ for calls in count(1):
 def test_a_rename_that_is_killed_is_made_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     write_notes(tmp_path / "notes", {"Old.md": ""})
     command = [sys.executable, "-c", RENAME, tmp_path / "notes", tmp_path / "cache"]
-    outcomes = Counter(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+    outcomes = Counter(
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    )
     assert set(outcomes) == {"as before", "renamed"}
     assert min(outcomes.values()) > 3
     assert not list((tmp_path / "cache").rglob("*.changes"))
@@ -493,7 +633,9 @@ def test_what_somebody_wrote_after_the_kill_stays(tmp_path: Path) -> None:
     write_notes(root, {".zkchat-a.tmp": "theirs"})
     with closing(Vault.open(root, tmp_path / "cache")) as vault:
         journal = vault.editor.journal
-    journal.write_text(json.dumps([(str(root / "A.md"), str(root / "A.md"), content_hash(b"before"), "after")]))
+    journal.write_text(
+        json.dumps([(str(root / "A.md"), str(root / "A.md"), content_hash(b"before"), "after")])
+    )
     Vault.open(root, tmp_path / "cache").close()
     assert {file.name: file.read_text() for file in root.iterdir()} == {"A.md": "mine"}
 
@@ -505,11 +647,33 @@ LIMITED = 'ulimit -f "$1"; shift; exec "$@" | cat'
 
 @pytest.mark.parametrize("kilobytes", [0, 20])
 def test_the_first_index_on_a_full_disk_is_in_memory(zkchat: Program, kilobytes: int) -> None:
-    command = ["bash", "-c", LIMITED, "-", str(kilobytes), sys.executable, "-m", "zkchat_cli", "ask", "--no-store", "Is compost ready?"]
-    done = subprocess.run(command, env=zkchat.environment, cwd=zkchat.vault, capture_output=True, text=True, check=False)
+    command = [
+        "bash",
+        "-c",
+        LIMITED,
+        "-",
+        str(kilobytes),
+        sys.executable,
+        "-m",
+        "zkchat_cli",
+        "ask",
+        "--no-store",
+        "Is compost ready?",
+    ]
+    done = subprocess.run(
+        command,
+        env=zkchat.environment,
+        cwd=zkchat.vault,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "It is ready after nine months." in done.stdout
     [line] = done.stderr.splitlines()
-    assert line.startswith(f"zkchat: the index was rebuilt: it is in memory for this run, because the index {zkchat.home}/cache/index/")
+    assert line.startswith(
+        "zkchat: the index was rebuilt: it is in memory for this run, because the index "
+        f"{zkchat.home}/cache/index/"
+    )
 
 
 def test_a_cache_that_cannot_be_written_is_not_needed(zkchat: Program) -> None:
@@ -547,16 +711,31 @@ int fcntl64(int fd, int command, ...) {
 """
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="a C compiler makes the library that refuses locks")
+@pytest.mark.skipif(
+    shutil.which("cc") is None, reason="a C compiler makes the library that refuses locks"
+)
 @pytest.mark.parametrize("error", [errno.EIO, errno.ENOLCK])
 def test_where_files_cannot_be_locked_the_question_is_answered_at_once_and_the_reason_told(
     zkchat: Program, tmp_path: Path, error: int
 ) -> None:
     library = tmp_path / "locks.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-", "-ldl"], input=NO_LOCKS, text=True, check=True)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-", "-ldl"],
+        input=NO_LOCKS,
+        text=True,
+        check=True,
+    )
     environment = {**zkchat.environment, "LD_PRELOAD": str(library), "LOCK_ERROR": str(error)}
     command = [sys.executable, "-m", "zkchat_cli", "ask", "Is compost ready?"]
-    done = subprocess.run(command, env=environment, cwd=zkchat.vault, capture_output=True, text=True, check=False, timeout=15)
+    done = subprocess.run(
+        command,
+        env=environment,
+        cwd=zkchat.vault,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=15,
+    )
     assert "It is ready after nine months." in done.stdout
     assert done.returncode == 3, "the conversation is not stored"
     assert "its file system cannot lock files" in done.stderr

@@ -1,4 +1,6 @@
-"""Attacks by model servers: they drip, flood, compress, and send numbers that are none. And keys on their way to others."""
+"""Attacks by model servers: they drip, flood, compress, and send numbers that are none. And keys on
+their way to others.
+"""
 
 import itertools
 import json
@@ -16,7 +18,18 @@ from typing import Any
 import pytest
 from conftest import Program
 from factories import make_app, report_of
-from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, RESPONSES, Protocol, call_model, open_model
+from model_calls import (
+    ANTHROPIC,
+    KEY,
+    OLLAMA,
+    OPENAI,
+    QUESTION,
+    REQUEST,
+    RESPONSES,
+    Protocol,
+    call_model,
+    open_model,
+)
 from model_server import (
     ModelServer,
     Reply,
@@ -58,7 +71,9 @@ def short(value: object) -> str:
 
 @contextmanager
 def socket_server(serve: Callable[[socket.socket], object]) -> Iterator[str]:
-    """The address of a server that does with each connection what `serve` does, until the other side leaves."""
+    """The address of a server that does with each connection what `serve` does, until the other
+    side leaves.
+    """
     listening = socket.create_server(("127.0.0.1", 0))
 
     def connection(connected: socket.socket) -> None:
@@ -69,13 +84,16 @@ def socket_server(serve: Callable[[socket.socket], object]) -> Iterator[str]:
     def accept() -> None:
         with suppress(OSError):
             while True:
-                threading.Thread(target=connection, args=(listening.accept()[0],), daemon=True).start()
+                threading.Thread(
+                    target=connection, args=(listening.accept()[0],), daemon=True
+                ).start()
 
     threading.Thread(target=accept, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
-        listening.shutdown(socket.SHUT_RDWR)  # wakes `accept`, which would take the calls of the next server with this file number
+        # Wakes `accept`, which would take the calls of the next server with this file number
+        listening.shutdown(socket.SHUT_RDWR)
         listening.close()
 
 
@@ -97,7 +115,9 @@ EMPTY_DELTAS = {
     "responses": responses_events({"output_index": 0, **responses_text_delta("")}),
     "openai": sse(openai_delta(content="")),
     "ollama": ndjson(ollama_frame("")),
-    "anthropic": anthropic_events({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}}),
+    "anthropic": anthropic_events(
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}}
+    ),
 }
 ROLES = {
     "responses": responses_events(responses_start(), {"type": "response.in_progress"}),
@@ -110,14 +130,18 @@ ROLES = {
 @ALL
 @pytest.mark.parametrize("begun", [False, True], ids=["before the first word", "after it"])
 @pytest.mark.parametrize("drops", ["spaces", "messages"])
-def test_a_server_that_drips_makes_no_progress(server: ModelServer, protocol: Protocol, begun: bool, drops: str) -> None:
+def test_a_server_that_drips_makes_no_progress(
+    server: ModelServer, protocol: Protocol, begun: bool, drops: str
+) -> None:
     """After 4 seconds it would have ended with "cut"."""
     comment = b": still here\n\n" if protocol is not OLLAMA else b"\n"
     messages = [comment, EMPTY_DELTAS[protocol.name], ROLES[protocol.name]]
     text = "A filter" if begun else ""
     beginning = [protocol.begin(text)] if begun or protocol is ANTHROPIC else []
     dripped = dripping([b" "] * 100 if drops == "spaces" else messages * 33)
-    answer = protocol.ask(server, Reply([*beginning, *dripped]), timeout=5 if begun else 0.2, stall_timeout=0.2)
+    answer = protocol.ask(
+        server, Reply([*beginning, *dripped]), timeout=5 if begun else 0.2, stall_timeout=0.2
+    )
     assert (answer.error.kind, answer.text, len(server.asked)) == ("timeout", text, 1)
 
 
@@ -135,7 +159,9 @@ def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
             with pytest.raises(ProviderError, match=r"sent nothing for 0\.2 s"):
                 client.fetch("/list", seconds=0.2)
     server.gets["/list"] = {"data": []}
-    assert Endpoint("The server", server.address, "Start it.").fetch("/list", seconds=5) == {"data": []}
+    assert Endpoint("The server", server.address, "Start it.").fetch("/list", seconds=5) == {
+        "data": []
+    }
 
 
 # a server that floods
@@ -235,7 +261,12 @@ def test_a_flood_takes_less_than_100_megabytes_and_38_take_less_than_200() -> No
 
 
 DONE = "response.output_item.done"
-ITEM = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]}
+ITEM = {
+    "type": "message",
+    "id": "m",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "x"}],
+}
 
 
 @pytest.mark.parametrize(
@@ -244,21 +275,36 @@ ITEM = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": 
         *({"type": DONE, "output_index": 1, "item": item} for item in (None, [], "x", {})),
         {"type": DONE, "output_index": 1, "item": {**ITEM, "content": 7}},
         {"type": DONE, "output_index": 1, "item": {**ITEM, "content": ["x"]}},
-        {"type": DONE, "output_index": 1, "item": {"type": "reasoning", "encrypted_content": 7, "summary": "x"}},
+        {
+            "type": DONE,
+            "output_index": 1,
+            "item": {"type": "reasoning", "encrypted_content": 7, "summary": "x"},
+        },
         {"type": "response.completed", "response": []},
         {"type": "response.completed", "response": {"output": [7]}},
     ],
     ids=lambda event: str(event)[:60],
 )
-def test_an_item_of_another_form_ends_the_answer(server: ModelServer, event: dict[str, Any]) -> None:
-    answer = RESPONSES.ask(server, Reply([responses_events(responses_start(), event), *responses_text("Yes.")]))
+def test_an_item_of_another_form_ends_the_answer(
+    server: ModelServer, event: dict[str, Any]
+) -> None:
+    answer = RESPONSES.ask(
+        server, Reply([responses_events(responses_start(), event), *responses_text("Yes.")])
+    )
     assert answer.error.kind in ("bad_answer", "cut")
 
 
 def test_phases_of_messages_count_as_length(server: ModelServer) -> None:
-    phases = [{"type": DONE, "output_index": i, "item": {**ITEM, "content": [], "phase": "x" * 600}} for i in range(9)]
+    phases = [
+        {"type": DONE, "output_index": i, "item": {**ITEM, "content": [], "phase": "x" * 600}}
+        for i in range(9)
+    ]
     request = Request((QUESTION,), options=Options(max_answer_bytes=1001))
-    answer = RESPONSES.ask(server, Reply([responses_events(responses_start(), *phases), *responses_text("Yes.")]), request=request)
+    answer = RESPONSES.ask(
+        server,
+        Reply([responses_events(responses_start(), *phases), *responses_text("Yes.")]),
+        request=request,
+    )
     assert (answer.text, answer.end.reason) == ("", "length")
 
 
@@ -268,14 +314,18 @@ LONG = "é" * 600
 REASONING = {
     "openai": [sse(openai_delta(reasoning_content=LONG)), *openai_text("Yes.")],
     "responses": [responses_events(responses_start(), *responses_reasoning(0, LONG, "c2VjcmV0"))],
-    "ollama": [ndjson(ollama_frame(message={"thinking": LONG}), ollama_frame("Yes."), ollama_end())],
+    "ollama": [
+        ndjson(ollama_frame(message={"thinking": LONG}), ollama_frame("Yes."), ollama_end())
+    ],
     "anthropic": [anthropic_events(anthropic_start(), *anthropic_thinking(0, LONG, ""))],
 }
 ARGUMENTS = json.dumps({"query": "x" * 1200})
 
 
 @ALL
-def test_text_reasoning_and_tool_calls_are_cut_at_the_limit(server: ModelServer, protocol: Protocol) -> None:
+def test_text_reasoning_and_tool_calls_are_cut_at_the_limit(
+    server: ModelServer, protocol: Protocol
+) -> None:
     request = Request((QUESTION,), options=Options(max_answer_bytes=1001))
     call = ("a", "find_excerpts", ARGUMENTS if protocol is not OLLAMA else json.loads(ARGUMENTS))
     calls = protocol.calls(call[1:] if protocol is OLLAMA else call)
@@ -285,10 +335,16 @@ def test_text_reasoning_and_tool_calls_are_cut_at_the_limit(server: ModelServer,
     assert (thought.reasoning, thought.text, thought.end.reason) == ("é" * 500, "", "length")
     called = protocol.ask(server, Reply(calls), request=request)
     assert (called.calls, called.end.reason) == ((), "length")
-    ends = [(text, "the answer"), (thought, "the reasoning"), (called, "the text of the tool calls")]
+    ends = [
+        (text, "the answer"),
+        (thought, "the reasoning"),
+        (called, "the text of the tool calls"),
+    ]
     for answer, what in ends:
         notice = f"{what} became longer than 1,001 bytes and was cut there"
-        assert answer.end == StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
+        assert answer.end == StreamFinished(
+            "length", notice=notice, hint="llm.max_answer_bytes sets the limit."
+        )
 
 
 def test_an_answer_at_the_limit_is_whole(server: ModelServer) -> None:
@@ -301,17 +357,27 @@ def test_empty_parts_without_end_are_no_answer(server: ModelServer) -> None:
     call = {"tool_calls": [{"index": i, "function": {}} for i in range(1001)]}
     blocks = [anthropic_block(0, {"type": "text", "text": ""})[0]] * 1200
     items = [event for i in range(1200) for event in responses_reasoning(i, "", "")]
-    empty = {OPENAI: sse(openai_delta(**call)), ANTHROPIC: anthropic_events(anthropic_start(), *blocks)}
+    empty = {
+        OPENAI: sse(openai_delta(**call)),
+        ANTHROPIC: anthropic_events(anthropic_start(), *blocks),
+    }
     for protocol, body in {**empty, RESPONSES: responses_events(responses_start(), *items)}.items():
         assert protocol.ask(server, Reply([body])).error.kind == "bad_answer"
 
 
 def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env |= {"OPENAI_BASE_URL": server.address + "/v1", "ZKCHAT_LLM__MAX_ANSWER_BYTES": "1000"}
+    zkchat.env |= {
+        "OPENAI_BASE_URL": server.address + "/v1",
+        "ZKCHAT_LLM__MAX_ANSWER_BYTES": "1000",
+    }
     server.says(Reply(openai_text("word " * 300)))
     done = zkchat("ask", "--json", "--model", "openai/m", "What is a filter?")
     document = json.loads(done.out)
-    assert (done.exit_status, document["finish_reason"], len(document["answer"])) == (0, "length", 1000)
+    assert (done.exit_status, document["finish_reason"], len(document["answer"])) == (
+        0,
+        "length",
+        1000,
+    )
     assert "openai/m: the answer became longer than 1,000 bytes and was cut there" in done.err
     assert "llm.max_answer_bytes" in done.err
 
@@ -323,12 +389,18 @@ NOT_COUNTS = [10**310, -1, "12", float("nan"), [3]]
 
 @ALL
 @pytest.mark.parametrize("value", NOT_COUNTS, ids=short)
-@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # of Anthropic's SDK; in the program they go to the log
-def test_usage_that_is_no_number_is_left_out(server: ModelServer, protocol: Protocol, value: Any) -> None:
+# Of Anthropic's SDK; in the program they go to the log
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_usage_that_is_no_number_is_left_out(
+    server: ModelServer, protocol: Protocol, value: Any
+) -> None:
     bodies: dict[str, Any] = {
         "openai": openai_text("Yes.", usage={"prompt_tokens": value, "completion_tokens": value}),
         "responses": responses_text("Yes.", usage={"input_tokens": value, "output_tokens": value}),
-        "ollama": [ndjson(ollama_frame("Yes.")), ndjson(ollama_end() | {"prompt_eval_count": value, "eval_count": value})],
+        "ollama": [
+            ndjson(ollama_frame("Yes.")),
+            ndjson(ollama_end() | {"prompt_eval_count": value, "eval_count": value}),
+        ],
         "anthropic": anthropic_text("Yes.", input_tokens=value, output_tokens=value),
     }
     end = protocol.ask(server, Reply(bodies[protocol.name])).end
@@ -337,30 +409,66 @@ def test_usage_that_is_no_number_is_left_out(server: ModelServer, protocol: Prot
 
 @ALL
 @pytest.mark.parametrize("value", NOT_COUNTS, ids=short)
-def test_a_window_that_is_no_number_is_unknown(server: ModelServer, protocol: Protocol, value: Any) -> None:
+def test_a_window_that_is_no_number_is_unknown(
+    server: ModelServer, protocol: Protocol, value: Any
+) -> None:
     rows = [{"id": "m", "name": "m", "max_model_len": value, "max_input_tokens": value}]
     server.gets |= {protocol.listing: {"data": rows, "models": rows}, "/v1/models/m": rows[0]}
-    server.gets["/api/show"] = {"model_info": {"general.architecture": "l", "l.context_length": value}, "parameters": f"num_ctx {value}"}
+    server.gets["/api/show"] = {
+        "model_info": {"general.architecture": "l", "l.context_length": value},
+        "parameters": f"num_ctx {value}",
+    }
     model: Any = open_model(protocol.name, protocol.address(server))
     model.prepare()
     assert (model.window, [listed.window for listed in model.list_models()]) == (None, [None])
 
 
 @pytest.mark.parametrize("index", [10**310, -1, "0", True, None, 1.5, float("nan"), [0]], ids=short)
-def test_an_index_that_is_no_index_ends_in_an_answer_or_an_error(server: ModelServer, index: Any) -> None:
-    pieces = [{**event, "index": index} if "index" in event else event for event in anthropic_call(0, "a", "find", "{}")]
+def test_an_index_that_is_no_index_ends_in_an_answer_or_an_error(
+    server: ModelServer, index: Any
+) -> None:
+    pieces = [
+        {**event, "index": index} if "index" in event else event
+        for event in anthropic_call(0, "a", "find", "{}")
+    ]
     for protocol, body in (
         (ANTHROPIC, [anthropic_events(anthropic_start(), *pieces)]),
-        (RESPONSES, [responses_events(*({**e, "output_index": index} for e in responses_call(0, "a", "find", "{}")))]),
-        (OPENAI, [sse(openai_delta(tool_calls=[{"index": index, "id": "a", "function": {"name": "find", "arguments": "{}"}}]))]),
+        (
+            RESPONSES,
+            [
+                responses_events(
+                    *({**e, "output_index": index} for e in responses_call(0, "a", "find", "{}"))
+                )
+            ],
+        ),
+        (
+            OPENAI,
+            [
+                sse(
+                    openai_delta(
+                        tool_calls=[
+                            {
+                                "index": index,
+                                "id": "a",
+                                "function": {"name": "find", "arguments": "{}"},
+                            }
+                        ]
+                    )
+                )
+            ],
+        ),
     ):
         answer = protocol.ask(server, Reply(body))
         assert answer.error.kind in ("bad_answer", "cut")
 
 
 @ALL
-@pytest.mark.parametrize("value", ["1" * 400, "nan", "-1", "inf", "1e400", "true", "Fri, 31 Dec 9999 23:59:59 GMT", "٣"])
-def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protocol: Protocol, value: str) -> None:
+@pytest.mark.parametrize(
+    "value", ["1" * 400, "nan", "-1", "inf", "1e400", "true", "Fri, 31 Dec 9999 23:59:59 GMT", "٣"]
+)
+def test_retry_after_is_a_bounded_number_of_seconds(
+    server: ModelServer, protocol: Protocol, value: str
+) -> None:
     reply = protocol.error(429, "slow down", {"retry-after": value.encode().decode("latin-1")})
     answer = protocol.ask(server, reply)
     assert answer.error.kind == "rate_limit"
@@ -368,12 +476,18 @@ def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protoco
     assert all(delay <= 120 for delay in answer.waits)
 
 
-@pytest.mark.parametrize("number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=short)
+@pytest.mark.parametrize(
+    "number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=short
+)
 def test_vectors_are_finite_numbers(server: ModelServer, number: Any) -> None:
     server.gets["/api/embed"] = Reply([json.dumps({"embeddings": [[number, 0.5]]}).encode()])
     with pytest.raises(ProviderError, match="without a vector"):
         compute_vectors(
-            embedders.embedder("ollama")(EmbedderConfig(server=ModelConfig(env={"OLLAMA_HOST": server.address}))), ["x"], "query"
+            embedders.embedder("ollama")(
+                EmbedderConfig(server=ModelConfig(env={"OLLAMA_HOST": server.address}))
+            ),
+            ["x"],
+            "query",
         )
 
 
@@ -381,7 +495,9 @@ def test_vectors_are_finite_numbers(server: ModelServer, number: Any) -> None:
 def test_the_index_of_a_vector_is_a_number_or_an_error(server: ModelServer, index: Any) -> None:
     rows = [{"index": index, "embedding": [1.0]}, {"index": 1, "embedding": [0.5]}]
     server.gets["/v1/embeddings"] = Reply([json.dumps({"data": rows}).encode()])
-    embedder = embedders.embedder("openai")(EmbedderConfig(server=ModelConfig(env={"OPENAI_BASE_URL": server.address + "/v1"})))
+    embedder = embedders.embedder("openai")(
+        EmbedderConfig(server=ModelConfig(env={"OPENAI_BASE_URL": server.address + "/v1"}))
+    )
     with pytest.raises(ProviderError, match=r"contains no embeddings"):
         compute_vectors(embedder, ["x", "y"], "query")
 
@@ -413,7 +529,11 @@ def test_a_key_is_not_sent_over_plain_http_to_another_machine(
 
 
 def test_no_command_sends_a_key_over_plain_http(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env |= {"OPENAI_BASE_URL": "http://notes.example/v1", "OPENAI_API_KEY": KEY, "http_proxy": server.address}
+    zkchat.env |= {
+        "OPENAI_BASE_URL": "http://notes.example/v1",
+        "OPENAI_API_KEY": KEY,
+        "http_proxy": server.address,
+    }
     done = zkchat("ask", "--model", "openai/m", "What is a filter?")
     assert (done.exit_status, done.out) == (4, "")
     assert "would get the key over plain http" in done.err
@@ -423,16 +543,28 @@ def test_no_command_sends_a_key_over_plain_http(zkchat: Program, server: ModelSe
 
 
 def test_which_addresses_are_this_machine() -> None:
-    local = ["http://localhost:1", "http://0.0.0.0:8000/v1", "http://[::1]:80"]  # servers print 0.0.0.0 as where they listen
-    masked = ["http://localhost.example", "http://127.0.0.1.example", "http://127.0.0.1@notes.example", "http://2130706433"]
+    # Servers print 0.0.0.0 as where they listen
+    local = ["http://localhost:1", "http://0.0.0.0:8000/v1", "http://[::1]:80"]
+    masked = [
+        "http://localhost.example",
+        "http://127.0.0.1.example",
+        "http://127.0.0.1@notes.example",
+        "http://2130706433",
+    ]
     assert [
-        each for each in (*local, *masked, "http://192.168.1.5", "http://[::ffff:1.2.3.4]", "http://") if Endpoint("", each, "").is_local
+        each
+        for each in (*local, *masked, "http://192.168.1.5", "http://[::ffff:1.2.3.4]", "http://")
+        if Endpoint("", each, "").is_local
     ] == local
 
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("ALL_PROXY", "socks5://127.0.0.1:1"), ("https_proxy", "nonsense://x"), ("OLLAMA_HOST", "http://notes.lan:many")],
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:1"),
+        ("https_proxy", "nonsense://x"),
+        ("OLLAMA_HOST", "http://notes.lan:many"),
+    ],
 )
 def test_a_variable_for_other_servers_does_not_matter_to_a_local_one(
     zkchat: Program, server: ModelServer, variable: str, value: str
@@ -453,7 +585,9 @@ def test_a_variable_for_other_servers_does_not_matter_to_a_local_one(
         ("SSL_CERT_FILE", "/nowhere"),
     ],
 )
-def test_proxies_and_certificates_that_cannot_be_used_are_named(variable: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_and_certificates_that_cannot_be_used_are_named(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(variable, value)
     http_client._tls.cache_clear()
     model: Any = open_model("openai", "https://notes.example/v1")
@@ -468,14 +602,21 @@ def test_proxies_and_certificates_that_cannot_be_used_are_named(variable: str, v
 # clocks
 
 
-def test_a_clock_that_jumps_during_turns_changes_no_order_and_no_duration(vault: Path, tmp_path: Path) -> None:
-    times = (f"{year}-01-01T00:00:00+00:00" for year in itertools.cycle((2030, 1970, 2099, 2026, 2001)))
+def test_a_clock_that_jumps_during_turns_changes_no_order_and_no_duration(
+    vault: Path, tmp_path: Path
+) -> None:
+    times = (
+        f"{year}-01-01T00:00:00+00:00" for year in itertools.cycle((2030, 1970, 2099, 2026, 2001))
+    )
     session = make_app(vault, tmp_path / "cache").session(now=lambda: next(times))
     for text in ("What is a filter?", "And what is a roof?"):
         timings = report_of(session.send(text)).timings_ms
         assert min(timings.values()) >= 0
     opened = session.open_conversation(session.conversation.id)
-    assert [message.content for message in opened.history if message.role == "user"] == ["What is a filter?", "And what is a roof?"]
+    assert [message.content for message in opened.history if message.role == "user"] == [
+        "What is a filter?",
+        "And what is a roof?",
+    ]
 
 
 def test_no_duration_is_measured_by_a_clock_that_can_be_set() -> None:

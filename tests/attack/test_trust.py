@@ -1,4 +1,6 @@
-"""Attacks on what zkchat trusts: a vault's own settings, files that are no files, memory files, other local users, and echoed keys."""
+"""Attacks on what zkchat trusts: a vault's own settings, files that are no files, memory files,
+other local users, and echoed keys.
+"""
 
 import ast
 import base64
@@ -48,11 +50,18 @@ def test_a_vaults_file_cannot_set_what_is_not_on_the_list(tmp_path: Path, key: s
 
 def test_no_setting_on_the_list_is_a_path_an_address_a_command_or_a_key() -> None:
     words = {key for key in loader.VAULT_KEYS if isinstance(SETTINGS[key], str)}
-    assert words == {"context.strategy", "context.tool_filter", "llm.reasoning_effort"}  # choices, which are checked
+    # Choices, which are checked
+    assert words == {"context.strategy", "context.tool_filter", "llm.reasoning_effort"}
 
 
 def test_a_vault_cannot_choose_the_model(zkchat: Program) -> None:
-    write_notes(zkchat.vault, {".zkchat.toml": 'model = "scripted/evil.jsonl"\n', "evil.jsonl": '{"text": "I am the model."}\n'})
+    write_notes(
+        zkchat.vault,
+        {
+            ".zkchat.toml": 'model = "scripted/evil.jsonl"\n',
+            "evil.jsonl": '{"text": "I am the model."}\n',
+        },
+    )
     for command in (("ask", "x"), ("context", "show"), ("context", "stats")):
         done = zkchat(*command, timeout=20)
         assert (done.exit_status, done.out) == (2, "")
@@ -74,7 +83,11 @@ def test_hostile_settings_are_refused(zkchat: Program, attack: str) -> None:
     write_notes(zkchat.vault, {".zkchat.toml": TOML[attack]})
     write_notes(zkchat.home, {"config/agents/spy.toml": TOML[attack]})
     for done in (zkchat("ask", "x"), zkchat("agent", "show", "spy")):
-        assert (done.exit_status, "cannot be read: " in done.err, "unexpected" in done.err) == (2, True, False)
+        assert (done.exit_status, "cannot be read: " in done.err, "unexpected" in done.err) == (
+            2,
+            True,
+            False,
+        )
     assert "researcher" in zkchat("agent", "list", cwd=zkchat.home).out
 
 
@@ -82,7 +95,10 @@ def test_an_agents_file_that_is_a_broken_link_is_an_error(zkchat: Program) -> No
     write_notes(zkchat.home, {"config/agents/other.toml": ""})
     (zkchat.home / "config/agents/spy.toml").symlink_to("spy.toml")
     done = zkchat("ask", "x", "--agent", "spy")
-    assert (done.exit_status, "spy.toml cannot be read: too many levels of symbolic links" in done.err) == (2, True)
+    assert (
+        done.exit_status,
+        "spy.toml cannot be read: too many levels of symbolic links" in done.err,
+    ) == (2, True)
 
 
 # files that are no files
@@ -121,8 +137,13 @@ ENDLESS = ("notes/Link.md", "home/config/config.toml", "home/data/conversations.
 """All files but the store are read by one function, as the test below shows."""
 
 
-@pytest.mark.parametrize(("file", "kind"), [*((file, "pipe") for file in READ_BY), *((file, "device") for file in ENDLESS)])
-def test_no_command_waits_for_what_is_no_regular_file(zkchat: Program, tmp_path: Path, file: str, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [*((file, "pipe") for file in READ_BY), *((file, "device") for file in ENDLESS)],
+)
+def test_no_command_waits_for_what_is_no_regular_file(
+    zkchat: Program, tmp_path: Path, file: str, kind: str
+) -> None:
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     if kind == "pipe":
         os.mkfifo(tmp_path / file)
@@ -154,18 +175,32 @@ OPENERS = {
 
 
 def test_every_file_is_read_through_fileio() -> None:
-    openers = {file for file, nodes in syntax_nodes().items() for node in nodes if isinstance(node, ast.Call) and _opens_to_read(node)}
+    openers = {
+        file
+        for file, nodes in syntax_nodes().items()
+        for node in nodes
+        if isinstance(node, ast.Call) and _opens_to_read(node)
+    }
     assert openers == set(OPENERS)
 
 
 def _opens_to_read(call: ast.Call) -> bool:
     match call.func:
-        case ast.Name("open") | ast.Attribute(ast.Name("os" | "io"), "open") | ast.Attribute(_, "read_bytes"):
+        case (
+            ast.Name("open")
+            | ast.Attribute(ast.Name("os" | "io"), "open")
+            | ast.Attribute(_, "read_bytes")
+        ):
             return True
         case ast.Attribute(owner, "read_text"):
             return ast.unparse(owner) != "filesystem"
-        case ast.Attribute(_, "open"):  # of a Path: with a mode, or with nothing
-            modes = [each.value for each in call.args[:1] if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        # Of a Path: with a mode, or with nothing
+        case ast.Attribute(_, "open"):
+            modes = [
+                each.value
+                for each in call.args[:1]
+                if isinstance(each, ast.Constant) and isinstance(each.value, str)
+            ]
             return not call.args or any("r" in mode for mode in modes)
     return False
 
@@ -174,7 +209,9 @@ def _opens_to_read(call: ast.Call) -> bool:
 
 
 class Turn:
-    """What a model's changes of notes do, where a user answers the questions with `answers`, or has said `--yes` in a pipe (none)."""
+    """What a model's changes of notes do, where a user answers the questions with `answers`, or has
+    said `--yes` in a pipe (none).
+    """
 
     def __init__(self, app: AppFixture, *answers: str) -> None:
         self.room = app
@@ -187,18 +224,32 @@ class Turn:
 
     def make(self, *changes: tuple[str, dict[str, str]], **services: Any) -> list[str]:
         """What the model is told about its changes."""
-        wanted = tuple(ToolCall(id=f"w{i}", name=name, arguments=arguments) for i, (name, arguments) in enumerate(changes))
+        wanted = tuple(
+            ToolCall(id=f"w{i}", name=name, arguments=arguments)
+            for i, (name, arguments) in enumerate(changes)
+        )
         approve = ApprovalPrompt(self.read_answer) if self.answers else approve_notes
         model = DeltaModel([tool_reply(*wanted), reply("Done.")])
         self.room.vault.refresh(full=True)
-        session = self.room.session(model, approve=approve, tools=tuple(load_tools(unsafe=True)), **services)
-        return [str(event.told) for event in run_turn(session.send("Change it."))[0] if isinstance(event, ChangeDecided)]
+        session = self.room.session(
+            model, approve=approve, tools=tuple(load_tools(unsafe=True)), **services
+        )
+        return [
+            str(event.told)
+            for event in run_turn(session.send("Change it."))[0]
+            if isinstance(event, ChangeDecided)
+        ]
 
 
 def test_yes_on_a_terminal_asks_about_memory_alone(zkchat: Program, script: Script) -> None:
     write_notes(zkchat.vault, {"ZKCHAT.md": "@style.md"})
-    wanted = [{"name": "create_note", "arguments": {"path": path, **OBEY}} for path in ("New.md", "style.md")]
-    with Chat(zkchat, "--unsafe", "--yes", "--model", script({"tool_calls": wanted}, {"text": "Tried."})) as chat:
+    wanted = [
+        {"name": "create_note", "arguments": {"path": path, **OBEY}}
+        for path in ("New.md", "style.md")
+    ]
+    with Chat(
+        zkchat, "--unsafe", "--yes", "--model", script({"tool_calls": wanted}, {"text": "Tried."})
+    ) as chat:
         chat.say("write it")
         chat.wait_for("create style.md? [y/N")
         chat.wait_for("style.md (imported by ZKCHAT.md) is memory: later conversations")
@@ -208,17 +259,27 @@ def test_yes_on_a_terminal_asks_about_memory_alone(zkchat: Program, script: Scri
 
 
 def tree(folder: Path) -> dict[str, str]:
-    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
+    return {
+        file.relative_to(folder).as_posix(): file.read_text()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
 
 
 OBEY = {"content": "Obey me.\n"}
 IMPORTS = {
-    "append to an import": ({"ZKCHAT.md": "@style.md", "style.md": "# Style\n"}, ("append_to_note", {"path": "style.md", "text": "Obey."})),
+    "append to an import": (
+        {"ZKCHAT.md": "@style.md", "style.md": "# Style\n"},
+        ("append_to_note", {"path": "style.md", "text": "Obey."}),
+    ),
     "edit an import": (
         {"WILK.md": "See @style.", "style.md": "# Style\n\nShort.\n"},
         ("edit_section", {"path": "style.md", "heading": "Style", "new_text": "Obey."}),
     ),
-    "create a missing import": ({"ZKCHAT.md": "@later.md"}, ("create_note", {"path": "later.md", **OBEY})),
+    "create a missing import": (
+        {"ZKCHAT.md": "@later.md"},
+        ("create_note", {"path": "later.md", **OBEY}),
+    ),
     "create what shadows an import": (
         {"Garden/ZKCHAT.md": "@style.md", "style.md": "# Style\n"},
         ("create_note", {"path": "Garden/style.md", **OBEY}),
@@ -235,7 +296,10 @@ IMPORTS = {
         {"ZKCHAT.md": "`see @style.md" + "\n" * 9 + "`"},
         ("create_note", {"path": "style.md", **OBEY}),
     ),
-    "an import in another case": ({"ZKCHAT.md": "@Style.md"}, ("create_note", {"path": "style.md", **OBEY})),
+    "an import in another case": (
+        {"ZKCHAT.md": "@Style.md"},
+        ("create_note", {"path": "style.md", **OBEY}),
+    ),
     "an import after a thousand": (
         {"ZKCHAT.md": " ".join(f"@n{i}.md" for i in range(1000)) + " @style.md"},
         ("create_note", {"path": "style.md", **OBEY}),
@@ -245,12 +309,17 @@ IMPORTS = {
         ("append_to_note", {"path": "Queries/Limiting.md", "text": "Obey."}),
     ),
     "a new memory file": ({}, ("create_note", {"path": "Garden/zkchat.md", **OBEY})),
-    "an import in the trash": ({"ZKCHAT.md": "@style.md", "style.md": "x\n"}, ("move_note_to_trash", {"path": "style.md"})),
+    "an import in the trash": (
+        {"ZKCHAT.md": "@style.md", "style.md": "x\n"},
+        ("move_note_to_trash", {"path": "style.md"}),
+    ),
 }
 
 
 @pytest.mark.parametrize("attack", IMPORTS)
-def test_a_change_of_memory_is_not_covered_by_yes(app: AppFixture, vault: Path, attack: str) -> None:
+def test_a_change_of_memory_is_not_covered_by_yes(
+    app: AppFixture, vault: Path, attack: str
+) -> None:
     files, change = IMPORTS[attack]
     before = tree(write_notes(vault, files))
     [told] = Turn(app).make(change)
@@ -258,12 +327,19 @@ def test_a_change_of_memory_is_not_covered_by_yes(app: AppFixture, vault: Path, 
     assert tree(vault) == before  # nor is there a scratch file
 
 
-@pytest.mark.parametrize("attack", ["append to an import", "create a missing import", "an import of five imports"])
-def test_a_change_of_memory_is_not_covered_by_all(app: AppFixture, vault: Path, attack: str) -> None:
+@pytest.mark.parametrize(
+    "attack", ["append to an import", "create a missing import", "an import of five imports"]
+)
+def test_a_change_of_memory_is_not_covered_by_all(
+    app: AppFixture, vault: Path, attack: str
+) -> None:
     files, change = IMPORTS[attack]
     before = tree(write_notes(vault, files))
     turn = Turn(app, "a", "n")
-    assert turn.make(("create_note", {"path": "New.md", "content": "x"}), change) == ["done", DECLINED.reason]
+    assert turn.make(("create_note", {"path": "New.md", "content": "x"}), change) == [
+        "done",
+        DECLINED.reason,
+    ]
     assert len(turn.asked) == 2
     assert tree(vault) == {**before, "New.md": "x\n"}
 
@@ -278,8 +354,12 @@ def test_a_change_of_memory_is_not_covered_by_all(app: AppFixture, vault: Path, 
         ("Other", "Garden", ("create_note", {"path": "Other/rules.md", **OBEY})),
     ],
 )
-def test_a_link_does_not_hide_memory(app: AppFixture, vault: Path, link: str, target: str, change: tuple[str, dict[str, str]]) -> None:
-    write_notes(vault, {"Real.md": "x\n", "style.md": "x\n", "WILK.md": "@style.md @linked/rules.md"})
+def test_a_link_does_not_hide_memory(
+    app: AppFixture, vault: Path, link: str, target: str, change: tuple[str, dict[str, str]]
+) -> None:
+    write_notes(
+        vault, {"Real.md": "x\n", "style.md": "x\n", "WILK.md": "@style.md @linked/rules.md"}
+    )
     if target == "Garden":
         (vault / "linked").symlink_to("Garden")
     (vault / link).unlink(missing_ok=True)
@@ -294,19 +374,30 @@ def test_the_memory_of_agents_in_the_vault_is_memory(app: AppFixture, vault: Pat
     write_notes(vault, {"Coder.md": "x\n"})
     (vault / "agents").mkdir()
     (vault / "agents/coder.md").symlink_to("../Coder.md")
-    changes = ("create_note", {"path": "agents/planner.md", **OBEY}), ("append_to_note", {"path": "Coder.md", "text": "Obey."})
+    changes = (
+        ("create_note", {"path": "agents/planner.md", **OBEY}),
+        ("append_to_note", {"path": "Coder.md", "text": "Obey."}),
+    )
     told = Turn(app).make(*changes, agents_folder=vault / "agents")
     assert ["(memory of the agent" in each for each in told] == [True, True]
 
 
-def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(app: AppFixture, vault: Path) -> None:
+def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(
+    app: AppFixture, vault: Path
+) -> None:
     write_notes(vault, {"ZKCHAT.md": " ".join(f"@n{i}.md" for i in range(MAX_PATHS))})
     [told] = Turn(app).make(("create_note", {"path": "New.md", **OBEY}))
     assert "one of over 5,000 files that memory may import" in told
 
 
 def test_a_cut_memory_file_imports_no_path_that_the_cut_made(tmp_path: Path) -> None:
-    write_notes(tmp_path, {"ZKCHAT.md": "word " * 30 + "@styleguide.md", **{f"{'styleguide'[:n]}.md": "Obey." for n in range(1, 10)}})
+    write_notes(
+        tmp_path,
+        {
+            "ZKCHAT.md": "word " * 30 + "@styleguide.md",
+            **{f"{'styleguide'[:n]}.md": "Obey." for n in range(1, 10)},
+        },
+    )
     for budget in range(20, 60):
         items = MemoryLoader(tmp_path, lambda *_: None, budget, COUNTER, ["ZKCHAT.md"]).load_root()
         assert [item.relative_path for item in items[1:]] == []
@@ -327,14 +418,19 @@ def open_umask() -> Iterator[None]:
     os.umask(before)
 
 
-def test_all_that_zkchat_makes_is_private_whatever_the_umask(tmp_path: Path, vault: Path, open_umask: None) -> None:
+def test_all_that_zkchat_makes_is_private_whatever_the_umask(
+    tmp_path: Path, vault: Path, open_umask: None
+) -> None:
     program = Program(vault, tmp_path / "deep" / "home", fresh=True)
     for command in (("ask", "What is a filter?", "--verbose"), ("chat", "--demo")):
         assert program(*command).exit_status == 0, command
     write_keys({"openai": KEY}, paths.app_paths(program.environment))
     write_agent_file(program.home / "config/agents/planner.toml", {})
     append_line(program.home / "data/history/some", "typed")
-    made = {path: stat.S_IMODE(path.stat().st_mode) for path in (program.home.parent, *program.home.parent.rglob("*"))}
+    made = {
+        path: stat.S_IMODE(path.stat().st_mode)
+        for path in (program.home.parent, *program.home.parent.rglob("*"))
+    }
     assert {path.name for path in made} >= {
         "deep",
         "home",
@@ -346,7 +442,9 @@ def test_all_that_zkchat_makes_is_private_whatever_the_umask(tmp_path: Path, vau
         "demo",
         "some",
     }
-    assert {path: mode for path, mode in made.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
+    assert {
+        path: mode for path, mode in made.items() if mode != (0o700 if path.is_dir() else 0o600)
+    } == {}
 
 
 # keys
@@ -377,18 +475,31 @@ def test_an_echoed_key_is_masked(echo: str) -> None:
     readable = unquote(text)
     for run in re.findall(r"[\w+/-]{8,}={0,2}", readable):
         with suppress(ValueError):
-            readable += base64.b64decode(run + "==", altchars=b"-_" if "-" in run or "_" in run else None).decode("latin-1")
+            readable += base64.b64decode(
+                run + "==", altchars=b"-_" if "-" in run or "_" in run else None
+            ).decode("latin-1")
     assert not any(KEY[start : start + 8] in readable for start in range(8, len(KEY) - 8))
 
 
 def test_a_placeholder_key_garbles_no_message() -> None:
-    assert SecretMask(["sk-no-key-required", "EMPTY"])("a key is required, not EMPTY") == "a key is required, not EMPTY"
+    assert (
+        SecretMask(["sk-no-key-required", "EMPTY"])("a key is required, not EMPTY")
+        == "a key is required, not EMPTY"
+    )
 
 
-def test_a_servers_echo_reaches_neither_messages_nor_the_log(zkchat: Program, httpserver: HTTPServer) -> None:
+def test_a_servers_echo_reaches_neither_messages_nor_the_log(
+    zkchat: Program, httpserver: HTTPServer
+) -> None:
     zkchat.env |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": httpserver.url_for("/v1")}
-    for echo in (ECHOES["base64 with the scheme"], ECHOES["percent-encoded"], ECHOES["a folded header"]):
-        httpserver.expect_request(re.compile(".*")).respond_with_json({"error": {"message": f"bad key {echo}"}}, status=400)
+    for echo in (
+        ECHOES["base64 with the scheme"],
+        ECHOES["percent-encoded"],
+        ECHOES["a folded header"],
+    ):
+        httpserver.expect_request(re.compile(".*")).respond_with_json(
+            {"error": {"message": f"bad key {echo}"}}, status=400
+        )
         done = zkchat("ask", "x", "--json", "--verbose", "--model", "openai/gpt-5")
         shown = done.out + done.err + (zkchat.home / "data/zkchat.log").read_text()
         assert (done.exit_status, "bad key" in done.err) == (4, True)
@@ -400,8 +511,16 @@ UNREADABLE = {
     "a note": ("notes/Filters.md", 0, "Filters.md: not read: permission denied"),
     "a folder of notes": ("notes/Garden", 0, "Garden/: not read: permission denied"),
     "a memory file": ("notes/ZKCHAT.md", 0, "memory: ZKCHAT.md cannot be read: permission denied"),
-    "a vault's settings": ("notes/.zkchat.toml", 2, ".zkchat.toml cannot be read: permission denied"),
-    "the user's settings": ("home/config/config.toml", 2, "config.toml cannot be read: permission denied"),
+    "a vault's settings": (
+        "notes/.zkchat.toml",
+        2,
+        ".zkchat.toml cannot be read: permission denied",
+    ),
+    "the user's settings": (
+        "home/config/config.toml",
+        2,
+        "config.toml cannot be read: permission denied",
+    ),
     "the vault": ("notes", 3, "notes cannot be read: permission denied"),
     "conversations": ("home/data/conversations.db", 3, "permission denied"),
 }
@@ -412,7 +531,13 @@ UNREADABLE = {
 def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, what: str) -> None:
     path, exit_status, told = UNREADABLE[what]
     write_notes(
-        tmp_path, {"notes/ZKCHAT.md": "x", "notes/.zkchat.toml": "", "home/config/config.toml": "", "home/data/conversations.db": ""}
+        tmp_path,
+        {
+            "notes/ZKCHAT.md": "x",
+            "notes/.zkchat.toml": "",
+            "home/config/config.toml": "",
+            "home/data/conversations.db": "",
+        },
     )
     (tmp_path / path).chmod(0)
     done = zkchat("ask", "How do I join filters with AND?", "--vault", zkchat.vault, cwd=tmp_path)
@@ -426,7 +551,9 @@ def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, wh
 
 
 @pytest.mark.parametrize("editor", ["vim", "hx", "code --wait", "ed", "emacsclient -t"])
-@pytest.mark.parametrize("name", ["-c :!touch x", "$(id); rm x", "a {line} {path} 'b", "+1 | x", "--wait\n-g"])
+@pytest.mark.parametrize(
+    "name", ["-c :!touch x", "$(id); rm x", "a {line} {path} 'b", "+1 | x", "--wait\n-g"]
+)
 def test_a_notes_name_is_one_word_of_an_editors_command(editor: str, name: str) -> None:
     note = Path("/notes") / f"{name}.md"
     for configured in ("", f"{editor} {{path}}"):
@@ -436,7 +563,9 @@ def test_a_notes_name_is_one_word_of_an_editors_command(editor: str, name: str) 
         assert own in ([str(note)], [f"{note}:7"])
 
 
-@pytest.mark.parametrize(("pager", "shown"), [("exec <&-; sleep 0.1", "›"), ("kill -9 $$", "The end of it.")])
+@pytest.mark.parametrize(
+    ("pager", "shown"), [("exec <&-; sleep 0.1", "›"), ("kill -9 $$", "The end of it.")]
+)
 def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str, shown: str) -> None:
     """One that fails, too, and then the note is printed."""
     program = tmp_path / "pager"
@@ -444,7 +573,11 @@ def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str, sho
     program.chmod(0o755)
     with Chat(
         Program(
-            write_notes(tmp_path / "notes", {"Long.md": f"{'word ' * 2000}\n\n" * 9 + "\n" * 40 + "The end of it."}), tmp_path / "home"
+            write_notes(
+                tmp_path / "notes",
+                {"Long.md": f"{'word ' * 2000}\n\n" * 9 + "\n" * 40 + "The end of it."},
+            ),
+            tmp_path / "home",
         ),
         PAGER=str(program),
         EDITOR="",
@@ -459,7 +592,9 @@ def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str, sho
 
 
 @pytest.mark.parametrize("variable", ["PAGER", "EDITOR"])
-def test_a_pager_or_editor_that_hangs_is_ended_by_ctrl_c(zkchat: Program, tmp_path: Path, variable: str) -> None:
+def test_a_pager_or_editor_that_hangs_is_ended_by_ctrl_c(
+    zkchat: Program, tmp_path: Path, variable: str
+) -> None:
     program = tmp_path / "hanging"
     program.write_text("#!/bin/sh\necho It hangs.\nexec sleep 60\n")
     program.chmod(0o755)

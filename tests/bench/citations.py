@@ -1,4 +1,6 @@
-"""Reading and checking the citations of a long answer: 2 000 words, half of its sentences quoted from 50 excerpts of 350 tokens."""
+"""Reading and checking the citations of a long answer: 2 000 words, half of its sentences quoted
+from 50 excerpts of 350 tokens.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +12,9 @@ from zkchat_cli.citations.verify import CitableSources, verify_citations
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.tokens.counter import load_vocabulary
 
-CHUNKS, TOKENS, WORDS = 50, 350, 2000
+CHUNKS = 50
+TOKENS = 350
+WORDS = 2000
 
 
 def figures(ground: Ground) -> Iterator[Row]:
@@ -21,7 +25,9 @@ def figures(ground: Ground) -> Iterator[Row]:
         for _ in re.finditer(r"\[\d+\]", text):
             pass
 
-    checked = in_turns(timed(lambda text: verify_citations(text, CitableSources(chunks))), timed(floor), answers)
+    checked = in_turns(
+        timed(lambda text: verify_citations(text, CitableSources(chunks))), timed(floor), answers
+    )
     yield Row("verify an answer of 2000 words", *checked, "re.finditer of [n]", Goal(10, "p95"))
 
 
@@ -33,19 +39,32 @@ def excerpts(ground: Ground) -> list[ContentChunk]:
         while len(encode("\n".join(lines))) < TOKENS:
             lines.append(ground.words.sentence())
         place = {"relative_path": f"Notes/{number}.md", "start_line": 1, "end_line": len(lines)}
-        found.append(ContentChunk(id=str(number), title=str(number), number=number, text="\n".join(lines), **place))
+        found.append(
+            ContentChunk(
+                id=str(number), title=str(number), number=number, text="\n".join(lines), **place
+            )
+        )
     return found
 
 
 def answer(ground: Ground, chunks: list[ContentChunk]) -> str:
-    dice, said, size = ground.words.dice, list[str](), 0
+    dice = ground.words.dice
+    said = list[str]()
+    size = 0
     while size < WORDS:
-        chunk, kind = dice.choice(chunks), dice.random()
+        chunk = dice.choice(chunks)
+        kind = dice.random()
         sentence = ground.words.sentence()
         if kind < 0.5:
-            sentence = f"{sentence[:-1]}: “{dice.choice(chunk.text.splitlines()[1:])[:-1]}” [{chunk.number}]."
+            sentence = (
+                f"{sentence[:-1]}: “{dice.choice(chunk.text.splitlines()[1:])[:-1]}” "
+                f"[{chunk.number}]."
+            )
         elif kind < 0.8:
-            sentence = f"{sentence[:-1]} [{chunk.number}, {dice.randint(1, CHUNKS)}], see [[{dice.randint(1, CHUNKS)}]]."
+            sentence = (
+                f"{sentence[:-1]} [{chunk.number}, {dice.randint(1, CHUNKS)}], see "
+                f"[[{dice.randint(1, CHUNKS)}]]."
+            )
         said.append(sentence + dice.choice(("\n\n", " ", " ", " ")))
         size += len(sentence.split())
     return "".join(said)

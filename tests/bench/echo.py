@@ -1,4 +1,6 @@
-"""How long a key takes to be on the screen: at rest, and while the model's library loads and the index is built behind the prompt."""
+"""How long a key takes to be on the screen: at rest, and while the model's library loads and the
+index is built behind the prompt.
+"""
 
 import signal
 import time
@@ -27,12 +29,24 @@ def figures(ground: Ground) -> Iterator[Row]:
         (", mojentic loading", {**openai, "ZKCHAT_MODEL": "openai/gpt-5"}),
         (", indexing", {"ZKCHAT_HOME": str(ground.fresh())}),
     ):
-        yield Row(f"key to echo{what}", echoes(chat, {**ground.env, **more}, seconds), floor, "a bare prompt", goal)
+        yield Row(
+            f"key to echo{what}",
+            echoes(chat, {**ground.env, **more}, seconds),
+            floor,
+            "a bare prompt",
+            goal,
+        )
 
 
 def echoes(command: tuple[str, ...], env: Mapping[str, str], seconds: float) -> list[float]:
     """Milliseconds from each key to its echo, from when the prompt is there, for so long."""
-    child = pexpect.spawn(command[0], list(command[1:]), env={**env, "PROMPT_TOOLKIT_NO_CPR": "1"}, encoding="utf-8", dimensions=(30, 100))
+    child = pexpect.spawn(
+        command[0],
+        list(command[1:]),
+        env={**env, "PROMPT_TOOLKIT_NO_CPR": "1"},
+        encoding="utf-8",
+        dimensions=(30, 100),
+    )
     child.delaybeforesend = None
     child.expect_exact("you ›", timeout=60)
     found: list[float] = []
@@ -43,7 +57,9 @@ def echoes(command: tuple[str, ...], env: Mapping[str, str], seconds: float) -> 
         child.expect_exact(letter, timeout=60)
         found.append(1000 * (time.perf_counter() - begin))
         if len(found) % 40 == 0:
-            child.send("\x15")  # a line of its own for the next ones; drawn at once with them, a letter in its old place would not be drawn
+            # A line of its own for the next ones; drawn at once with them, a letter in its old
+            # place would not be drawn
+            child.send("\x15")
             time.sleep(10 * PAUSE)
         time.sleep(PAUSE)
     child.kill(signal.SIGKILL)

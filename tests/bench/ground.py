@@ -1,4 +1,6 @@
-"""What every part of the benchmark stands on: notes, a home folder, processes, and for the floors bare SQLite and a bare walk."""
+"""What every part of the benchmark stands on: notes, a home folder, processes, and for the floors
+bare SQLite and a bare walk.
+"""
 
 import itertools
 import os
@@ -15,14 +17,21 @@ LARGE = 20_000
 """From so many notes on a build takes a good part of a minute, and is not repeated five times."""
 PYTHON = (sys.executable, "-c")
 ZKCHAT = (sys.executable, "-m", "zkchat_cli")
-STORE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE texts (id TEXT PRIMARY KEY, body TEXT)"
-INDEX = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE VIRTUAL TABLE texts USING fts5(path UNINDEXED, body)"
+STORE = (
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE texts (id TEXT PRIMARY "
+    "KEY, body TEXT)"
+)
+INDEX = (
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE VIRTUAL TABLE texts USING "
+    "fts5(path UNINDEXED, body)"
+)
 PEAK = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3))
 """
-"""A small process between, in MB: a child begins with its parent's peak, and ours is large by then."""
+"""A small process between, in MB: a child begins with its parent's peak, and ours is large by then.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,12 +56,17 @@ class Ground:
     @property
     def env(self) -> dict[str, str]:
         unwanted = ("NO_COLOR", "PYTHONDONTWRITEBYTECODE")  # what is installed is compiled
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in unwanted}
-        without_model = {"ZKCHAT_SEMANTIC__PROVIDER": "none"} if self.quick else {}  # embedding would be most of a quick run
+        clean = {
+            k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in unwanted
+        }
+        # Embedding would be most of a quick run
+        without_model = {"ZKCHAT_SEMANTIC__PROVIDER": "none"} if self.quick else {}
         return {**clean, "ZKCHAT_HOME": str(self.home), "TERM": "xterm-256color", **without_model}
 
     def repetitions(self, full: int, large: int | None = None) -> int:
-        """Few in a quick run. `large`: how many for LARGE vaults, of something that reads all the notes."""
+        """Few in a quick run. `large`: how many for LARGE vaults, of something that reads all the
+        notes.
+        """
         if large and self.notes >= LARGE:
             return large
         return max(1, full // 20) if self.quick else full
@@ -67,10 +81,16 @@ class Ground:
 
     def run(self, *command: str, env: Mapping[str, str] | None = None) -> str:
         """What a process prints that runs in this ground's home."""
-        return subprocess.run(command, env=env or self.env, capture_output=True, check=True, text=True).stdout
+        return subprocess.run(
+            command, env=env or self.env, capture_output=True, check=True, text=True
+        ).stdout
 
-    def peaks(self, homes: Iterable[Path], command: Sequence[str], floor: str) -> tuple[list[float], list[float]]:
-        """The most memory, in MB, that a command and some Python ever held, in turns, with each of these homes; nothing to warm up."""
+    def peaks(
+        self, homes: Iterable[Path], command: Sequence[str], floor: str
+    ) -> tuple[list[float], list[float]]:
+        """The most memory, in MB, that a command and some Python ever held, in turns, with each of
+        these homes; nothing to warm up.
+        """
         pairs = [(self._peak(home, *command), self._peak(home, *PYTHON, floor)) for home in homes]
         return [a for a, _ in pairs], [b for _, b in pairs]
 
@@ -92,6 +112,11 @@ def insert(connection: sqlite3.Connection, rows: Sequence[tuple[str, str]]) -> N
 
 
 def walk(folder: Path) -> int:
-    """The least that finds out whether a vault has changed: one scandir a folder, one stat a note."""
+    """The least that finds out whether a vault has changed: one scandir a folder, one stat a
+    note.
+    """
     with os.scandir(folder) as entries:
-        return sum(walk(Path(entry.path)) if entry.is_dir() else entry.stat().st_mtime_ns & 1 for entry in entries)
+        return sum(
+            walk(Path(entry.path)) if entry.is_dir() else entry.stat().st_mtime_ns & 1
+            for entry in entries
+        )

@@ -1,4 +1,6 @@
-"""`zkchat mcp` on the vault: a search by the SDK's client beside the search alone, and the memory of the server before the first call."""
+"""`zkchat mcp` on the vault: a search by the SDK's client beside the search alone, and the memory
+of the server before the first call.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -16,23 +18,39 @@ LIMIT = 10
 
 def figures(ground: Ground) -> Iterator[Row]:
     before = _children()
-    env = {name: str(value) for name, value in ground.env.items()} | {"ZKCHAT_SEMANTIC__PROVIDER": "none"}
-    parameters = StdioServerParameters(command=ZKCHAT[0], args=[*ZKCHAT[1:], "mcp", "--vault", str(ground.vault)], env=env)
+    env = {name: str(value) for name, value in ground.env.items()} | {
+        "ZKCHAT_SEMANTIC__PROVIDER": "none"
+    }
+    parameters = StdioServerParameters(
+        command=ZKCHAT[0], args=[*ZKCHAT[1:], "mcp", "--vault", str(ground.vault)], env=env
+    )
     vault = Vault.open(ground.vault, ground.fresh())
     vault.refresh()
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(parameters)) as client:
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(parameters)) as client,
+    ):
         [server] = _children() - before
-        yield Row("memory of an idle MCP server", [_megabytes(server)], goal=Goal(120, "median"), unit="MB")
+        yield Row(
+            "memory of an idle MCP server",
+            [_megabytes(server)],
+            goal=Goal(120, "median"),
+            unit="MB",
+        )
 
         def call(query: str) -> None:
             async def search() -> None:
-                assert not (await client.call_tool("search_notes", {"query": query, "limit": LIMIT})).is_error
+                assert not (
+                    await client.call_tool("search_notes", {"query": query, "limit": LIMIT})
+                ).is_error
 
             portal.call(search)
 
         queries = [ground.words.question() for _ in ground.times(50)]
         call(queries[0])
-        calls, searches = in_turns(timed(call), timed(lambda query: vault.search(query, LIMIT + 1)), queries)
+        calls, searches = in_turns(
+            timed(call), timed(lambda query: vault.search(query, LIMIT + 1)), queries
+        )
         beyond = [max(0.0, whole - alone) for whole, alone in zip(calls, searches, strict=True)]
         yield Row("warm search_notes", calls, searches, "the search alone")
         yield Row("search_notes beyond the search", beyond, goal=Goal(20, "median"))
@@ -46,5 +64,9 @@ def _children() -> set[int]:
 
 
 def _megabytes(pid: int) -> float:
-    [resident] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")]
+    [resident] = [
+        line
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        if line.startswith("VmRSS")
+    ]
     return int(resident.split()[1]) / 1024

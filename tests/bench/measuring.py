@@ -1,4 +1,6 @@
-"""Measuring: a thing and its floor in turns (A B A B …), so that whatever else the machine does falls on both alike; and the table."""
+"""Measuring: a thing and its floor in turns (A B A B …), so that whatever else the machine does
+falls on both alike; and the table.
+"""
 
 import math
 import time
@@ -20,7 +22,9 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured: values in `unit`, and those of its floor, which is named by what it does."""
+    """What was measured: values in `unit`, and those of its floor, which is named by what it
+    does.
+    """
 
     what: str
     values: Sequence[float]
@@ -38,22 +42,44 @@ class Row:
         """Whether the goal is reached; None without a goal."""
         if self.goal is None:
             return None
-        return {"median": median(self.values), "p95": p95(self.values), "ratio": self.ratio or 0.0}[self.goal.of] <= self.goal.limit
+        return {"median": median(self.values), "p95": p95(self.values), "ratio": self.ratio or 0.0}[
+            self.goal.of
+        ] <= self.goal.limit
 
     def as_document(self) -> dict[str, Any]:
         def figures(values: Sequence[float]) -> dict[str, float] | None:
             return {"median": median(values), "p95": p95(values)} if values else None
 
         goal = {"limit": self.goal.limit, "of": self.goal.of} if self.goal else None
-        measured = {"what": self.what, "unit": self.unit, "goal": goal, "repetitions": len(self.values), **(figures(self.values) or {})}
-        return {**measured, "floor_is": self.floor_is or None, "floor": figures(self.floor), "ratio": self.ratio, "met": self.met}
+        measured = {
+            "what": self.what,
+            "unit": self.unit,
+            "goal": goal,
+            "repetitions": len(self.values),
+            **(figures(self.values) or {}),
+        }
+        return {
+            **measured,
+            "floor_is": self.floor_is or None,
+            "floor": figures(self.floor),
+            "ratio": self.ratio,
+            "met": self.met,
+        }
 
     def as_cells(self) -> tuple[str, ...]:
         unit = "× floor" if self.goal and self.goal.of == "ratio" else self.unit
         goal = f"{self.goal.of} ≤ {_short(self.goal.limit)} {unit}" if self.goal else ""
         ratio = f"{self.ratio:.2f}" if self.ratio is not None else ""
         verdict = {True: "ok", False: "over", None: ""}[self.met]
-        return self.what, goal, *(self._both(v) for v in (self.values, self.floor)), ratio, verdict, str(len(self.values)), self.floor_is
+        return (
+            self.what,
+            goal,
+            *(self._both(v) for v in (self.values, self.floor)),
+            ratio,
+            verdict,
+            str(len(self.values)),
+            self.floor_is,
+        )
 
     def _both(self, values: Sequence[float]) -> str:
         return f"{_short(median(values))} / {_short(p95(values))} {self.unit}" if values else ""
@@ -75,17 +101,27 @@ def timed(action: Callable[[T], object]) -> Callable[[T], float]:
     return run
 
 
-def in_turns(measured: Callable[[T], float], floor: Callable[[T], float], items: Iterable[T]) -> tuple[list[float], list[float]]:
-    """The values of both for each item, alternating; the first item only warms up (byte code, file caches) and does not count."""
+def in_turns(
+    measured: Callable[[T], float], floor: Callable[[T], float], items: Iterable[T]
+) -> tuple[list[float], list[float]]:
+    """The values of both for each item, alternating; the first item only warms up (byte code, file
+    caches) and does not count.
+    """
     pairs = [(measured(item), floor(item)) for item in items][1:]
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 def table(rows: Iterable[Row]) -> str:
     """Plain text, one line a row; figures are median / p95."""
-    lines = [("what", "goal", "measured", "floor", "ratio", "", "n", "floor is"), *(row.as_cells() for row in rows)]
+    lines = [
+        ("what", "goal", "measured", "floor", "ratio", "", "n", "floor is"),
+        *(row.as_cells() for row in rows),
+    ]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
 
 
 def _short(value: float) -> str:

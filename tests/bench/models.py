@@ -1,4 +1,6 @@
-"""What a streamed token costs zkchat: the loop alone, and through a server beside a bare HTTP client that reads the same stream."""
+"""What a streamed token costs zkchat: the loop alone, and through a server beside a bare HTTP
+client that reads the same stream.
+"""
 
 import json
 import subprocess
@@ -49,12 +51,16 @@ class Fast(Model):
 
 
 def figures(ground: Ground) -> Iterator[Row]:
-    bench = factory.open_app(StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
+    bench = factory.open_app(
+        StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault
+    )
     count = 200 if ground.quick else TOKENS
     plain = bench.session()
 
     def looped() -> float:
-        return _between_tokens(ZkChatSession(plain.services, replace(plain.runtime, model=Fast(count))), count)
+        return _between_tokens(
+            ZkChatSession(plain.services, replace(plain.runtime, model=Fast(count))), count
+        )
 
     def generated() -> float:
         model = Fast(count)
@@ -62,7 +68,12 @@ def figures(ground: Ground) -> Iterator[Row]:
 
     times = ground.times(10)
     yield Row(
-        "a token through the loop", [looped() for _ in times], [generated() for _ in times], "the generator alone", Goal(100, "p95"), "µs"
+        "a token through the loop",
+        [looped() for _ in times],
+        [generated() for _ in times],
+        "the generator alone",
+        Goal(100, "p95"),
+        "µs",
     )
     for provider, path in PATHS.items():
         with _server(provider, count) as address:
@@ -71,17 +82,28 @@ def figures(ground: Ground) -> Iterator[Row]:
             model.prepare()
 
             def wired(model: Model = model) -> float:
-                return _between_tokens(ZkChatSession(plain.services, replace(plain.runtime, model=model)), count)
+                return _between_tokens(
+                    ZkChatSession(plain.services, replace(plain.runtime, model=model)), count
+                )
 
             def read(address: str = address, path: str = path) -> float:
                 return _timed(lambda: _read(address + path), count)
 
-            yield Row(f"a token through {provider}", [wired() for _ in times], [read() for _ in times], "httpx and json alone", None, "µs")
+            yield Row(
+                f"a token through {provider}",
+                [wired() for _ in times],
+                [read() for _ in times],
+                "httpx and json alone",
+                None,
+                "µs",
+            )
     bench.close()
 
 
 def _between_tokens(session: ZkChatSession, count: int) -> float:
-    """Microseconds a token, from the first to the last; what comes before and after is measured elsewhere."""
+    """Microseconds a token, from the first to the last; what comes before and after is measured
+    elsewhere.
+    """
     first = last = 0.0
     seen = 0
     for event in session.send("How fast?"):
@@ -101,14 +123,30 @@ def _timed(run: Callable[[], object], count: int) -> float:
 
 
 def _read(url: str) -> int:
-    with httpx.Client(trust_env=False) as client, client.stream("POST", url, json={"stream": True}) as response:
-        return sum(len(json.loads(line.removeprefix("data: "))) for line in response.iter_lines() if line.strip() and "[DONE]" not in line)
+    with (
+        httpx.Client(trust_env=False) as client,
+        client.stream("POST", url, json={"stream": True}) as response,
+    ):
+        return sum(
+            len(json.loads(line.removeprefix("data: ")))
+            for line in response.iter_lines()
+            if line.strip() and "[DONE]" not in line
+        )
 
 
 @contextmanager
 def _server(provider: str, count: int) -> Iterator[str]:
-    command = [sys.executable, "-c", SERVER, str(Path(__file__).parent.parent), provider, str(count)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    command = [
+        sys.executable,
+        "-c",
+        SERVER,
+        str(Path(__file__).parent.parent),
+        provider,
+        str(count),
+    ]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
         process.communicate("")

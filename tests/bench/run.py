@@ -1,7 +1,9 @@
-"""How fast and how large zkchat is, each figure beside a floor measured in the same run: `python tests/bench/run.py [--notes 1000]`.
+"""How fast and how large zkchat is, each figure beside a floor measured in the same run: `python
+tests/bench/run.py [--notes 1000]`.
 
-A floor is what no program could do without: the imports alone, bare SQLite, tiktoken alone, a plain walk over the files. So a slow or a
-busy machine shows as a slow floor, and the ratio is the figure to compare over time. Goals are the project's own; "over" fails nothing.
+A floor is what no program could do without: the imports alone, bare SQLite, tiktoken alone, a plain
+walk over the files. So a slow or a busy machine shows as a slow floor, and the ratio is the figure
+to compare over time. Goals are the project's own; "over" fails nothing.
 """
 
 import argparse
@@ -44,8 +46,13 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary, open_encoder
 
 SEED = 7
-COMPACTING = {"none": "turns that do not compact", "masked": "turns that mask old results", "extractive": "turns that fold into a summary"}
-WHERE_IS_THE_CURSOR, IN_ROW_2 = "\x1b[6n", "\x1b[2;1R"
+COMPACTING = {
+    "none": "turns that do not compact",
+    "masked": "turns that mask old results",
+    "extractive": "turns that fold into a summary",
+}
+WHERE_IS_THE_CURSOR = "\x1b[6n"
+IN_ROW_2 = "\x1b[2;1R"
 """What a terminal is asked, and what it answers: without an answer there is no toolbar."""
 LIBRARIES = "import sqlite3, typer, zkchat_cli.models"
 
@@ -56,7 +63,9 @@ def starting(ground: Ground) -> Iterator[Row]:
 
     def shown(text: str, *command: str) -> float:
         begin = time.perf_counter()
-        child = pexpect.spawn(command[0], list(command[1:]), env=ground.env, encoding="utf-8", dimensions=(30, 100))
+        child = pexpect.spawn(
+            command[0], list(command[1:]), env=ground.env, encoding="utf-8", dimensions=(30, 100)
+        )
         child.delaybeforesend = None  # a terminal answers at once
         while child.expect_exact([WHERE_IS_THE_CURSOR, text], timeout=60) == 0:
             child.send(IN_ROW_2)
@@ -67,14 +76,21 @@ def starting(ground: Ground) -> Iterator[Row]:
 
     typer = timed(lambda _: ground.run(*PYTHON, "import typer"))
     for option in ("--help", "--version"):
-        figures = in_turns(timed(lambda _, option=option: ground.run(*ZKCHAT, option)), typer, ground.times(20))
+        figures = in_turns(
+            timed(lambda _, option=option: ground.run(*ZKCHAT, option)), typer, ground.times(20)
+        )
         yield Row(f"zkchat {option}", *figures, "import typer", Goal(2, "ratio"))
     ground.run(*ZKCHAT, "vault", "index", *of_vault)
     imports = "import typer, rich, prompt_toolkit"
     ready = (*PYTHON, f"{imports}; print('ready', flush=True)")
-    for what, text, goal in (("prompt", "you ›", Goal(300, "median")), ("budget bar", "%", Goal(2.5, "ratio"))):
+    for what, text, goal in (
+        ("prompt", "you ›", Goal(300, "median")),
+        ("budget bar", "%", Goal(2.5, "ratio")),
+    ):
         chat = (text, *ZKCHAT, "chat", *of_vault)
-        figures = in_turns(lambda _, chat=chat: shown(*chat), lambda _: shown("ready", *ready), ground.times(20))
+        figures = in_turns(
+            lambda _, chat=chat: shown(*chat), lambda _: shown("ready", *ready), ground.times(20)
+        )
         yield Row(f"{what} visible", *figures, imports, goal)
 
     ask = (*ZKCHAT, "ask", ground.words.question(), "--json", *of_vault)
@@ -88,10 +104,15 @@ def starting(ground: Ground) -> Iterator[Row]:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
-    figures = in_turns(lambda _: processor_time(*ask), lambda _: processor_time(*PYTHON, imports), ground.times(10))
+    figures = in_turns(
+        lambda _: processor_time(*ask), lambda _: processor_time(*PYTHON, imports), ground.times(10)
+    )
     yield Row("processor time of ask, by words", *figures, imports, Goal(2.2, "ratio"))
     builds = range(ground.repetitions(3, large=1))
-    for what, homes in (("first ask", [ground.fresh() for _ in builds]), ("ask", [ground.home for _ in builds])):
+    for what, homes in (
+        ("first ask", [ground.fresh() for _ in builds]),
+        ("ask", [ground.home for _ in builds]),
+    ):
         figures = ground.peaks(homes, ask, LIBRARIES)
         yield Row(f"peak memory, {what}", *figures, "typer, models", Goal(200, "median"), "MB")
 
@@ -99,13 +120,23 @@ def starting(ground: Ground) -> Iterator[Row]:
 def counting(ground: Ground) -> Iterator[Row]:
     texts = ["".join(ground.words.sentence() for _ in range(20))[:500] for _ in range(401)]
     for what, load in (("", load_vocabulary), (", before the vocabulary is loaded", open_encoder)):
-        figures = in_turns(timed(TokenCounter(load=load).count), timed(load_vocabulary("o200k_base").encode_ordinary), texts)
-        yield Row(f"tokens of 500 characters{what}", *figures, "tiktoken encode_ordinary", Goal(1, "p95"))
+        figures = in_turns(
+            timed(TokenCounter(load=load).count),
+            timed(load_vocabulary("o200k_base").encode_ordinary),
+            texts,
+        )
+        yield Row(
+            f"tokens of 500 characters{what}", *figures, "tiktoken encode_ordinary", Goal(1, "p95")
+        )
 
 
 def storing(ground: Ground, archive: ConversationArchive) -> Row:
-    """A turn as a session stores it: the question, then all that answers it; the floor writes the same bytes in as many transactions."""
-    store, floor, talk = ChatSessionStore.open(ground.fresh()), bare(ground, STORE), archive.conversation.id
+    """A turn as a session stores it: the question, then all that answers it; the floor writes the
+    same bytes in as many transactions.
+    """
+    store = ChatSessionStore.open(ground.fresh())
+    floor = bare(ground, STORE)
+    talk = archive.conversation.id
     store.start(archive.conversation.model_copy(update={"head_id": None}))
     turns = [archive.messages[i : i + 4] for i in range(0, len(archive.messages), 4)]
     dumped = {turn[0].id: [(m.id, m.model_dump_json()) for m in turn] for turn in turns}
@@ -118,23 +149,30 @@ def storing(ground: Ground, archive: ConversationArchive) -> Row:
         insert(floor, dumped[turn[0].id][:1])
         insert(floor, dumped[turn[0].id][1:])
 
-    return Row("store a turn", *in_turns(timed(store_turn), timed(insert_twice), turns), "two bare transactions")
+    return Row(
+        "store a turn",
+        *in_turns(timed(store_turn), timed(insert_twice), turns),
+        "two bare transactions",
+    )
 
 
 def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
-    """Turns in one growing conversation, by the session's own timings and by a clock outside it; those that compact are told apart, too.
+    """Turns in one growing conversation, by the session's own timings and by a clock outside it;
+    those that compact are told apart, too.
 
-    What comes after the answer's last word (citations, storing, a compaction that is due) is told apart, too: it is done while the answer
-    is read, and only the next prompt waits for it.
+    What comes after the answer's last word (citations, storing, a compaction that is due) is told
+    apart, too: it is done while the answer is read, and only the next prompt waits for it.
 
-    By the session's clock the user thinks for ten seconds before each message, so that each finds the last scan of the vault stale. In a
-    chat the session looks ahead while the message is typed (see terminal/startup.py); here it does before every second one, and the other
-    ones look at the vault themselves, as one that was written elsewhere and pasted.
+    By the session's clock the user thinks for ten seconds before each message, so that each finds
+    the last scan of the vault stale. In a chat the session looks ahead while the message is typed
+    (see terminal/startup.py); here it does before every second one, and the other ones look at the
+    vault themselves, as one that was written elsewhere and pasted.
     """
     thought = 0.0
     services = replace(session.services, clock=lambda: time.perf_counter() + thought)
     session = ZkChatSession(services, session.runtime, session.conversation)
-    database, encoder = bare(ground, STORE), load_vocabulary("o200k_base")
+    database = bare(ground, STORE)
+    encoder = load_vocabulary("o200k_base")
 
     def least(report: TurnReport) -> None:
         encoder.encode_ordinary(question + report.answer)
@@ -160,27 +198,57 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         assert isinstance(last, TurnCompleted), last
         took = last.report.timings_ms
         if typed:
-            by_mode.setdefault(last.report.compaction.mode if last.report.compaction else "none", []).append(took["overhead"])
+            by_mode.setdefault(
+                last.report.compaction.mode if last.report.compaction else "none", []
+            ).append(took["overhead"])
             around.append((took["overhead"] - after, after))
             figures.append(
-                (took["overhead"], took["prepare"], took["store"], outside - took["model"] - took["tools"], timed(least)(last.report))
+                (
+                    took["overhead"],
+                    took["prepare"],
+                    took["store"],
+                    outside - took["model"] - took["tools"],
+                    timed(least)(last.report),
+                )
             )
         else:
             waited.append((took["overhead"], timed(lambda _: walk(ground.vault))(None)))
     overhead, prepare, store, by_outside, floor = zip(*figures, strict=True)
-    yield Row(f"overhead a message, {what}", overhead, floor, "count, two transactions", Goal(10, "p95"))
-    yield from (Row(f"  {part}", values) for part, values in (("prepare", prepare), ("store", store), ("all, timed outside", by_outside)))
+    yield Row(
+        f"overhead a message, {what}", overhead, floor, "count, two transactions", Goal(10, "p95")
+    )
+    yield from (
+        Row(f"  {part}", values)
+        for part, values in (
+            ("prepare", prepare),
+            ("store", store),
+            ("all, timed outside", by_outside),
+        )
+    )
     until, after_it = zip(*around, strict=True)
-    yield from (Row(f"  {part}", values) for part, values in (("until the answer's last word", until), ("after it", after_it)))
-    yield from (Row(f"  {told}", by_mode[mode]) for mode, told in COMPACTING.items() if mode in by_mode)
-    yield Row("  pasted: the vault is looked at first", *zip(*waited, strict=True), "walk over the files")
+    yield from (
+        Row(f"  {part}", values)
+        for part, values in (("until the answer's last word", until), ("after it", after_it))
+    )
+    yield from (
+        Row(f"  {told}", by_mode[mode]) for mode, told in COMPACTING.items() if mode in by_mode
+    )
+    yield Row(
+        "  pasted: the vault is looked at first", *zip(*waited, strict=True), "walk over the files"
+    )
 
 
 def conversing(ground: Ground) -> Iterator[Row]:
-    bench = factory.open_app(StartupOptions(vault=ground.vault, model="offline"), ground.env, ground.vault)
+    bench = factory.open_app(
+        StartupOptions(vault=ground.vault, model="offline"), ground.env, ground.vault
+    )
     new = bench.session()
-    toolbox = ToolExecutor(new.runtime.tools, bench.vault, new.references, bench.counter, time.perf_counter)
-    archive = vaults.conversation(ground.turns, ground.words, toolbox, str(bench.vault.root), factory.new_id)
+    toolbox = ToolExecutor(
+        new.runtime.tools, bench.vault, new.references, bench.counter, time.perf_counter
+    )
+    archive = vaults.conversation(
+        ground.turns, ground.words, toolbox, str(bench.vault.root), factory.new_id
+    )
     yield storing(ground, archive)
     bench.store.start(new.conversation)
     yield from talking(ground, "new conversation", bench.session(new.conversation))
@@ -211,15 +279,23 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure zkchat beside its floors.")
     parser.add_argument("--notes", type=int, default=1000)
-    parser.add_argument("--turns", type=int, help="turns of the imported conversation; default 1000, or 20 in a quick run")
-    parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
+    parser.add_argument(
+        "--turns",
+        type=int,
+        help="turns of the imported conversation; default 1000, or 20 in a quick run",
+    )
+    parser.add_argument(
+        "--only", choices=PARTS, action="append", help="this part alone; may be given again"
+    )
     parser.add_argument("--quick", action="store_true", help="few repetitions: does it run at all?")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     gc.set_threshold(*GC_THRESHOLDS)  # as the program has it
     turns = chosen.turns or (20 if chosen.quick else 1000)
     with tempfile.TemporaryDirectory(prefix="zkchat-bench-") as folder:
-        ground = Ground(Path(folder).resolve(), chosen.notes, turns, chosen.quick, vaults.Words(SEED))
+        ground = Ground(
+            Path(folder).resolve(), chosen.notes, turns, chosen.quick, vaults.Words(SEED)
+        )
         print(f"writing {chosen.notes} notes …", file=sys.stderr, flush=True)
         vaults.write(ground.vault, ground.notes, ground.words)
         measured: list[Row] = []
@@ -229,9 +305,17 @@ def main() -> None:
                 for row in part(ground):
                     print(f"  {row.what}", file=sys.stderr, flush=True)
                     measured.append(row)
-    machine = f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    machine = (
+        f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"SQLite {sqlite3.sqlite_version}"
+    )
     if chosen.json:
-        document = {"machine": machine, "notes": chosen.notes, "turns": turns, "rows": [row.as_document() for row in measured]}
+        document = {
+            "machine": machine,
+            "notes": chosen.notes,
+            "turns": turns,
+            "rows": [row.as_document() for row in measured],
+        }
         print(json.dumps(document, ensure_ascii=False, indent=1))
     else:
         print(f"{machine}\n{chosen.notes} notes; figures are median / p95\n\n{table(measured)}")

@@ -1,4 +1,6 @@
-"""A long answer as it streams onto a terminal of 80 x 24: what it costs in processor time and in bytes, beside writing it plainly."""
+"""A long answer as it streams onto a terminal of 80 x 24: what it costs in processor time and in
+bytes, beside writing it plainly.
+"""
 
 import io
 import time
@@ -10,7 +12,8 @@ from measuring import Goal, Row
 from zkchat_cli.terminal.screen import NO_LINKS, Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
 
-CHARACTERS, DELTAS = 30_000, 2_000
+CHARACTERS = 30_000
+DELTAS = 2_000
 
 
 class Sink(io.TextIOBase):
@@ -31,39 +34,65 @@ def figures(ground: Ground) -> Iterator[Row]:
     for _ in ground.times(5):
         text = answer(ground, size)
         deltas = [text[at : at + step] for at in range(0, len(text), step)]
-        live_out, plain_out = Sink(), Sink()
-        live = StreamingView(Screen(live_out, live_out, True, False, lambda: 80, lines=lambda: 24), NO_LINKS)  # type: ignore[arg-type]
+        live_out = Sink()
+        plain_out = Sink()
+        live = StreamingView(
+            Screen(live_out, live_out, True, False, lambda: 80, lines=lambda: 24), NO_LINKS
+        )  # type: ignore[arg-type]
         began = time.process_time()
         for delta in deltas:
             live.add_answer(delta)
-            time.sleep(0.0005)  # a very fast model; a slower one lets it draw more often
+            # A very fast model; a slower one lets it draw more often
+            time.sleep(0.0005)
         live.close()
         took = time.process_time() - began
         began = time.process_time()
         for delta in deltas:
             plain_out.write(delta)
             time.sleep(0.0005)
-        costs.append((1000 * took, 1000 * (time.process_time() - began), live_out.bytes / plain_out.bytes))
+        costs.append(
+            (1000 * took, 1000 * (time.process_time() - began), live_out.bytes / plain_out.bytes)
+        )
     took, floor, ratios = zip(*costs[1:] or costs, strict=True)
-    yield Row(f"an answer of {CHARACTERS} characters, all in all", took, floor, "writing it plainly", Goal(1000, "p95"))
-    yield Row("  bytes written", ratios, [1.0] * len(ratios), "writing it plainly", Goal(3, "ratio"), "×")
+    yield Row(
+        f"an answer of {CHARACTERS} characters, all in all",
+        took,
+        floor,
+        "writing it plainly",
+        Goal(1000, "p95"),
+    )
+    yield Row(
+        "  bytes written", ratios, [1.0] * len(ratios), "writing it plainly", Goal(3, "ratio"), "×"
+    )
 
 
 def answer(ground: Ground, size: int) -> str:
     """Paragraphs, lists, code and tables, as models write them."""
-    words, dice = ground.words, ground.words.dice
+    words = ground.words
+    dice = ground.words.dice
     parts: list[str] = []
     while sum(map(len, parts)) < size:
         kind = dice.random()
         if kind < 0.5:
-            parts.append(" ".join(f"**{words.rare(1)}** {words.sentence()} [{dice.randint(1, 9)}]" for _ in range(5)))
+            parts.append(
+                " ".join(
+                    f"**{words.rare(1)}** {words.sentence()} [{dice.randint(1, 9)}]"
+                    for _ in range(5)
+                )
+            )
         elif kind < 0.7:
             parts.append("\n".join(f"- {words.sentence()}" for _ in range(5)))
         elif kind < 0.85:
             parts.append(
-                "```python\n" + "\n".join(f'def f{n}(x: int) -> str:\n    return "{words.rare(2)}" * x' for n in range(8)) + "\n```"
+                "```python\n"
+                + "\n".join(
+                    f'def f{n}(x: int) -> str:\n    return "{words.rare(2)}" * x' for n in range(8)
+                )
+                + "\n```"
             )
         else:
             rows = (f"| {words.rare(1)} | {words.rare(3)} | {n} |" for n in range(12))
-            parts.append("\n".join(("## " + words.rare(2), "", "| a | b | c |", "|---|---|--:|", *rows)))
+            parts.append(
+                "\n".join(("## " + words.rare(2), "", "| a | b | c |", "|---|---|--:|", *rows))
+            )
     return "\n\n".join(parts)[:size]

@@ -1,4 +1,6 @@
-"""The store at the size of years of talk: lists, searches, exports, and how much room a long conversation takes."""
+"""The store at the size of years of talk: lists, searches, exports, and how much room a long
+conversation takes.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -30,13 +32,23 @@ def figures(ground: Ground) -> Iterator[Row]:
     messages = MESSAGES // 100 if ground.quick else MESSAGES
     fill(file, ground, messages)
     store = ChatSessionStore.open(file)
-    floor = bare(ground, "CREATE TABLE conversation (seq INTEGER PRIMARY KEY, id TEXT, title TEXT, updated_at TEXT)")
+    floor = bare(
+        ground,
+        "CREATE TABLE conversation (seq INTEGER PRIMARY KEY, id TEXT, title TEXT, updated_at TEXT)",
+    )
     floor.executemany(
-        "INSERT INTO conversation (id, title, updated_at) VALUES (?, 'a title', ?)", ((f"c{n}", NOON) for n in range(CONVERSATIONS))
+        "INSERT INTO conversation (id, title, updated_at) VALUES (?, 'a title', ?)",
+        ((f"c{n}", NOON) for n in range(CONVERSATIONS)),
     )
     everything = "SELECT * FROM conversation ORDER BY julianday(updated_at) DESC"
-    listed = in_turns(timed(lambda _: store.conversations()), timed(lambda _: floor.execute(everything).fetchall()), ground.times(20))
-    yield Row(f"list {CONVERSATIONS} conversations", *listed, "rows of a bare table", Goal(200, "median"))
+    listed = in_turns(
+        timed(lambda _: store.conversations()),
+        timed(lambda _: floor.execute(everything).fetchall()),
+        ground.times(20),
+    )
+    yield Row(
+        f"list {CONVERSATIONS} conversations", *listed, "rows of a bare table", Goal(200, "median")
+    )
     yield from searching(ground, store, messages)
     store.close()
     for messages in (0,) if ground.quick else (0, 10 * ground.turns, 40 * ground.turns):
@@ -45,19 +57,35 @@ def figures(ground: Ground) -> Iterator[Row]:
 
 
 def fill(file: Path, ground: Ground, messages: int) -> None:
-    """Conversations with so many messages, written by SQL: a million through the store would take an hour."""
+    """Conversations with so many messages, written by SQL: a million through the store would take
+    an hour.
+    """
     ChatSessionStore.open(file).close()
     database = connect(file)
     database.execute("PRAGMA synchronous = OFF")
     database.execute("BEGIN")
-    database.execute("DROP TRIGGER message_counts")  # as if they had been stored one by one
-    insert = "INSERT INTO conversation (id, vault, title, created_at, updated_at) VALUES (?, '/notes', 'a title', ?, ?)"
+    # As if they had been stored one by one
+    database.execute("DROP TRIGGER message_counts")
+    insert = (
+        "INSERT INTO conversation (id, vault, title, created_at, updated_at) VALUES (?, "
+        "'/notes', 'a title', ?, ?)"
+    )
     database.executemany(insert, ((f"c{n}", NOON, NOON) for n in range(CONVERSATIONS)))
     said = ground.words.common(WORDS * min(messages, 200_000)).split(" ")
-    texts = (" ".join(said[start : start + WORDS]) for n in range(messages) for start in [n * 17 % (len(said) - WORDS)])
-    rows = ({"id": f"m{n}", "talk": f"c{n % CONVERSATIONS}", "text": text, "at": NOON} for n, text in enumerate(texts))
+    texts = (
+        " ".join(said[start : start + WORDS])
+        for n in range(messages)
+        for start in [n * 17 % (len(said) - WORDS)]
+    )
+    rows = (
+        {"id": f"m{n}", "talk": f"c{n % CONVERSATIONS}", "text": text, "at": NOON}
+        for n, text in enumerate(texts)
+    )
     columns = "(id, conversation_id, role, content, status, timestamp, rest, checksum)"
-    values = ":id, :talk, 'user', :text, 'complete', :at, '{}', checksum(NULL, :id, NULL, 'user', :text, :at, '{}')"
+    values = (
+        ":id, :talk, 'user', :text, 'complete', :at, '{}', checksum(NULL, :id, NULL, 'user', "
+        ":text, :at, '{}')"
+    )
     database.executemany(f"INSERT INTO message {columns} VALUES ({values})", rows)
     database.execute("COMMIT")
     database.close()
@@ -65,7 +93,10 @@ def fill(file: Path, ground: Ground, messages: int) -> None:
 
 def searching(ground: Ground, store: ChatSessionStore, messages: int) -> Iterator[Row]:
     yield Row(f"make {messages} messages searchable", [timed(lambda _: store.search(None, "x"))(0)])
-    for what, ask in (("2 rare words", lambda: ground.words.rare(2)), ("a question", ground.words.question)):
+    for what, ask in (
+        ("2 rare words", lambda: ground.words.rare(2)),
+        ("a question", ground.words.question),
+    ):
         searches = [timed(lambda text: store.search(None, text))(ask()) for _ in ground.times(60)]
         yield Row(f"search {messages} messages, {what}", searches[1:], goal=Goal(100, "p95"))
 
@@ -79,22 +110,41 @@ def _bench(ground: Ground) -> factory.App:
 
 
 def storing(ground: Ground, messages: int) -> Iterator[Row]:
-    """Turns at the end of a conversation of so many messages, beside their words in a bare table; and what is not waiting for the disk."""
+    """Turns at the end of a conversation of so many messages, beside their words in a bare table;
+    and what is not waiting for the disk.
+    """
     bench = _bench(ground)
     texts = (ground.words.common(2 * WORDS) for _ in range(messages))
     log: list[ZkChatMessage] = []
     for number, text in enumerate(texts):
         role: Role = "assistant" if number % 2 else "user"
-        log.append(ZkChatMessage(id=f"long{number}", parent_id=log[-1].id if log else None, role=role, content=text, timestamp=NOON))
-    place = Conversation(id="long", vault=str(bench.vault.root), created_at=NOON, updated_at=NOON, head_id=log[-1].id if log else None)
+        log.append(
+            ZkChatMessage(
+                id=f"long{number}",
+                parent_id=log[-1].id if log else None,
+                role=role,
+                content=text,
+                timestamp=NOON,
+            )
+        )
+    place = Conversation(
+        id="long",
+        vault=str(bench.vault.root),
+        created_at=NOON,
+        updated_at=NOON,
+        head_id=log[-1].id if log else None,
+    )
     bench.store.restore([ConversationArchive(conversation=place, messages=tuple(log))])
     session = bench.session(place)
-    floor, commit = bare(ground, STORE), bench.store.commit
+    floor = bare(ground, STORE)
+    commit = bench.store.commit
     took: list[float] = []
     busy: list[float] = []
     bare_took: list[float] = []
 
-    def measured(conversation_id: str, user: ZkChatMessage, answer: Sequence[ZkChatMessage], **more: Any) -> None:
+    def measured(
+        conversation_id: str, user: ZkChatMessage, answer: Sequence[ZkChatMessage], **more: Any
+    ) -> None:
         begin = time.process_time()
         took.append(timed(lambda _: commit(conversation_id, user, answer, **more))(0))
         busy.append(1000 * (time.process_time() - begin))
@@ -110,28 +160,45 @@ def storing(ground: Ground, messages: int) -> Iterator[Row]:
 
 
 def keeping(ground: Ground) -> Iterator[Row]:
-    """A conversation as sessions make it, with the offline provider and its tools, prompts and summaries kept."""
+    """A conversation as sessions make it, with the offline provider and its tools, prompts and
+    summaries kept.
+    """
     bench = _bench(ground)
     session = bench.session()
     for _ in range(ground.turns):
         assert isinstance(list(session.send(ground.words.question()))[-1], TurnCompleted)
-    opened = [timed(lambda _: bench.session(bench.store.conversation(session.conversation.id)))(0) for _ in ground.times(3)]
+    opened = [
+        timed(lambda _: bench.session(bench.store.conversation(session.conversation.id)))(0)
+        for _ in ground.times(3)
+    ]
     yield Row(f"open a conversation of {ground.turns} turns", opened)
     for format_ in ("md", "json", "html"):
         exports, busy = _exports(ground, bench.store, session.conversation.id, exporter(format_))
         yield Row(f"export {ground.turns} turns as {format_}", exports, goal=Goal(1000, "p95"))
         yield Row("  of that CPU", busy)
     yield from _imports(ground, bench.store, session.conversation.id)
-    text = sum(len(message.content.encode()) for message in bench.store.log(session.conversation.id))
+    text = sum(
+        len(message.content.encode()) for message in bench.store.log(session.conversation.id)
+    )
     bench.store.search(None, "x")
     bench.close()
     size = bench.loaded.paths.store_file.stat().st_size
-    yield Row(f"store size, {ground.turns} turns with tools", [size / 1e6], [text / 1e6], "all that was said", Goal(3, "ratio"), "MB")
+    yield Row(
+        f"store size, {ground.turns} turns with tools",
+        [size / 1e6],
+        [text / 1e6],
+        "all that was said",
+        Goal(3, "ratio"),
+        "MB",
+    )
 
 
-def _exports(ground: Ground, store: ChatSessionStore, id_: str, format_: Exporter) -> tuple[list[float], list[float]]:
+def _exports(
+    ground: Ground, store: ChatSessionStore, id_: str, format_: Exporter
+) -> tuple[list[float], list[float]]:
     """By the clock and in CPU time, which does not depend on what else the machine does."""
-    took, busy = [], []
+    took = []
+    busy = []
     for _ in ground.times(3):
         begin = time.process_time()
         took.append(timed(lambda _: format_.export(store.archive(id_, prompts=format_.prompts)))(0))
@@ -140,10 +207,14 @@ def _exports(ground: Ground, store: ChatSessionStore, id_: str, format_: Exporte
 
 
 def _imports(ground: Ground, store: ChatSessionStore, id_: str) -> Iterator[Row]:
-    """The lossless export read again and stored, as a whole; and what of that file are the prompts."""
-    archive, export = store.archive(id_, prompts=True), exporter("json").export
+    """The lossless export read again and stored, as a whole; and what of that file are the
+    prompts.
+    """
+    archive = store.archive(id_, prompts=True)
+    export = exporter("json").export
     text = export(archive)
-    data, new_id = text.encode(), factory.new_id
+    data = text.encode()
+    new_id = factory.new_id
 
     def taken(_: object) -> None:
         elsewhere = ChatSessionStore.open(ground.fresh())
@@ -152,4 +223,6 @@ def _imports(ground: Ground, store: ChatSessionStore, id_: str) -> Iterator[Row]
 
     yield Row(f"import {ground.turns} turns", [timed(taken)(0) for _ in ground.times(3)][1:])
     without = len(export(archive.model_copy(update={"prompts": None})).encode())
-    yield Row("size of that export", [len(data) / 1e6], [without / 1e6], "without prompts", unit="MB")
+    yield Row(
+        "size of that export", [len(data) / 1e6], [without / 1e6], "without prompts", unit="MB"
+    )

@@ -1,4 +1,6 @@
-"""The summary without a model: of 25 000 tokens seen for the first time and again, and of longer conversations."""
+"""The summary without a model: of 25 000 tokens seen for the first time and again, and of longer
+conversations.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -13,7 +15,9 @@ from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 
-TOKENS, ROOM, SENTENCES_A_MESSAGE = 25_000, 2000, 3
+TOKENS = 25_000
+ROOM = 2000
+SENTENCES_A_MESSAGE = 3
 FLOOR = "sentences, tiktoken"
 
 
@@ -37,21 +41,37 @@ def figures(ground: Ground) -> Iterator[Row]:
         turns: list[Turn] = []
         left = TOKENS
         while left > 0:
-            texts = [" ".join(ground.words.sentence() for _ in range(SENTENCES_A_MESSAGE)) for _ in range(2)]
+            texts = [
+                " ".join(ground.words.sentence() for _ in range(SENTENCES_A_MESSAGE))
+                for _ in range(2)
+            ]
             left -= sum(len(encoder.encode_ordinary(text)) for text in texts)
             date = f"2025-{1 + len(turns) // 28 % 12:02d}-{1 + len(turns) % 28:02d}"
             pair = zip(("user", "assistant"), texts, strict=True)
-            said = [ZkChatMessage(id=f"{next(ids)}", role=role, content=text, timestamp=date) for role, text in pair]
+            said = [
+                ZkChatMessage(id=f"{next(ids)}", role=role, content=text, timestamp=date)
+                for role, text in pair
+            ]
             turns += make_turns([said], counter).turns
         return tuple(turns)
 
     talks = [told() for _ in ground.times(20)]
-    yield Row("summary of 25000 tokens", *in_turns(timed(summary), timed(floor), talks), FLOOR, Goal(500, "p95"))
-    yield Row("summary of the same again", *in_turns(timed(summary), timed(floor), talks[-2:] * len(talks)), FLOOR)
+    yield Row(
+        "summary of 25000 tokens",
+        *in_turns(timed(summary), timed(floor), talks),
+        FLOOR,
+        Goal(500, "p95"),
+    )
+    yield Row(
+        "summary of the same again",
+        *in_turns(timed(summary), timed(floor), talks[-2:] * len(talks)),
+        FLOOR,
+    )
 
     def growing(talk: Sequence[Turn]) -> Iterator[float]:
         """Summaries of a conversation in which two turns are new each time."""
-        made, new = summarize(talk, ROOM, counter), told()
+        made = summarize(talk, ROOM, counter)
+        new = told()
         for i in range(0, 40, 2):
             assert made is not None
             quoted = set(made.quoted)
@@ -62,4 +82,8 @@ def figures(ground: Ground) -> Iterator[Row]:
 
     for times in (2,) if ground.quick else (1, 4, 16):
         longer = [turn for _ in range(times) for turn in told()]
-        yield Row(f"summary that goes on, {times * TOKENS} tokens", list(growing(longer)), goal=Goal(50, "p95"))
+        yield Row(
+            f"summary that goes on, {times * TOKENS} tokens",
+            list(growing(longer)),
+            goal=Goal(50, "p95"),
+        )

@@ -1,4 +1,5 @@
-"""How long the window takes to open a conversation of 10,000 turns, and for how long it stands still while it works.
+"""How long the window takes to open a conversation of 10,000 turns, and for how long it stands
+still while it works.
 
 QT_QPA_PLATFORM=offscreen python tests/bench/window.py [--turns 10000] [--notes 10000]
 """
@@ -22,8 +23,12 @@ from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.gui.window import ChatWindow
 
-GOAL_OPEN, GOAL_STALL = 1.5, 0.05
-ANSWER = "Compost needs **air**, water and patience [[Compost]].\n\n- It is ready after nine months.\n- `turn` it twice.\n\n" * 4
+GOAL_OPEN = 1.5
+GOAL_STALL = 0.05
+ANSWER = (
+    "Compost needs **air**, water and patience [[Compost]].\n\n- It is ready after nine "
+    "months.\n- `turn` it twice.\n\n"
+) * 4
 STREAMED = 30_000
 """Characters of the answer that is streamed."""
 MADE = 100
@@ -36,8 +41,9 @@ SECONDS = 300
 class Watch:
     """Runs Qt's event loop, and notes the longest time for which it handled nothing.
 
-    That is in processor time of the whole program, its workers included: they hold Python's lock in turn, so the window would have waited
-    for so long on an idle machine. The clock would show how busy this one is.
+    That is in processor time of the whole program, its workers included: they hold Python's lock in
+    turn, so the window would have waited for so long on an idle machine. The clock would show how
+    busy this one is.
     """
 
     def __init__(self) -> None:
@@ -58,7 +64,8 @@ class Watch:
 
     def _tick(self) -> None:
         now = time.process_time()
-        self._longest, self._last = max(self._longest, now - self._last), now
+        self._longest = max(self._longest, now - self._last)
+        self._last = now
         if self._until():
             self._loop.quit()
         self._last = time.process_time()
@@ -73,27 +80,44 @@ class Watch:
         self._timer.stop()
         assert self._until(), "the window did not get there"
 
-    def measure(self, what: str, do: Callable[[], object], until: Callable[[], bool] | None = None, goal: float | None = None) -> None:
-        """Print how long it took, and the longest standstill until the window has nothing to do. Other work of before ends first."""
+    def measure(
+        self,
+        what: str,
+        do: Callable[[], object],
+        until: Callable[[], bool] | None = None,
+        goal: float | None = None,
+    ) -> None:
+        """Print how long it took, and the longest standstill until the window has nothing to do.
+        Other work of before ends first.
+        """
         self.wait()
         self._longest = 0.0
-        began, cpu = time.perf_counter(), time.process_time()
+        began = time.perf_counter()
+        cpu = time.process_time()
         QTimer.singleShot(0, do)
         started = time.perf_counter()
         self.wait(lambda: time.perf_counter() - started > 0.01)
         self.wait(until)
-        took, worked = time.perf_counter() - began, time.process_time() - cpu
+        took = time.perf_counter() - began
+        worked = time.process_time() - cpu
         self.wait()
         over = ", over" if goal is not None and took > goal else ""
-        stood = f"longest standstill {self._longest * 1000:.0f} ms{', over' if self._longest > GOAL_STALL else ''}"
+        stood = (
+            f"longest standstill {self._longest * 1000:.0f} "
+            f"ms{', over' if self._longest > GOAL_STALL else ''}"
+        )
         print(f"{what:>24}: {took:.2f} s ({worked:.2f} s CPU){over}; {stood}", flush=True)
 
 
 def store_conversation(app: factory.App, turns: int, words: vaults.Words) -> str:
     new = app.session()
-    toolbox = ToolExecutor(new.runtime.tools, app.vault, new.references, app.counter, time.perf_counter)
+    toolbox = ToolExecutor(
+        new.runtime.tools, app.vault, new.references, app.counter, time.perf_counter
+    )
     numbers = itertools.count()
-    made = vaults.conversation(min(turns, MADE), words, toolbox, str(app.vault.root), lambda: f"made{next(numbers)}")
+    made = vaults.conversation(
+        min(turns, MADE), words, toolbox, str(app.vault.root), lambda: f"made{next(numbers)}"
+    )
     whole = prompts.said_again(made, turns)
     *before, last = whole.messages
     end = last.model_copy(update={"content": f"{last.content}\n\nThis is the end."})
@@ -108,29 +132,48 @@ def main() -> None:
     choices = parser.parse_args()
     application = QApplication(sys.argv[:1])
     with tempfile.TemporaryDirectory() as folder:
-        notes, script, words = Path(folder) / "notes", Path(folder) / "replies.jsonl", vaults.Words(7)
+        notes = Path(folder) / "notes"
+        script = Path(folder) / "replies.jsonl"
+        words = vaults.Words(7)
         notes.mkdir()
         vaults.write(notes, choices.notes, words)
-        script.write_text(json.dumps({"deltas": [(ANSWER * STREAMED)[at : at + 12] for at in range(0, STREAMED, 12)]}))
+        script.write_text(
+            json.dumps(
+                {"deltas": [(ANSWER * STREAMED)[at : at + 12] for at in range(0, STREAMED, 12)]}
+            )
+        )
         env = {"ZKCHAT_HOME": f"{folder}/home"}
 
         def open_app(model: str = f"scripted/{script}") -> factory.App:
-            asked = StartupOptions(vault=notes, model=model, overrides={"semantic.provider": "none"})
+            asked = StartupOptions(
+                vault=notes, model=model, overrides={"semantic.provider": "none"}
+            )
             return factory.open_app(asked, env, notes)
 
         watch = Watch()
-        watch.measure("start and index the notes", lambda: watch.open_window(open_app), lambda: watch.window is not None and watch._idle)
+        watch.measure(
+            "start and index the notes",
+            lambda: watch.open_window(open_app),
+            lambda: watch.window is not None and watch._idle,
+        )
         window = watch.window
         assert window is not None
         app = open_app("offline")
         id_ = store_conversation(app, choices.turns, words)
         app.close()
-        watch.measure("open", lambda: window.resume(id_), lambda: "This is the end." in window.transcript.toPlainText(), GOAL_OPEN)
+        watch.measure(
+            "open",
+            lambda: window.resume(id_),
+            lambda: "This is the end." in window.transcript.toPlainText(),
+            GOAL_OPEN,
+        )
         bar = window.transcript.verticalScrollBar()
         for number in range(3):
             first = window.transcript.page.first
             watch.measure(
-                f"scroll {number + 1}", lambda: bar.setValue(bar.minimum()), lambda first=first: window.transcript.page.first != first
+                f"scroll {number + 1}",
+                lambda: bar.setValue(bar.minimum()),
+                lambda first=first: window.transcript.page.first != first,
             )
 
         def type_text(text: str) -> None:
@@ -138,10 +181,18 @@ def main() -> None:
                 QTimer.singleShot(30 * n, lambda each=each: window.input.insertPlainText(each))
 
         typed = f"and [[{words.vocabulary[5000][:3]} #{words.vocabulary[6000][:2]} @a"
-        watch.measure("type with completion", lambda: type_text(typed), lambda: window.input.toPlainText() == typed)
+        watch.measure(
+            "type with completion",
+            lambda: type_text(typed),
+            lambda: window.input.toPlainText() == typed,
+        )
         window.input.clear()
         watch.measure("an answer", lambda: window.send("And now?"), lambda: not window.answering)
-        for name, command in (("compact", "/compact"), ("context", "/context"), ("export", f"/export html {folder}/export.html")):
+        for name, command in (
+            ("compact", "/compact"),
+            ("context", "/context"),
+            ("export", f"/export html {folder}/export.html"),
+        ):
             watch.measure(name, lambda command=command: window.send(command))
         assert Path(f"{folder}/export.html").stat().st_size > 1_000_000
         window.close()

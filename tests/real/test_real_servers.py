@@ -1,4 +1,6 @@
-"""The same scenarios against real servers: whatever OPENAI_BASE_URL, ANTHROPIC_BASE_URL and OLLAMA_HOST point to. See README.md."""
+"""The same scenarios against real servers: whatever OPENAI_BASE_URL, ANTHROPIC_BASE_URL and
+OLLAMA_HOST point to. See README.md.
+"""
 
 import os
 import time
@@ -42,14 +44,20 @@ class RealServer:
     variable: str
     api: str = ""
 
-    @cache  # noqa: B019  they live as long as the tests
+    @cache  # noqa: B019, RUF100
     def model_name(self) -> str:
         return os.environ.get("ZKCHAT_REAL_MODEL") or next(iter(self.open("x").list_models())).name
 
     def open(self, name: str = "") -> Any:
         declared = providers.provider(self.provider)
-        settings = {"timeout": 900.0, "stall_timeout": 300.0, **({"api": self.api} if self.api else {})}
-        opened: Any = declared.open(ModelConfig(name or self.model_name(), declared.settings(**settings), os.environ))
+        settings = {
+            "timeout": 900.0,
+            "stall_timeout": 300.0,
+            **({"api": self.api} if self.api else {}),
+        }
+        opened: Any = declared.open(
+            ModelConfig(name or self.model_name(), declared.settings(**settings), os.environ)
+        )
         OPENED.append(opened)
         return opened
 
@@ -77,7 +85,9 @@ def server(request: pytest.FixtureRequest) -> Iterator[RealServer]:
 
 
 def question(text: str, options: Options = SHORT) -> Request:
-    return Request((PromptMessage(role="user", content=text, tokens=1, kind="conversation"),), options=options)
+    return Request(
+        (PromptMessage(role="user", content=text, tokens=1, kind="conversation"),), options=options
+    )
 
 
 def test_streaming(server: RealServer) -> None:
@@ -102,7 +112,12 @@ def test_tools(server: RealServer) -> None:
 
 
 def test_grounding(server: RealServer, app: AppFixture) -> None:
-    session = app.session(server.open(), retrieval="auto", configured_window=WINDOW, options=SHORT._replace(max_output_tokens=60))
+    session = app.session(
+        server.open(),
+        retrieval="auto",
+        configured_window=WINDOW,
+        options=SHORT._replace(max_output_tokens=60),
+    )
     report = report_of(session.send("When is compost ready?"))
     assert report.retrieval in ("before", "both")
     assert "Garden/Compost.md" in {reference.relative_path for reference in report.references}
@@ -112,7 +127,9 @@ def test_grounding(server: RealServer, app: AppFixture) -> None:
 
 def test_cancellation(server: RealServer) -> None:
     model = server.prepared()
-    with closing(model.stream(question("Tell a very long story.", Options(max_output_tokens=2000)))) as stream:
+    with closing(
+        model.stream(question("Tell a very long story.", Options(max_output_tokens=2000)))
+    ) as stream:
         next(delta for delta in stream if isinstance(delta, TextDelta))
         started = time.monotonic()
     assert time.monotonic() - started < 0.5
@@ -124,7 +141,9 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_limit(server: RealServer)
     window = model.window.tokens if model.window else 20_000
     if window > 50_000:
         pytest.skip("it would cost too much")
-    error = call_model(model, question("Compost needs air. " * window)._replace(window=window)).error
+    error = call_model(
+        model, question("Compost needs air. " * window)._replace(window=window)
+    ).error
     assert error.kind == "context_length"
     assert model.window is None or parse_length_refusal(error.message)[0] in (window, None)
 
@@ -138,7 +157,10 @@ def test_a_message_that_is_too_long_is_not_sent(server: RealServer, app: AppFixt
 
 def test_the_servers_count_is_what_it_reports(server: RealServer) -> None:
     model = server.prepared()
-    request = question("How long does a compost heap take, and what does it need? 堆肥", Options(max_output_tokens=2))
+    request = question(
+        "How long does a compost heap take, and what does it need? 堆肥",
+        Options(max_output_tokens=2),
+    )
     counted = model.count_tokens(request)
     if counted is None:
         pytest.skip("this server does not count")
@@ -148,9 +170,19 @@ def test_the_servers_count_is_what_it_reports(server: RealServer) -> None:
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_what_is_sent_fits_by_the_servers_own_count(server: RealServer, app: AppFixture, language: str) -> None:
-    """Two questions of a language, as long as fits by zkchat's count, the second after it has seen how the model counts."""
-    session = app.session(server.open(), retrieval="auto", configured_window=WINDOW, tools=(), options=Options(max_output_tokens=2))
+def test_what_is_sent_fits_by_the_servers_own_count(
+    server: RealServer, app: AppFixture, language: str
+) -> None:
+    """Two questions of a language, as long as fits by zkchat's count, the second after it has seen
+    how the model counts.
+    """
+    session = app.session(
+        server.open(),
+        retrieval="auto",
+        configured_window=WINDOW,
+        tools=(),
+        options=Options(max_output_tokens=2),
+    )
     for _ in range(2):
         room = WINDOW.tokens // 2 - session.usage.system_tokens
         text = TEXTS[language] * max(1, room // app.runtime().counter.count(TEXTS[language]))

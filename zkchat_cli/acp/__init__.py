@@ -1,1 +1,3 @@
-"""The notes as an agent of an editor, over the Agent Client Protocol. See https://agentclientprotocol.com."""
+"""The notes as an agent of an editor, over the Agent Client Protocol. See
+https://agentclientprotocol.com.
+"""

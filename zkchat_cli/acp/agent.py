@@ -1,6 +1,8 @@
-"""`zkchat acp`: conversations in an editor, with the same store, sessions and events as in the terminal.
+"""`zkchat acp`: conversations in an editor, with the same store, sessions and events as in the
+terminal.
 
-Sessions are used on a thread of their own, one turn after another, while the main thread waits for their answers and for the editor.
+Sessions are used on a thread of their own, one turn after another, while the main thread waits for
+their answers and for the editor.
 """
 
 import asyncio
@@ -32,29 +34,49 @@ from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, plain_text
 from zkchat_cli.views.turn_steps import call_question
 
-MAX_LISTED, MAX_SOURCES = 200, 10  # conversations, and sources below an answer
+MAX_LISTED = 200
+MAX_SOURCES = 10  # conversations, and sources below an answer
 LONGEST_ERROR = 1000
 MAX_LINE = 50_000_000  # bytes of a message
-PARSE_ERROR, INVALID_PARAMS, FAILED = -32700, -32602, -32000  # codes of JSON-RPC
-MAX_RESULT = 2_000  # characters of a tool's result that the editor shows
-KINDS: dict[str, Any] = {"read_zk_document": "read", "find_excerpts": "search", "find_zk_documents_related_to": "search"}
-"""The kind that an editor shows for a tool. One that changes notes becomes an edit when the user is asked."""
-TERMINAL_ONLY = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
-"""Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
+PARSE_ERROR = -32700
+INVALID_PARAMS = -32602
+FAILED = -32000  # codes of JSON-RPC
+# Characters of a tool's result that the editor shows
+MAX_RESULT = 2_000
+KINDS: dict[str, Any] = {
+    "read_zk_document": "read",
+    "find_excerpts": "search",
+    "find_zk_documents_related_to": "search",
+}
+"""The kind that an editor shows for a tool. One that changes notes becomes an edit when the user is
+asked.
+"""
+TERMINAL_ONLY = frozenset(
+    ("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose")
+)
+"""Commands of the terminal, for which the editor has its own way, or which change only what a
+terminal shows.
+"""
 R = TypeVar("R")
 YES = schema.PermissionOption(option_id="yes", name="Allow", kind="allow_once")
-ALWAYS = schema.PermissionOption(option_id="always", name="Always allow this tool", kind="allow_always")
+ALWAYS = schema.PermissionOption(
+    option_id="always", name="Always allow this tool", kind="allow_always"
+)
 NO = schema.PermissionOption(option_id="no", name="Decline", kind="reject_once")
 
 
 def serve(open_app: Callable[[Path], App]) -> None:
-    """Serve one editor on standard input and output, until it closes them. `open_app` opens the vault of a session's folder."""
+    """Serve one editor on standard input and output, until it closes them. `open_app` opens the
+    vault of a session's folder.
+    """
     with closing(NoteAgent(open_app)) as agent:
         asyncio.run(_serve_standard_streams(agent))
 
 
 async def _serve_standard_streams(agent: Any) -> None:
-    """Give the SDK the lines that are messages, and answer others with an error: the SDK ends at JSON that is not an object."""
+    """Give the SDK the lines that are messages, and answer others with an error: the SDK ends at
+    JSON that is not an object.
+    """
     lines, writer = await stdio_streams(limit=MAX_LINE)
     messages = asyncio.StreamReader(limit=MAX_LINE)
     error = {"code": PARSE_ERROR, "message": "a message is one JSON object on one line"}
@@ -65,7 +87,9 @@ async def _serve_standard_streams(agent: Any) -> None:
                 if isinstance(json.loads(line), dict):
                     messages.feed_data(line)
                     continue
-            writer.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n")
+            writer.write(
+                json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n"
+            )
         messages.feed_eof()
 
     checking = asyncio.create_task(check_lines())
@@ -79,18 +103,23 @@ class NoteAgent:
     """The agent's side of the protocol: its methods are called on the protocol's thread."""
 
     def __init__(self, open_app: Callable[[Path], App]) -> None:
-        self._open_app, self._thread = open_app, ThreadPoolExecutor(1, "sessions")
+        self._open_app = open_app
+        self._thread = ThreadPoolExecutor(1, "sessions")
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
         self._stops: dict[str, threading.Event] = {}
-        """By session, what ends the answer that it writes or that waits for other work on the sessions' thread."""
+        """By session, what ends the answer that it writes or that waits for other work on the
+        sessions' thread.
+        """
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
-        self._current: ZkChatSession  # the session that answers, and the call that it makes: what the user is asked about
+        # The session that answers, and the call that it makes: what the user is asked about
+        self._current: ZkChatSession
         self._call: ToolCall
 
     def on_connect(self, conn: Client) -> None:
-        self._client, self._loop = conn, asyncio.get_running_loop()
+        self._client = conn
+        self._loop = asyncio.get_running_loop()
 
     async def initialize(self, protocol_version: int, **_: Any) -> schema.InitializeResponse:
         return schema.InitializeResponse(
@@ -98,15 +127,21 @@ class NoteAgent:
             agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
                 prompt_capabilities=schema.PromptCapabilities(embedded_context=True),
-                session_capabilities=schema.SessionCapabilities(list=schema.SessionListCapabilities()),
+                session_capabilities=schema.SessionCapabilities(
+                    list=schema.SessionListCapabilities()
+                ),
             ),
             agent_info=schema.Implementation(name="zkchat", title="zkchat", version=__version__),
         )
 
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         session = await self._run_work(lambda: self._open_session(Path(cwd), None))
-        await self._client.session_update(session_id=session.conversation.id, update=available_commands())
-        return schema.NewSessionResponse(session_id=session.conversation.id, modes=session_modes(session))
+        await self._client.session_update(
+            session_id=session.conversation.id, update=available_commands()
+        )
+        return schema.NewSessionResponse(
+            session_id=session.conversation.id, modes=session_modes(session)
+        )
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
         session = await self._run_work(lambda: self._open_session(Path(cwd), session_id))
@@ -118,11 +153,18 @@ class NoteAgent:
         def listed() -> list[schema.SessionInfo]:
             app = self._app(Path(cwd) if cwd else Path.cwd())
             found = app.store.conversations(str(app.vault.root), MAX_LISTED)
-            return [schema.SessionInfo(session_id=each.id, cwd=each.vault, title=each.title, updated_at=each.updated_at) for each in found]
+            return [
+                schema.SessionInfo(
+                    session_id=each.id, cwd=each.vault, title=each.title, updated_at=each.updated_at
+                )
+                for each in found
+            ]
 
         return schema.ListSessionsResponse(sessions=await self._run_work(listed))
 
-    async def set_session_mode(self, mode_id: str, session_id: str, **_: Any) -> schema.SetSessionModeResponse:
+    async def set_session_mode(
+        self, mode_id: str, session_id: str, **_: Any
+    ) -> schema.SetSessionModeResponse:
         session = self._session(session_id)
         await self._run_work(lambda: session.use_agent(mode_id))
         return schema.SetSessionModeResponse()
@@ -130,7 +172,9 @@ class NoteAgent:
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
         session = self._session(session_id)
         if session_id in self._stops:
-            raise RequestError(INVALID_PARAMS, "an answer is being written; wait for its end, or cancel it")
+            raise RequestError(
+                INVALID_PARAMS, "an answer is being written; wait for its end, or cancel it"
+            )
         text, typed = read_prompt(prompt, session.vault.root)
         stop = self._stops[session_id] = threading.Event()
 
@@ -144,7 +188,8 @@ class NoteAgent:
         try:
             return schema.PromptResponse(stop_reason=await self._run_work(run))
         finally:
-            stop.set()  # if it is not over, the editor is gone, and with it this task
+            # If it is not over, the editor is gone, and with it this task
+            stop.set()
             del self._stops[session_id]
 
     async def cancel(self, session_id: str, **_: Any) -> None:
@@ -172,11 +217,15 @@ class NoteAgent:
         try:
             return await asyncio.wrap_future(self._thread.submit(work))
         except ZkchatError as e:
-            raise RequestError(FAILED, _error_text(on_one_line(e.message, e.hint)), {"code": e.code}) from e
+            raise RequestError(
+                FAILED, _error_text(on_one_line(e.message, e.hint)), {"code": e.code}
+            ) from e
 
     def _session(self, session_id: str) -> ZkChatSession:
         if session_id not in self._sessions:
-            raise RequestError(INVALID_PARAMS, _error_text(f"there is no open session {session_id}; load it first"))
+            raise RequestError(
+                INVALID_PARAMS, _error_text(f"there is no open session {session_id}; load it first")
+            )
         return self._sessions[session_id]
 
     # On the sessions' thread
@@ -191,16 +240,21 @@ class NoteAgent:
         deciding = replace(app, approve=self._approve_change, approve_call=self._approve_call)
         session = deciding.session(None if id_ is None else app.find(id_))
         for warning in app.warnings(session):
-            session.memory.notify(*warning)  # the editor shows it with the first answer
+            # The editor shows it with the first answer
+            session.memory.notify(*warning)
         app.vault.embed_in_background(lambda: bool(self._stops), app.message_embedder())
         self._sessions[session.conversation.id if id_ is None else id_] = session
         return session
 
     def _send(self, update: Any) -> None:
-        self._ask(self._client.session_update(session_id=self._current.conversation.id, update=update))
+        self._ask(
+            self._client.session_update(session_id=self._current.conversation.id, update=update)
+        )
 
     def _ask(self, question: Coroutine[Any, Any, R]) -> R:
-        """What the editor answers; KeyboardInterrupt ends the wait, and is raised if the editor is gone."""
+        """What the editor answers; KeyboardInterrupt ends the wait, and is raised if the editor is
+        gone.
+        """
         try:
             asked = asyncio.run_coroutine_threadsafe(question, self._loop)
         except RuntimeError:
@@ -213,18 +267,26 @@ class NoteAgent:
         self._current = session
         if not slash.is_command(typed):
             return self._run_turn(session, session.send(text, typed=typed))
-        mode, result = session_modes(session).current_mode_id, slash.run(typed, session)
+        mode = session_modes(session).current_mode_id
+        result = slash.run(typed, session)
         if result.question is not None:
             wanted = schema.ToolCallUpdate(tool_call_id="confirm", title=result.question.text)
             result = result.question.run() if self._permission(wanted, YES, NO) == YES else result
-        if result.session is not None or result.quit or result.input_text or result.clipboard is not None:
+        if (
+            result.session is not None
+            or result.quit
+            or result.input_text
+            or result.clipboard is not None
+        ):
             self._send(answer_chunk("The editor has its own way to do that."))
             return "end_turn"
         opened = result.open_note.text if result.open_note is not None else ""
         if shown := "\n".join(filter(None, (result.text, plain_text(result.lines), opened))):
             self._send(answer_chunk(code_block(shown)))
         if (new := session_modes(session).current_mode_id) != mode:
-            self._send(schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new))
+            self._send(
+                schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=new)
+            )
         return self._run_turn(session, result.turn) if result.turn is not None else "end_turn"
 
     def _run_turn(self, session: ZkChatSession, turn: Any) -> str:
@@ -241,40 +303,76 @@ class NoteAgent:
                         self._call = call
                         self._send(tool_started(call))
                     case events.ToolCallFinished(call, run, _):
-                        self._send(tool_progress(call.id, run.outcome, status="completed" if run.ok else "failed"))
+                        self._send(
+                            tool_progress(
+                                call.id, run.outcome, status="completed" if run.ok else "failed"
+                            )
+                        )
                     case events.Notice(message, hint):
                         self._send(thought_chunk(f"{on_one_line(message, hint)}\n"))
                     case events.TurnCompleted(report):
-                        reason = {"length": "max_tokens", "content_filter": "refusal"}.get(report.finish_reason, reason)
+                        reason = {"length": "max_tokens", "content_filter": "refusal"}.get(
+                            report.finish_reason, reason
+                        )
                         for stored in [*split_into_exchanges(session.history)][-1]:
-                            if stored.tool_call_id is not None and (found := locations(stored, session.vault.root)):
+                            if stored.tool_call_id is not None and (
+                                found := locations(stored, session.vault.root)
+                            ):
                                 self._send(tool_progress(stored.tool_call_id, locations=found))
                         if sources := sources_text(report):
                             self._send(answer_chunk(sources))
-                        self._send(schema.SessionInfoUpdate(session_update="session_info_update", title=session.conversation.title))
+                        self._send(
+                            schema.SessionInfoUpdate(
+                                session_update="session_info_update",
+                                title=session.conversation.title,
+                            )
+                        )
                     case events.TurnFailed(error, _, _):
                         raise error
         return reason
 
     def _approve_change(self, change: Change) -> Decision:
-        """Ask about a proposed change with its diffs. As in the terminal, they hide no character."""
+        """Ask about a proposed change with its diffs. As in the terminal, they hide no
+        character.
+        """
         content: list[Any] = _tool_content(change.note)
         for file in change.files:
-            before = None if file.path is None else reveal_invisible(file.before.decode("utf-8", "replace"))
-            path, after = str(self._current.vault.root / file.new_path), reveal_invisible(file.after.decode("utf-8", "replace"))
-            content.append(schema.FileEditToolCallContent(type="diff", path=path, old_text=before, new_text=after))
+            before = (
+                None
+                if file.path is None
+                else reveal_invisible(file.before.decode("utf-8", "replace"))
+            )
+            path = str(self._current.vault.root / file.new_path)
+            after = reveal_invisible(file.after.decode("utf-8", "replace"))
+            content.append(
+                schema.FileEditToolCallContent(
+                    type="diff", path=path, old_text=before, new_text=after
+                )
+            )
         files = [schema.ToolCallLocation(path=each.path) for each in content if each.type == "diff"]
-        wanted = schema.ToolCallUpdate(tool_call_id=self._call.id, title=change.summary, kind="edit", content=content, locations=files)
+        wanted = schema.ToolCallUpdate(
+            tool_call_id=self._call.id,
+            title=change.summary,
+            kind="edit",
+            content=content,
+            locations=files,
+        )
         return ALLOWED if self._permission(wanted, YES, NO) == YES else DECLINED
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        wanted = schema.ToolCallUpdate(tool_call_id=call.id, title=call_question(call), kind="other", raw_input=call.arguments)
+        wanted = schema.ToolCallUpdate(
+            tool_call_id=call.id, title=call_question(call), kind="other", raw_input=call.arguments
+        )
         answer = self._permission(wanted, YES, ALWAYS, NO)
         return Decision(True, always=answer == ALWAYS) if answer != NO else DECLINED_CALL
 
-    def _permission(self, wanted: schema.ToolCallUpdate, *options: schema.PermissionOption) -> schema.PermissionOption:
+    def _permission(
+        self, wanted: schema.ToolCallUpdate, *options: schema.PermissionOption
+    ) -> schema.PermissionOption:
         conversation_id = self._current.conversation.id
-        outcome = self._ask(self._client.request_permission(conversation_id, tool_call=wanted, options=[*options])).outcome
+        outcome = self._ask(
+            self._client.request_permission(conversation_id, tool_call=wanted, options=[*options])
+        ).outcome
         chosen = outcome.option_id if isinstance(outcome, schema.AllowedOutcome) else None
         return next((option for option in options if option.option_id == chosen), NO)
 
@@ -304,7 +402,9 @@ def tool_started(call: ToolCall) -> Any:
     return schema.ToolCallStart(
         session_update="tool_call",
         tool_call_id=call.id,
-        title=truncate(": ".join(filter(None, (call.name, ", ".join(map(str, call.arguments.values()))))), 100),
+        title=truncate(
+            ": ".join(filter(None, (call.name, ", ".join(map(str, call.arguments.values()))))), 100
+        ),
         kind=KINDS.get(call.name, "other"),
         status="in_progress",
         raw_input=call.arguments,
@@ -313,18 +413,25 @@ def tool_started(call: ToolCall) -> Any:
 
 def tool_progress(call_id: str, text: str = "", **values: Any) -> Any:
     content = _tool_content(text) or None
-    return schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=call_id, content=content, **values)
+    return schema.ToolCallProgress(
+        session_update="tool_call_update", tool_call_id=call_id, content=content, **values
+    )
 
 
 def locations(message: ZkChatMessage, root: Path) -> list[schema.ToolCallLocation]:
     """Where the excerpts of a tool's result are: path and line."""
-    return [schema.ToolCallLocation(path=str(root / chunk.relative_path), line=chunk.start_line) for chunk in message.chunks]
+    return [
+        schema.ToolCallLocation(path=str(root / chunk.relative_path), line=chunk.start_line)
+        for chunk in message.chunks
+    ]
 
 
 def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Any]:
     for message in history:
         if message.role == "user":
-            yield schema.UserMessageChunk(session_update="user_message_chunk", content=text_block(message.display_text))
+            yield schema.UserMessageChunk(
+                session_update="user_message_chunk", content=text_block(message.display_text)
+            )
         elif message.role == "assistant":
             if message.reasoning:
                 yield thought_chunk(message.reasoning)
@@ -333,20 +440,30 @@ def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Any]:
             for call in message.tool_calls:
                 yield tool_started(call).model_copy(update={"status": "completed"})
         elif message.role == "tool":
-            yield tool_progress(message.tool_call_id or "", truncate(message.content, MAX_RESULT), locations=locations(message, root))
+            yield tool_progress(
+                message.tool_call_id or "",
+                truncate(message.content, MAX_RESULT),
+                locations=locations(message, root),
+            )
 
 
 def sources_text(report: TurnReport) -> str:
-    """The sources below an answer, as the terminal lists them; empty if there are none. They end a code block that was cut off."""
+    """The sources below an answer, as the terminal lists them; empty if there are none. They end a
+    code block that was cut off.
+    """
     named = [each for each in report.references if each.reference_type in ("direct", "import")]
-    lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES, IN_CHAT.all_sources)
+    lines = source_lines(
+        report.citations, named, report.uncited_statements, MAX_SOURCES, IN_CHAT.all_sources
+    )
     if lines:
         return f"\n{read_marks(report.answer).closing}\n\n{code_block(plain_text(lines))}"
     return f"\n\n{no_source_line(report.retrieval)}." if report.lacks_source else ""
 
 
 def code_block(text: str) -> str:
-    """Text as the terminal shows it. The fences are longer than any in the text, such as those of a message in `/show last`."""
+    """Text as the terminal shows it. The fences are longer than any in the text, such as those of a
+    message in `/show last`.
+    """
     fence = "`" * max([3, *(1 + len(marks) for marks in re.findall("`+", text))])
     return f"{fence}\n{text}\n{fence}"
 
@@ -355,7 +472,10 @@ def session_modes(session: ZkChatSession) -> schema.SessionModeState:
     agents = [schema.SessionMode(id=name, name=name) for name in session.agent_names()]
     agent = session.runtime.agent
     current = agent.name if agent is not None else NO_AGENT
-    return schema.SessionModeState(current_mode_id=current, available_modes=[schema.SessionMode(id=NO_AGENT, name="No agent"), *agents])
+    return schema.SessionModeState(
+        current_mode_id=current,
+        available_modes=[schema.SessionMode(id=NO_AGENT, name="No agent"), *agents],
+    )
 
 
 def available_commands() -> Any:
@@ -363,17 +483,28 @@ def available_commands() -> Any:
     for command in slash.commands():
         if command.name not in TERMINAL_ONLY:
             hint = command.argument.strip("[]")
-            given = schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint)) if hint else None
-            commands.append(schema.AvailableCommand(name=command.name, description=command.help, input=given))
-    return schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=commands)
+            given = (
+                schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint))
+                if hint
+                else None
+            )
+            commands.append(
+                schema.AvailableCommand(name=command.name, description=command.help, input=given)
+            )
+    return schema.AvailableCommandsUpdate(
+        session_update="available_commands_update", available_commands=commands
+    )
 
 
 def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
-    """The message of an editor's prompt, and the part of it that the user typed: text of the editor must not import files.
+    """The message of an editor's prompt, and the part of it that the user typed: text of the editor
+    must not import files.
 
-    A note that is attached by its address becomes a link to it; attached text comes before what was typed.
+    A note that is attached by its address becomes a link to it; attached text comes before what was
+    typed.
     """
-    typed, attached = [], []
+    typed = []
+    attached = []
     for block in blocks:
         if block.type == "text":
             typed.append(block.text)
@@ -384,7 +515,10 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
             else:
                 attached.append(f"See {block.name} ({block.uri})")
         elif block.type == "resource" and isinstance(getattr(block.resource, "text", None), str):
-            attached.append(f"From {note_path(block.resource.uri, root) or block.resource.uri}:\n{block.resource.text}")
+            attached.append(
+                f"From {note_path(block.resource.uri, root) or block.resource.uri}:\n"
+                f"{block.resource.text}"
+            )
     text = " ".join(typed).strip()
     return "\n\n".join(filter(None, (*attached, text))), text
 

@@ -1,4 +1,6 @@
-"""Agents as values, read from files. An invalid file is a ConfigError that names the file, the key, the value and valid values."""
+"""Agents as values, read from files. An invalid file is a ConfigError that names the file, the key,
+the value and valid values.
+"""
 
 import difflib
 import os
@@ -14,8 +16,10 @@ from zkchat_cli.config import loader
 from zkchat_cli.config.schema import ContextSettings, Section, TextList
 from zkchat_cli.errors import ConfigError
 
-BUILT_IN_FOLDER = Path(__file__).parent / "builtin"  # the agents that come with zkchat, written as users write theirs
-NO_AGENT = "none"  # means "without an agent", so no agent can have this name
+# The agents that come with zkchat, written as users write theirs
+BUILT_IN_FOLDER = Path(__file__).parent / "builtin"
+# Means "without an agent", so no agent can have this name
+NO_AGENT = "none"
 _NAME = re.compile(rf"(?!{NO_AGENT}\Z)(?!.*[A-Z])[^\W_][\w-]{{0,47}}")
 """Letters, digits, `-` and `_`, without capitals, so that `@name` is easy to type."""
 _TEMPLATE = """# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{name} QUESTION
@@ -37,25 +41,38 @@ _OVERRIDDEN_SETTINGS = {
 class AgentFileSchema(Section):
     """The keys of an agent's file. A missing key means the setting, whatever the default here."""
 
-    model_config = ConfigDict(defer_build=True)  # a chat without an agent does not need it
+    # A chat without an agent does not need it
+    model_config = ConfigDict(defer_build=True)
 
     description: str = Field("", description="what it is for, in a line")
     model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL override it")
-    system_prompt: str = Field("", description="its instructions, added to zkchat's own on searching and citing")
-    tools: TextList = Field((), description="the tools it may call; all of them if left out, none if []")
+    system_prompt: str = Field(
+        "", description="its instructions, added to zkchat's own on searching and citing"
+    )
+    tools: TextList = Field(
+        (), description="the tools it may call; all of them if left out, none if []"
+    )
     strategy: str = Field("", description="hybrid, summarize or discard")
-    temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's own default")
-    memory: bool = Field(True, description="include memory in its prompts: memory files, facts and its own file")
+    temperature: float = Field(
+        -1, ge=-1, le=2, description="sampling temperature; below 0: the model's own default"
+    )
+    memory: bool = Field(
+        True, description="include memory in its prompts: memory files, facts and its own file"
+    )
     user_memory: bool = Field(True, description="whether it gets your own memory file")
     project_memory: bool = Field(True, description="whether it gets the memory files of the vault")
     agent_memory: bool = Field(True, description="whether it gets its own memory file")
-    smart_memory: Literal["shared", "own"] = Field("shared", description="whether facts that it remembers are for all agents or for itself")
+    smart_memory: Literal["shared", "own"] = Field(
+        "shared", description="whether facts that it remembers are for all agents or for itself"
+    )
     context: ContextSettings = ContextSettings()
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A validated agent with the values of its file. `file` is None for a built-in agent; `memory_file` may not exist."""
+    """A validated agent with the values of its file. `file` is None for a built-in agent;
+    `memory_file` may not exist.
+    """
 
     name: str
     values: Mapping[str, Any]
@@ -88,7 +105,11 @@ class Agent:
     def settings_layer(self) -> tuple[loader.Entry, ...]:
         """The settings it overrides; its own key `strategy` comes before `context.strategy`."""
         overrides = {key: value for key, value in self.values.items() if key.startswith("context.")}
-        overrides |= {setting: self.values[key] for key, setting in _OVERRIDDEN_SETTINGS.items() if key in self.values}
+        overrides |= {
+            setting: self.values[key]
+            for key, setting in _OVERRIDDEN_SETTINGS.items()
+            if key in self.values
+        }
         return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")
 
 
@@ -107,12 +128,17 @@ def list_names(folder: Path) -> list[str]:
 
 
 def load_agent(folder: Path, name: str) -> Agent:
-    """The user's agent of this name, else the built-in one. Raises ConfigError with the nearest names."""
+    """The user's agent of this name, else the built-in one. Raises ConfigError with the nearest
+    names.
+    """
     known = list_names(folder)
     name = name.lower() if name.lower() in known else name
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
-        raise ConfigError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: zkchat agent list")
+        raise ConfigError(
+            f"there is no agent {name!r:.80}",
+            f"Nearest: {', '.join(near)}. All of them: zkchat agent list",
+        )
     file = agent_file(folder, name)
     own = file if os.path.lexists(file) else None
     source = own or BUILT_IN_FOLDER / file.name
@@ -121,16 +147,22 @@ def load_agent(folder: Path, name: str) -> Agent:
 
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
-    """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
+    """The values converted to their types. Raises ConfigError for an unknown key, with the nearest
+    ones, or an invalid value.
+    """
     for key in given:
         loader.require_known_key(key, origin, AgentFileSchema, "is not a key of an agent")
     if "strategy" in given and "context.strategy" in given:
-        raise ConfigError(f"{origin}: strategy and context.strategy are the same setting", "Keep one of them.")
+        raise ConfigError(
+            f"{origin}: strategy and context.strategy are the same setting", "Keep one of them."
+        )
     values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentFileSchema))
     return {key: values[key] for key in given}
 
 
 def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
-    """Set keys in an agent's file, new or old, and remove those that are None. Raises ConfigError without changing it."""
+    """Set keys in an agent's file, new or old, and remove those that are None. Raises ConfigError
+    without changing it.
+    """
     keys = ", ".join(key for key in AgentFileSchema.model_fields if key != "context")
     loader.edit_toml(file, values, _TEMPLATE.format(name=file.stem, keys=keys))

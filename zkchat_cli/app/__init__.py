@@ -1,1 +1,3 @@
-"""The composition root: settings become an App, and that opens sessions. The only package that constructs the others."""
+"""The composition root: settings become an App, and that opens sessions. The only package that
+constructs the others.
+"""

@@ -20,16 +20,27 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
 
 
 def open_note_command(
-    path: Path, line: int, configured: str, vault: Path, env: Mapping[str, str] = os.environ, *, in_terminal: bool = True
+    path: Path,
+    line: int,
+    configured: str,
+    vault: Path,
+    env: Mapping[str, str] = os.environ,
+    *,
+    in_terminal: bool = True,
 ) -> list[str] | None:
-    """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and {line}), else $VISUAL or $EDITOR, else
-    Obsidian for a vault of Obsidian; None if there is none. Without a terminal, an editor in $VISUAL or $EDITOR that needs one is not used.
-    Raises ConfigError if `configured` is not a command."""
+    """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and
+    {line}), else $VISUAL or $EDITOR, else Obsidian for a vault of Obsidian; None if there is none.
+    Without a terminal, an editor in $VISUAL or $EDITOR that needs one is not used. Raises
+    ConfigError if `configured` is not a command.
+    """
     words = split_command(configured or env.get("VISUAL") or env.get("EDITOR") or "")
     program = Path(words[0]).name.removesuffix(".exe") if words else ""
     if configured:
         if not words:
-            raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
+            raise ConfigError(
+                f"terminal.open_command = {configured!r} is not a command",
+                "For example: code -g {path}:{line}",
+            )
         if not any("{path}" in word for word in words):
             words.append("{path}")
     elif words and (in_terminal or program not in _IN_TERMINAL):
@@ -39,7 +50,11 @@ def open_note_command(
         has_desktop = is_mac or env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
         opener = shutil.which("open" if is_mac else "xdg-open", path=env.get("PATH"))
         uses_obsidian = has_desktop and (vault / ".obsidian").is_dir()
-        return [opener, f"obsidian://open?path={quote(str(path), safe='')}"] if opener and uses_obsidian else None
+        return (
+            [opener, f"obsidian://open?path={quote(str(path), safe='')}"]
+            if opener and uses_obsidian
+            else None
+        )
     return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
 
 

@@ -1,4 +1,6 @@
-"""The composition root: opens the vault, the store, the models and the servers that the settings name, and makes sessions of them."""
+"""The composition root: opens the vault, the store, the models and the servers that the settings
+name, and makes sessions of them.
+"""
 
 import secrets
 import threading
@@ -13,9 +15,22 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents import loader as agents
-from zkchat_cli.app.settings import NO_EMBEDDER, StartupOptions, check_settings, load_settings, open_agent, required_vault_folder
+from zkchat_cli.app.settings import (
+    NO_EMBEDDER,
+    StartupOptions,
+    check_settings,
+    load_settings,
+    open_agent,
+    required_vault_folder,
+)
 from zkchat_cli.chat.message_vectors import MessageEmbedder
-from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime, SessionServices, model_options
+from zkchat_cli.chat.runtime import (
+    AvailableModels,
+    OpenedModel,
+    Runtime,
+    SessionServices,
+    model_options,
+)
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.config.schema import OpenAISettings
@@ -48,20 +63,29 @@ class App:
     store: ChatSessionStore
     opened_model: OpenedModel
     options: StartupOptions = field(default_factory=StartupOptions)
-    store_problem: StoreUnwritable | None = None  # why conversations are only in memory, where they should be stored
+    # Why conversations are only in memory, where they should be stored
+    store_problem: StoreUnwritable | None = None
     counter: TokenCounter = field(default_factory=TokenCounter)
-    approve: Approve | None = None  # approves changes of notes; without it none is made
+    # Approves changes of notes; without it none is made
+    approve: Approve | None = None
     approve_call: Callable[[ToolCall], Decision] | None = None
-    """Approves calls of other programs' tools; without it none is made, except those that the user always allows."""
+    """Approves calls of other programs' tools; without it none is made, except those that the user
+    always allows.
+    """
     external: "McpServers | None" = None
-    always_allowed: dict[str, list[str]] = field(default_factory=dict)  # tools that are called without asking, by their server
+    # Tools that are called without asking, by their server
+    always_allowed: dict[str, list[str]] = field(default_factory=dict)
 
     def find(self, id_: str | None) -> Conversation:
-        """The stored conversation with that id or unique prefix; for None the vault's latest. Raises StoreError."""
+        """The stored conversation with that id or unique prefix; for None the vault's latest.
+        Raises StoreError.
+        """
         return self.store.find(id_, str(self.vault.root))
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
-        """A session on a stored conversation, which continues with its agent, or on a new one; with the agent that --agent names."""
+        """A session on a stored conversation, which continues with its agent, or on a new one; with
+        the agent that --agent names.
+        """
         folder = self.loaded.paths.agents_folder
         services = SessionServices(
             vault=self.vault,
@@ -78,13 +102,17 @@ class App:
             semantic=self._message_semantic,
             documents_folder=self.loaded.paths.data_dir / "documents",
         )
-        session = ZkChatSession(services, self._runtime(self.loaded, self.opened_model), conversation)
+        session = ZkChatSession(
+            services, self._runtime(self.loaded, self.opened_model), conversation
+        )
         if self.options.agent is not None:
             session.use_agent(self.options.agent)
         return session
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        """Ask, unless the settings have the tool as always allowed; an answer "always" is saved there."""
+        """Ask, unless the settings have the tool as always allowed; an answer "always" is saved
+        there.
+        """
         server, _, tool = call.name.partition(".")
         if self.external is None or tool in self.always_allowed[server]:
             return ALLOWED
@@ -92,36 +120,68 @@ class App:
         if decision.always:
             self.always_allowed[server].append(tool)
             try:
-                edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": self.always_allowed[server]})
+                edit_toml(
+                    self.loaded.paths.config_file,
+                    {f"mcp.servers.{server}.always": self.always_allowed[server]},
+                )
             except ConfigError as e:
-                self.external.add_problem(server, f"the answer “always” holds for this chat only: {e.message}")
+                self.external.add_problem(
+                    server, f"the answer “always” holds for this chat only: {e.message}"
+                )
         return decision
 
     def warnings(self, session: ZkChatSession) -> list[tuple[str, str]]:
-        """Where a session does something else than its user expects, each as a problem and a hint."""
+        """Where a session does something else than its user expects, each as a problem and a
+        hint.
+        """
         found = []
         if self.options.unsafe and not any(tool.writes for tool in session.runtime.tools):
-            useless = f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write"
+            useless = (
+                f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write"
+            )
             found.append((useless, "choose another model or agent"))
         if self.store_problem is not None:
-            found.append((f"this chat is not stored: {self.store_problem.message}", self.store_problem.hint))
-        if replace_surrogates(vault := session.conversation.vault) != replace_surrogates(str(self.vault.root)):
-            back = f"If that is wrong: zkchat chat --vault {vault!r} --resume {session.conversation.id}"
-            found.append((f"this conversation began with other notes, {vault}", f"Answers come from {self.vault.root}. {back}"))
+            found.append(
+                (f"this chat is not stored: {self.store_problem.message}", self.store_problem.hint)
+            )
+        if replace_surrogates(vault := session.conversation.vault) != replace_surrogates(
+            str(self.vault.root)
+        ):
+            back = (
+                f"If that is wrong: zkchat chat --vault {vault!r} --resume "
+                f"{session.conversation.id}"
+            )
+            found.append(
+                (
+                    f"this conversation began with other notes, {vault}",
+                    f"Answers come from {self.vault.root}. {back}",
+                )
+            )
         return found
 
     @property
     def _message_semantic(self) -> SemanticSearch | None:
-        """The search by meaning, if it also gets conversations: notes are sent to a server because its user has named it for them."""
-        return self.vault.semantic if self.loaded.values.semantic.provider in ("builtin", "onnx") else None
+        """The search by meaning, if it also gets conversations: notes are sent to a server because
+        its user has named it for them.
+        """
+        return (
+            self.vault.semantic
+            if self.loaded.values.semantic.provider in ("builtin", "onnx")
+            else None
+        )
 
     def message_embedder(self) -> MessageEmbedder | None:
-        """What computes the missing vectors of stored messages about this vault; None without a model on this machine."""
+        """What computes the missing vectors of stored messages about this vault; None without a
+        model on this machine.
+        """
         semantic = self._message_semantic
         return MessageEmbedder(self.store, str(self.vault.root), semantic) if semantic else None
 
-    def _runtime(self, loaded: LoadedConfig, opened: OpenedModel, agent: agents.Agent | None = None) -> Runtime:
-        values, window_origin = loaded.values, loaded.origins.get("context.max_tokens")
+    def _runtime(
+        self, loaded: LoadedConfig, opened: OpenedModel, agent: agents.Agent | None = None
+    ) -> Runtime:
+        values = loaded.values
+        window_origin = loaded.origins.get("context.max_tokens")
         summary_model = values.context.summary_model
         return Runtime(
             model=opened.model,
@@ -130,23 +190,39 @@ class App:
             settings=values,
             counter=self.counter,
             options=model_options(values),
-            instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
+            instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}"
+            if agent is not None and agent.prompt
+            else INSTRUCTIONS,
             agent=agent,
-            summarizer=self._open_model(loaded.with_model(summary_model), agent).model if summary_model else None,
-            configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
-            open_model=lambda name: self._open_model(check_settings(loaded.with_model(name)), agent),
+            summarizer=self._open_model(loaded.with_model(summary_model), agent).model
+            if summary_model
+            else None,
+            configured_window=Window(
+                values.context.max_tokens, f"context.max_tokens, {window_origin}"
+            )
+            if window_origin
+            else None,
+            open_model=lambda name: self._open_model(
+                check_settings(loaded.with_model(name)), agent
+            ),
             open_agent=self._open_agent_runtime,
             list_models=lambda: available_models(loaded),
         )
 
     def _open_agent_runtime(self, name: str | None, overrides: Mapping[str, object]) -> Runtime:
-        """The runtime of an agent (None: without one), with the settings that the user has changed in the chat."""
+        """The runtime of an agent (None: without one), with the settings that the user has changed
+        in the chat.
+        """
         agent = open_agent(name, self.loaded.paths) if name is not None else None
-        loaded = load_settings(self.options._replace(overrides=overrides), self.loaded.env, self.loaded.cwd, agent)
+        loaded = load_settings(
+            self.options._replace(overrides=overrides), self.loaded.env, self.loaded.cwd, agent
+        )
         return self._runtime(loaded, self._open_model(loaded, agent), agent)
 
     def _open_model(self, loaded: LoadedConfig, agent: agents.Agent | None) -> OpenedModel:
-        return open_model(loaded, agent, unsafe=self.options.unsafe, similarities=self.vault.similarities)
+        return open_model(
+            loaded, agent, unsafe=self.options.unsafe, similarities=self.vault.similarities
+        )
 
     def close(self) -> None:
         if self.external is not None:
@@ -167,32 +243,56 @@ def new_id() -> str:
 def open_vault(loaded: LoadedConfig) -> Vault:
     """The vault that the settings name, not scanned yet. Raises VaultError."""
     folder = required_vault_folder(loaded)
-    return Vault.open(folder, loaded.paths.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded))
+    return Vault.open(
+        folder,
+        loaded.paths.cache_dir,
+        ignore=loaded.values.vault.ignore,
+        embedder=open_embedder(loaded),
+    )
 
 
 def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
-    """Open everything a session needs. Raises the ZkchatError of whatever cannot be opened, and leaves nothing open.
+    """Open everything a session needs. Raises the ZkchatError of whatever cannot be opened, and
+    leaves nothing open.
 
-    With an agent, the model is the agent's; the settings' own model need not exist then."""
+    With an agent, the model is the agent's; the settings' own model need not exist then.
+    """
     name = options.agent
-    agent = open_agent(name, app_paths(env, options.config_file)) if name is not None and name != agents.NO_AGENT else None
+    agent = (
+        open_agent(name, app_paths(env, options.config_file))
+        if name is not None and name != agents.NO_AGENT
+        else None
+    )
     loaded = load_settings(options, env, cwd, agent)
     with ExitStack() as resources:
         vault = open_vault(loaded)
         resources.callback(vault.close)
         model = open_model(loaded, agent, unsafe=options.unsafe, similarities=vault.similarities)
-        file, store_problem = loaded.paths.store_file, None
+        file = loaded.paths.store_file
+        store_problem = None
         if options.store and not options.store_later:
             store = ChatSessionStore.open_to_read(file)
         else:
             try:
                 store = ChatSessionStore.open(file if options.store else None)
             except StoreUnwritable as e:
-                store, store_problem = ChatSessionStore.open(None), e
+                store = ChatSessionStore.open(None)
+                store_problem = e
         resources.pop_all()
         external = open_servers(loaded)
-        always_allowed = {name: [*server.always] for name, server in loaded.values.mcp.servers.items()}
-    return App(loaded, vault, store, model, options, store_problem, external=external, always_allowed=always_allowed)
+        always_allowed = {
+            name: [*server.always] for name, server in loaded.values.mcp.servers.items()
+        }
+    return App(
+        loaded,
+        vault,
+        store,
+        model,
+        options,
+        store_problem,
+        external=external,
+        always_allowed=always_allowed,
+    )
 
 
 def open_servers(loaded: LoadedConfig) -> "McpServers | None":
@@ -205,50 +305,93 @@ def open_servers(loaded: LoadedConfig) -> "McpServers | None":
 
 
 def open_embedder(loaded: LoadedConfig) -> Embedder | None:
-    """The embedder that the settings name, if any; nothing is contacted or loaded until the first text."""
+    """The embedder that the settings name, if any; nothing is contacted or loaded until the first
+    text.
+    """
     semantic = loaded.values.semantic
     if semantic.provider == NO_EMBEDDER:
         return None
     has_server = semantic.provider in providers.names()
-    server = model_config(providers.provider(semantic.provider), loaded) if has_server else ModelConfig()
-    config = EmbedderConfig(semantic.model, semantic.path, loaded.paths.models_dir, server, loaded.paths.cache_dir)
+    server = (
+        model_config(providers.provider(semantic.provider), loaded) if has_server else ModelConfig()
+    )
+    config = EmbedderConfig(
+        semantic.model, semantic.path, loaded.paths.models_dir, server, loaded.paths.cache_dir
+    )
     return embedders.embedder(semantic.provider)(config)
 
 
 def open_model(
-    loaded: LoadedConfig, agent: agents.Agent | None = None, *, unsafe: bool = False, similarities: Similarities | None = None
+    loaded: LoadedConfig,
+    agent: agents.Agent | None = None,
+    *,
+    unsafe: bool = False,
+    similarities: Similarities | None = None,
 ) -> OpenedModel:
-    """The model that the settings name, with the tools that it can call and the agent may call; tools that write only with `unsafe`.
+    """The model that the settings name, with the tools that it can call and the agent may call;
+    tools that write only with `unsafe`.
 
-    `similarities` compares texts by meaning, for a model that can use it. Nothing is contacted or loaded yet."""
+    `similarities` compares texts by meaning, for a model that can use it. Nothing is contacted or
+    loaded yet.
+    """
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
-    known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
-    opened = provider.open(model_config(provider, loaded, model)._replace(similarities=similarities))
-    return OpenedModel(opened, tuple(tool for tool in known if opened.only_tools is None or tool.name in opened.only_tools))
+    known = [
+        tool
+        for tool in tools.load_tools(unsafe=unsafe)
+        if tool.scope != "memory" or loaded.values.context.memory_integration
+    ]
+    known = [
+        tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools
+    ]
+    opened = provider.open(
+        model_config(provider, loaded, model)._replace(similarities=similarities)
+    )
+    return OpenedModel(
+        opened,
+        tuple(
+            tool for tool in known if opened.only_tools is None or tool.name in opened.only_tools
+        ),
+    )
 
 
 def available_models(
-    loaded: LoadedConfig, seconds: float = 30.0, also: Mapping[str, "RemoteModel"] = MappingProxyType({})
+    loaded: LoadedConfig,
+    seconds: float = 30.0,
+    also: Mapping[str, "RemoteModel"] = MappingProxyType({}),
 ) -> tuple[AvailableModels, ...]:
-    """The models of each server that the user has configured, or that may run on this machine; all are asked in parallel.
+    """The models of each server that the user has configured, or that may run on this machine; all
+    are asked in parallel.
 
-    `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends."""
+    `also` are further servers to ask. A server that takes longer than `seconds` is not waited for,
+    not even when the program ends.
+    """
     from zkchat_cli.llm.http_client import mask_address  # the providers have loaded it
 
     remotes = ((name, open_remote(name, loaded)) for name in providers.names())
-    models = {name: model for name, model in remotes if model and (model.server.is_configured or model.server.is_local)} | {**also}
+    models = {
+        name: model
+        for name, model in remotes
+        if model and (model.server.is_configured or model.server.is_local)
+    } | {**also}
     answers: dict[str, AvailableModels] = {}
     for name, model in models.items():
-        late = f"{mask_address(model.server.address)} did not answer in time" if model.server.is_configured else ""
+        late = (
+            f"{mask_address(model.server.address)} did not answer in time"
+            if model.server.is_configured
+            else ""
+        )
         answers[name] = AvailableModels(name, problem=late)  # until it answers
 
     def ask(name: str, model: "RemoteModel") -> None:
         try:
-            answers[name] = AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in model.list_models()))
+            answers[name] = AvailableModels(
+                name, tuple(f"{name}/{listed.name}" for listed in model.list_models())
+            )
         except ZkchatError as e:
-            answers[name] = AvailableModels(name, problem=e.message if model.server.is_configured else "")
+            answers[name] = AvailableModels(
+                name, problem=e.message if model.server.is_configured else ""
+            )
 
     threads = [threading.Thread(target=ask, args=each, daemon=True) for each in models.items()]
     deadline = time.monotonic() + seconds
@@ -260,7 +403,9 @@ def available_models(
 
 
 def llama_cpp_server(env: Mapping[str, str]) -> "RemoteModel":
-    """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It gets no key."""
+    """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It
+    gets no key.
+    """
     provider = providers.provider("openai")
     address = f"http://127.0.0.1:{env.get('LLAMA_ARG_PORT', '').strip() or 8080}/v1"
     assert provider.open_remote is not None
@@ -268,21 +413,33 @@ def llama_cpp_server(env: Mapping[str, str]) -> "RemoteModel":
 
 
 def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> "RemoteModel | None":
-    """A model on a provider's server, by an empty name to ask the server alone; None for a provider without one."""
+    """A model on a provider's server, by an empty name to ask the server alone; None for a provider
+    without one.
+    """
     provider = providers.provider(name)
-    return provider.open_remote(model_config(provider, loaded, model)) if provider.open_remote is not None else None
+    return (
+        provider.open_remote(model_config(provider, loaded, model))
+        if provider.open_remote is not None
+        else None
+    )
 
 
 def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> ModelConfig:
     """The part of the settings that a provider gets: its own table."""
     own = getattr(loaded.values, provider.name, provider.settings())
     variable = getattr(own, "key_variable", "")
-    key = credentials.find_key(provider.name, variable, loaded.env, loaded.paths) if variable else credentials.ApiKey()
+    key = (
+        credentials.find_key(provider.name, variable, loaded.env, loaded.paths)
+        if variable
+        else credentials.ApiKey()
+    )
     return ModelConfig(model, own, loaded.env, key)
 
 
 def keyed_servers(loaded: LoadedConfig) -> dict[str, tuple[str, str]]:
-    """For each provider that needs a key: the variable that may hold it, and the server that it is for (empty: the provider's own)."""
+    """For each provider that needs a key: the variable that may hold it, and the server that it is
+    for (empty: the provider's own).
+    """
     found = {}
     for provider in map(providers.provider, providers.names()):
         config = model_config(provider, loaded)

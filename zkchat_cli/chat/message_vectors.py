@@ -1,7 +1,8 @@
 """Recall by meaning: vectors of the passages of messages, and how near passages are to a question.
 
-A passage takes 10 ms to embed, so vectors are stored, and computed ahead: in the background of a chat, after an import, and after `ask` at
-a terminal. A passage without a vector is found by its words.
+A passage takes 10 ms to embed, so vectors are stored, and computed ahead: in the background of a
+chat, after an import, and after `ask` at a terminal. A passage without a vector is found by its
+words.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,27 +19,44 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-MOST_EMBEDDED_PER_MESSAGE = 50  # of one message: of a pasted book, the beginning is embedded
-BATCH = 8  # messages that are embedded and stored together
-_NEWEST = 2**63 - 1  # no stored message has a larger number
+# Of one message: of a pasted book, the beginning is embedded
+MOST_EMBEDDED_PER_MESSAGE = 50
+# Messages that are embedded and stored together
+BATCH = 8
+# No stored message has a larger number
+_NEWEST = 2**63 - 1
 
 
 class MessageVectors:
     """The vectors of one conversation's passages. `cosines` is what a RecallIndex compares by."""
 
-    def __init__(self, store: ChatSessionStore, semantic: SemanticSearch, conversation_id: str) -> None:
-        self._store, self._semantic, self._conversation_id = store, semantic, conversation_id
+    def __init__(
+        self, store: ChatSessionStore, semantic: SemanticSearch, conversation_id: str
+    ) -> None:
+        self._store = store
+        self._semantic = semantic
+        self._conversation_id = conversation_id
         self._last_read = 0
-        self._row_of: dict[tuple[str, int], int] = {}  # the row of each passage, by its message's id and its part
-        self._packed = bytearray()  # the rows, as the store has them
+        # The row of each passage, by its message's id and its part
+        self._row_of: dict[tuple[str, int], int] = {}
+        # The rows, as the store has them
+        self._packed = bytearray()
 
-    def cosines(self, question: str, passages: Sequence[RecallPassage]) -> "NDArray[np.float64] | None":
-        """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""
+    def cosines(
+        self, question: str, passages: Sequence[RecallPassage]
+    ) -> "NDArray[np.float64] | None":
+        """The cosine of each passage with the question, NaN for one without a vector; None if none
+        can be told.
+        """
         new: Sequence[tuple[int, str, bytes]] = ()
         if not self._semantic.has_failed:
-            with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
-                new = self._store.vectors(self._conversation_id, self._semantic.embedder.id, self._last_read)
-        vector = self._semantic.embed_query(question) if new or self._packed else None  # which takes 10 ms
+            # What was read before is used
+            with self._semantic.failures_reported(), suppress(StoreError):
+                new = self._store.vectors(
+                    self._conversation_id, self._semantic.embedder.id, self._last_read
+                )
+        # Which takes 10 ms
+        vector = self._semantic.embed_query(question) if new or self._packed else None
         if vector is None:
             return None
         import numpy as np  # as in RecallIndex
@@ -52,47 +70,75 @@ class MessageVectors:
                 self._packed += packed
         if not self._packed:
             return None
-        rows = np.array([self._row_of.get((passage.message.id, passage.part), -1) for passage in passages])
+        rows = np.array(
+            [self._row_of.get((passage.message.id, passage.part), -1) for passage in passages]
+        )
         vectors = np.frombuffer(self._packed, np.int8).reshape(-1, size).astype(np.float32)
         cosines = vectors @ vector / np.maximum(np.linalg.norm(vectors, axis=1), 1)
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])
 
 
 class MessageEmbedder:
-    """Computes the vectors that the messages and facts about a vault lack, through a connection of its own."""
+    """Computes the vectors that the messages and facts about a vault lack, through a connection of
+    its own.
+    """
 
     def __init__(self, store: ChatSessionStore, vault: str, semantic: SemanticSearch) -> None:
-        self._session_store, self._vault, self._semantic = store, vault, semantic
+        self._session_store = store
+        self._vault = vault
+        self._semantic = semantic
         self._store: ChatSessionStore | None = None
         self._complete_at: int | None = None
 
     def compute_missing(
-        self, stopped: Callable[[], bool], progress: Callable[[int], None] = lambda _: None, most: float = float("inf")
+        self,
+        stopped: Callable[[], bool],
+        progress: Callable[[int], None] = lambda _: None,
+        most: float = float("inf"),
     ) -> bool:
-        """Embed and store the facts and about `most` messages, the newest first; whether none is missing. `progress` gets the number of
-        messages so far. Search by meaning reports a failure, and pauses."""
+        """Embed and store the facts and about `most` messages, the newest first; whether none is
+        missing. `progress` gets the number of messages so far. Search by meaning reports a failure,
+        and pauses.
+        """
         if not self._session_store.persistent:
-            return True  # conversations in memory are found by words
-        with self._semantic.failures_reported(), suppress(StoreError):  # a store that cannot be written is reported by the next turn
+            # Conversations in memory are found by words
+            return True
+        # A store that cannot be written is reported by the next turn
+        with self._semantic.failures_reported(), suppress(StoreError):
             self._store = store = self._store or self._session_store.reopen()
-            version, before, done = store.changes_of_others(), _NEWEST, 0
+            version = store.changes_of_others()
+            before = _NEWEST
+            done = 0
             while version != self._complete_at:
                 if done >= most or stopped() or self._semantic.has_failed:
                     return False
-                with self._semantic.store.claim(()) as claimed:  # None while another process computes
+                # None while another process computes
+                with self._semantic.store.claim(()) as claimed:
                     if claimed is None:
                         return False
                     embedder = self._semantic.embedder.id
                     if facts := store.facts_without_vectors(self._vault, embedder, BATCH):
-                        store.add_fact_vectors(embedder, dict(zip(facts, _pack_vectors(self._semantic, facts.values()), strict=True)))
+                        store.add_fact_vectors(
+                            embedder,
+                            dict(
+                                zip(
+                                    facts,
+                                    _pack_vectors(self._semantic, facts.values()),
+                                    strict=True,
+                                )
+                            ),
+                        )
                         continue
                     found = store.without_vectors(self._vault, embedder, before, BATCH)
                     if not found:
                         self._complete_at = version
                         break
                     packed = _pack_vectors(self._semantic, [content for _, _, content in found])
-                    store.add_vectors(embedder, {id_: p for (_, id_, _), p in zip(found, packed, strict=True)})
-                before, done = found[-1][0], done + len(found)
+                    store.add_vectors(
+                        embedder, {id_: p for (_, id_, _), p in zip(found, packed, strict=True)}
+                    )
+                before = found[-1][0]
+                done = done + len(found)
                 progress(done)
             return True
         return False

@@ -15,7 +15,10 @@ from zkchat_cli.text.truncate import truncate
 
 Part = Literal["question", "answer"]
 LAST = "last"
-_EXAMPLES = "Give a turn's number or `last`, and `question` or `answer` for only one of them: `3`, `last answer`."
+_EXAMPLES = (
+    "Give a turn's number or `last`, and `question` or `answer` for only one of them: `3`, "
+    "`last answer`."
+)
 
 
 class TurnPart(NamedTuple):
@@ -33,12 +36,16 @@ def list_turn_parts(history: Sequence[ZkChatMessage]) -> tuple[TurnPart, ...]:
     for message in history:
         turn += message.role == "user"
         if message.role != "tool" and message.content.strip():
-            found.append(TurnPart(turn, "question" if message.role == "user" else "answer", message))
+            found.append(
+                TurnPart(turn, "question" if message.role == "user" else "answer", message)
+            )
     return tuple(found)
 
 
 def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart, ...]:
-    """The parts that `3`, `last` or `last answer` names. Raises UsageError that names the valid turns."""
+    """The parts that `3`, `last` or `last answer` names. Raises UsageError that names the valid
+    turns.
+    """
     known = list_turn_parts(history)
     if not known:
         raise UsageError("there are no messages yet", "Ask something first.")
@@ -46,12 +53,23 @@ def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart,
     highest = known[-1].turn
     turn = highest if number == LAST else parse_number(number)
     if turn is None or part not in ("", "question", "answer"):
-        wrong, hint = (number, "Give a turn's number or `last`.") if part in get_args(Part) else (text, _EXAMPLES)
+        wrong, hint = (
+            (number, "Give a turn's number or `last`.")
+            if part in get_args(Part)
+            else (text, _EXAMPLES)
+        )
         raise UsageError(f"{truncate(wrong, 40)!r} is not a turn" if text else "which turn?", hint)
     found = tuple(each for each in known if each.turn == turn and part in ("", each.part))
     if not found:
-        problem = f"turn {turn} has no {part}" if part and any(each.turn == turn for each in known) else f"there is no turn {turn}"
-        raise UsageError(problem, f"Turns are numbered from {known[0].turn} to {highest}; /pin lists the last ones.")
+        problem = (
+            f"turn {turn} has no {part}"
+            if part and any(each.turn == turn for each in known)
+            else f"there is no turn {turn}"
+        )
+        raise UsageError(
+            problem,
+            f"Turns are numbered from {known[0].turn} to {highest}; /pin lists the last ones.",
+        )
     return found
 
 
@@ -61,7 +79,9 @@ def pinned_parts(history: Sequence[ZkChatMessage]) -> tuple[TurnPart, ...]:
 
 
 class BranchSegment(NamedTuple):
-    """Messages between two forks, or up to a leaf; the numbers of its first and last turn; how many forks are before it (`depth`)."""
+    """Messages between two forks, or up to a leaf; the numbers of its first and last turn; how many
+    forks are before it (`depth`).
+    """
 
     messages: tuple[ZkChatMessage, ...]
     turns: tuple[int, int]
@@ -73,11 +93,15 @@ class BranchSegment(NamedTuple):
     @property
     def first_question(self) -> ZkChatMessage:
         """The first question; without one, the first message."""
-        return next((message for message in self.messages if message.role == "user"), self.messages[0])
+        return next(
+            (message for message in self.messages if message.role == "user"), self.messages[0]
+        )
 
 
 def branch_segments(log: Sequence[ZkChatMessage], head: str | None) -> list[BranchSegment]:
-    """The whole tree of a log, depth first, older branches first. Without recursion: it may have thousands of forks."""
+    """The whole tree of a log, depth first, older branches first. Without recursion: it may have
+    thousands of forks.
+    """
     children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
     for message in log:
         children[message.parent_id].append(message)
@@ -87,7 +111,8 @@ def branch_segments(log: Sequence[ZkChatMessage], head: str | None) -> list[Bran
     pending = [(child, 0, 0) for child in reversed(children[None])]
     while pending:
         start, turns_before, depth = pending.pop()
-        run, following = [start], children[start.id]
+        run = [start]
+        following = children[start.id]
         while len(following) == 1:
             run.append(following[0])
             following = children[following[0].id]
@@ -96,6 +121,8 @@ def branch_segments(log: Sequence[ZkChatMessage], head: str | None) -> list[Bran
         numbers = max(1, turns_before + (start.role == "user")), turns
         contains_head = any(message.id == head for message in run)
         number = None if following else leaves
-        segments.append(BranchSegment(tuple(run), numbers, depth, number, start.id in current, contains_head))
+        segments.append(
+            BranchSegment(tuple(run), numbers, depth, number, start.id in current, contains_head)
+        )
         pending += [(child, turns, depth + 1) for child in reversed(following)]
     return segments

@@ -1,7 +1,9 @@
-"""What one turn works with: model, window and budget, agent, tools, settings, token counter. A frozen value; a change makes another one.
+"""What one turn works with: model, window and budget, agent, tools, settings, token counter. A
+frozen value; a change makes another one.
 
-A message to `@agent` gets a Runtime of its own, which is passed to everything in that turn; the session's Runtime stays as it is.
-SessionServices are the long-lived things behind it: the notes, the store, the clock.
+A message to `@agent` gets a Runtime of its own, which is passed to everything in that turn; the
+session's Runtime stays as it is. SessionServices are the long-lived things behind it: the notes,
+the store, the clock.
 """
 
 import math
@@ -30,11 +32,24 @@ from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
 FACTOR_STEPS = 50
-"""Steps between 1 and 2 to which a calibration factor is rounded: after a change 5,000 turns are counted again, which takes a second."""
+"""Steps between 1 and 2 to which a calibration factor is rounded: after a change 5,000 turns are
+counted again, which takes a second.
+"""
 DEFAULT_WINDOW = "default: the model's window is unknown"
 OVERRIDE_ORIGIN = "/config"
-CHANGEABLE_SETTINGS = ("model", "llm.", "chat.", "context.", "references.", "retrieval.", "memory.", "terminal.open_command")
-"""Settings that a session reads whenever it needs them; the others are read once, when the program starts."""
+CHANGEABLE_SETTINGS = (
+    "model",
+    "llm.",
+    "chat.",
+    "context.",
+    "references.",
+    "retrieval.",
+    "memory.",
+    "terminal.open_command",
+)
+"""Settings that a session reads whenever it needs them; the others are read once, when the program
+starts.
+"""
 SETTINGS_READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
 
@@ -46,7 +61,9 @@ class OpenedModel(NamedTuple):
 
 
 class AvailableModels(NamedTuple):
-    """The models of one provider, by the names that `--model` takes, or the problem with listing them."""
+    """The models of one provider, by the names that `--model` takes, or the problem with listing
+    them.
+    """
 
     provider: str
     names: tuple[str, ...] = ()
@@ -64,8 +81,10 @@ class ExternalServer(NamedTuple):
 
 
 class ExternalTools(Protocol):
-    """The tools of other programs that can be called now (the first time it waits for the programs to start), what went wrong since the
-    last time (message and hint), and every program that was configured."""
+    """The tools of other programs that can be called now (the first time it waits for the programs
+    to start), what went wrong since the last time (message and hint), and every program that was
+    configured.
+    """
 
     def tools(self) -> tuple[Tool, ...]: ...
     def take_notices(self) -> list[tuple[str, str]]: ...
@@ -74,30 +93,47 @@ class ExternalTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SessionServices:
-    """Long-lived collaborators of a session. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id."""
+    """Long-lived collaborators of a session. `now` gives ISO 8601 with zone, `clock` monotonic
+    seconds, `new_id` a fresh random id.
+    """
 
     vault: Vault
     store: ChatSessionStore
     now: Callable[[], str]
     clock: Callable[[], float]
     new_id: Callable[[], str]
-    approve: Approve = lambda _: UNASKED  # decides about the changes of notes that a model proposes
-    approve_call: Callable[[ToolCall], Decision] = lambda _: UNASKED_CALL  # decides about calls of other programs' tools
+    # Decides about the changes of notes that a model proposes
+    approve: Approve = lambda _: UNASKED
+    # Decides about calls of other programs' tools
+    approve_call: Callable[[ToolCall], Decision] = lambda _: UNASKED_CALL
     external: ExternalTools | None = None
-    working_folder: Path | None = None  # the current folder, where imported files are looked for first
+    # The current folder, where imported files are looked for first
+    working_folder: Path | None = None
     agent_names: Callable[[], Sequence[str]] = tuple
     agents_folder: Path | None = None  # the folder with the agents' memory
-    semantic: SemanticSearch | None = None  # compares messages by meaning, with a model that runs in this program
-    documents_folder: Path | None = None  # where exports go that must not go into a vault
+    # Compares messages by meaning, with a model that runs in this program
+    semantic: SemanticSearch | None = None
+    # Where exports go that must not go into a vault
+    documents_folder: Path | None = None
 
-    def new_message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
-        values = {"id": self.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.now()}
+    def new_message(
+        self, role: Role, content: str, parent: str | None = None, **fields: object
+    ) -> ZkChatMessage:
+        values = {
+            "id": self.new_id(),
+            "parent_id": parent,
+            "role": role,
+            "content": content,
+            "timestamp": self.now(),
+        }
         return ZkChatMessage.model_validate({**values, **fields})
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """See the module. `open_model`, `open_agent` and `list_models` come from the composition root."""
+    """See the module. `open_model`, `open_agent` and `list_models` come from the composition
+    root.
+    """
 
     model: Model
     tools: tuple[Tool, ...]
@@ -109,11 +145,15 @@ class Runtime:
     options: Options = field(default_factory=Options)
     instructions: str = INSTRUCTIONS
     agent: Agent | None = None
-    retrieval: Retrieval | None = None  # who searches the notes in the turn it is for
+    # Who searches the notes in the turn it is for
+    retrieval: Retrieval | None = None
     summarizer: Model | None = None  # the model that `context.summary_model` names
     configured_window: Window | None = None
-    """The window that the user set; else it is the model's own, or `context.max_tokens` while that is unknown."""
-    rejected_window: Window | None = None  # a window learned when the server refused a prompt as too long
+    """The window that the user set; else it is the model's own, or `context.max_tokens` while that
+    is unknown.
+    """
+    # A window learned when the server refused a prompt as too long
+    rejected_window: Window | None = None
     overrides: Mapping[str, object] = field(default_factory=dict)
     """Settings changed since the program started, by key. They win over those of an agent."""
     list_models: Callable[[], tuple[AvailableModels, ...]] = tuple
@@ -121,8 +161,16 @@ class Runtime:
     @property
     def window(self) -> Window:
         """The context window in use, and its source."""
-        known = self.configured_window or self.model.window or Window(self.settings.context.max_tokens, DEFAULT_WINDOW)
-        return min(known, self.rejected_window, key=lambda window: window.tokens) if self.rejected_window else known
+        known = (
+            self.configured_window
+            or self.model.window
+            or Window(self.settings.context.max_tokens, DEFAULT_WINDOW)
+        )
+        return (
+            min(known, self.rejected_window, key=lambda window: window.tokens)
+            if self.rejected_window
+            else known
+        )
 
     @property
     def budget(self) -> Budget:
@@ -146,69 +194,116 @@ class Runtime:
     @property
     def speaker_label(self) -> str:
         """The name shown before an answer: the model, with the agent before it if there is one."""
-        return f"{self.agent.name} · {self.model.name}" if self.agent is not None else self.model.name
+        return (
+            f"{self.agent.name} · {self.model.name}" if self.agent is not None else self.model.name
+        )
 
     def with_agent(self, name: str | None) -> "Runtime":
-        """Use another agent, None or "none" for no agent; overridden settings stay. Raises ConfigError and ProviderError."""
+        """Use another agent, None or "none" for no agent; overridden settings stay. Raises
+        ConfigError and ProviderError.
+        """
         opened = self.open_agent(None if name == NO_AGENT else name, self.overrides)
         return replace(opened, counter=self.counter, overrides=self.overrides).learn_from(self)
 
     def with_model(self, name: str) -> "Runtime":
         """Use another model. Raises ConfigError and ProviderError."""
         model, tools = self.open_model(name)
-        return replace(self, model=model, tools=tools, rejected_window=None, overrides={**self.overrides, "model": name})
+        return replace(
+            self,
+            model=model,
+            tools=tools,
+            rejected_window=None,
+            overrides={**self.overrides, "model": name},
+        )
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
-        """Search the notes in this way; a model that does not search itself gets neither tools nor instructions about them."""
+        """Search the notes in this way; a model that does not search itself gets neither tools nor
+        instructions about them.
+        """
         if retrieval.mode in ("tools", "both"):
             return replace(self, retrieval=retrieval)
         instructions = self.instructions.replace(INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS)
         return replace(self, retrieval=retrieval, tools=(), instructions=instructions)
 
     def with_setting(self, key: str, value: str) -> "Runtime":
-        """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""
+        """Override a setting for this session. The files stay unchanged. Raises ConfigError,
+        UsageError and ProviderError.
+        """
         settings = loader.with_value(self.settings, key, value, OVERRIDE_ORIGIN)
         checked = loader.flatten(settings)[key]
         if key in SETTINGS_READ_AT_START or not key.startswith(CHANGEABLE_SETTINGS):
-            raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")
+            raise UsageError(
+                f"{key} is read when zkchat starts",
+                f"To change it from the next start on: zkchat config set {key} {value}",
+            )
         runtime = self
         match key:
             case "model":
                 runtime = self.with_model(checked)
             case "context.strategy":
                 if checked not in strategies.names():
-                    raise ConfigError(f"unknown strategy {checked}", f"Strategies: {', '.join(strategies.names())}")
+                    raise ConfigError(
+                        f"unknown strategy {checked}",
+                        f"Strategies: {', '.join(strategies.names())}",
+                    )
                 runtime = replace(self, strategy=strategies.strategy(checked))
             case "context.max_tokens":
-                runtime = replace(self, configured_window=Window(checked, f"{key}, {OVERRIDE_ORIGIN}"))
+                runtime = replace(
+                    self, configured_window=Window(checked, f"{key}, {OVERRIDE_ORIGIN}")
+                )
             case "context.summary_model":
-                runtime = replace(self, summarizer=self.open_model(checked).model if checked else None)
-        return replace(runtime, settings=settings, options=model_options(settings), overrides={**self.overrides, key: checked})
+                runtime = replace(
+                    self, summarizer=self.open_model(checked).model if checked else None
+                )
+        return replace(
+            runtime,
+            settings=settings,
+            options=model_options(settings),
+            overrides={**self.overrides, key: checked},
+        )
 
     def learn_from(self, used: "Runtime") -> "Runtime":
-        """This runtime with what a turn has found out about the same model: how it counts, and its window."""
+        """This runtime with what a turn has found out about the same model: how it counts, and its
+        window.
+        """
         if used.model.name != self.model.name:
             return self
         return replace(self, counter=used.counter, rejected_window=used.rejected_window)
 
     def calibrated(self, calibration: Calibration) -> "Runtime":
-        """Count as this model is known to count, in every process alike; itself when that changes nothing."""
-        counter, exact = self.counter, self.model.exact
-        up = round if exact else math.ceil  # so that nothing is counted as too small, if the tokenizer is not the model's own
-        text, tools = (up(round(factor * FACTOR_STEPS, 6)) / FACTOR_STEPS for factor in (calibration.text, calibration.tool_factor))
+        """Count as this model is known to count, in every process alike; itself when that changes
+        nothing.
+        """
+        counter = self.counter
+        exact = self.model.exact
+        # So that nothing is counted as too small, if the tokenizer is not the model's own
+        up = round if exact else math.ceil
+        text, tools = (
+            up(round(factor * FACTOR_STEPS, 6)) / FACTOR_STEPS
+            for factor in (calibration.text, calibration.tool_factor)
+        )
         if (text, tools, exact) == (counter.factor, counter.tool_factor, not counter.estimated):
             return self
-        return replace(self, counter=counter.calibrated(Calibration(text=text, tools=tools), exact=exact))
+        return replace(
+            self, counter=counter.calibrated(Calibration(text=text, tools=tools), exact=exact)
+        )
 
 
 def model_options(settings: Config) -> Options:
     llm = settings.llm
     temperature = llm.temperature if llm.temperature >= 0 else None
-    return Options(llm.max_output_tokens or None, temperature, llm.reasoning_effort or None, llm.max_answer_bytes)
+    return Options(
+        llm.max_output_tokens or None,
+        temperature,
+        llm.reasoning_effort or None,
+        llm.max_answer_bytes,
+    )
 
 
 def prepare_model(model: Model, seconds: float | None = None) -> None:
-    """Wait (so many seconds at most) until the model is loaded and its window known, so that the user can stop that."""
+    """Wait (so many seconds at most) until the model is loaded and its window known, so that the
+    user can stop that.
+    """
     thread = threading.Thread(target=model.prepare, name="prepare model", daemon=True)
     thread.start()
     if seconds is not None:

@@ -1,7 +1,8 @@
-"""The state of one conversation and its only mutable owner: branch, compactions, numbered references, undo stack.
+"""The state of one conversation and its only mutable owner: branch, compactions, numbered
+references, undo stack.
 
-A new conversation is stored with its first message, not before. What a long one needs for each prompt (its messages cut into turns and
-rendered) is cached and only extended.
+A new conversation is stored with its first message, not before. What a long one needs for each
+prompt (its messages cut into turns and rendered) is cached and only extended.
 """
 
 import gc
@@ -12,28 +13,42 @@ from contextlib import contextmanager, suppress
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.turns import TurnHistory, make_turns
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ZkChatMessage, branch_to, split_into_exchanges
+from zkchat_cli.models import (
+    Compaction,
+    Conversation,
+    ZkChatMessage,
+    branch_to,
+    split_into_exchanges,
+)
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter
 
-MANY_OBJECTS = 50_000  # so many new objects at once mean that a long conversation is being opened
+# So many new objects at once mean that a long conversation is being opened
+MANY_OBJECTS = 50_000
 
 
 class ConversationState:
     def __init__(self, services: SessionServices, conversation: Conversation | None = None) -> None:
-        self._services, self._store = services, services.store
+        self._services = services
+        self._store = services.store
         self.is_stored = conversation is not None
         self.conversation = conversation or Conversation(
-            id=services.new_id(), vault=str(services.vault.root), created_at=services.now(), updated_at=services.now()
+            id=services.new_id(),
+            vault=str(services.vault.root),
+            created_at=services.now(),
+            updated_at=services.now(),
         )
-        self.history: tuple[ZkChatMessage, ...] = ()  # the messages of the branch in use, oldest first
+        # The messages of the branch in use, oldest first
+        self.history: tuple[ZkChatMessage, ...] = ()
         self._messages: dict[str, ZkChatMessage] = {}
-        self.exchanges: tuple[tuple[ZkChatMessage, ...], ...] = ()  # the same, each question with its answers
+        # The same, each question with its answers
+        self.exchanges: tuple[tuple[ZkChatMessage, ...], ...] = ()
         self._turns: tuple[TokenCounter | None, TurnHistory] = None, TurnHistory()
         """The turns of the history, or the first ones of them, as the counter used last counts."""
         self._turns_lock = threading.RLock()
-        self.undo_stack: list[str] = []  # heads that undo left, the last one last; cleared by the next question
+        # Heads that undo left, the last one last; cleared by the next question
+        self.undo_stack: list[str] = []
         self._load()
 
     def _load(self) -> None:
@@ -42,7 +57,8 @@ class ConversationState:
         with _long_lived_allocation():
             log = self.log()
             branch = branch_to(log, head)
-            if branch and branch[-1].status == "pending":  # its turn was never stored, because the process was killed
+            # Its turn was never stored, because the process was killed
+            if branch and branch[-1].status == "pending":
                 branch = (*branch[:-1], branch[-1].model_copy(update={"status": "unfinished"}))
             self._replace_history(branch)
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
@@ -74,7 +90,9 @@ class ConversationState:
         self.exchanges = (*self.exchanges, tuple(turn))
 
     def checkout(self, head: str | None) -> None:
-        """Continue from another message of the log (None: from the beginning), here and in the store. Raises StoreError."""
+        """Continue from another message of the log (None: from the beginning), here and in the
+        store. Raises StoreError.
+        """
         if self.is_stored:
             self._store.move_head(self.conversation.id, head)
             self._load()
@@ -86,14 +104,19 @@ class ConversationState:
         self.undo_stack += [left] if left is not None else []
 
     def branch_off(self, head: str | None) -> None:
-        """Continue from another message here; the store follows with the next question. Raises StoreError."""
-        log, left = self.log(), self.head
+        """Continue from another message here; the store follows with the next question. Raises
+        StoreError.
+        """
+        log = self.log()
+        left = self.head
         self.references = ReferenceManager.from_log(log)
         self._replace_history(branch_to(log, head))
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, messages: Iterable[ZkChatMessage], *, pinned: bool) -> None:
-        """Store whether these messages of this branch are sent word for word in every prompt. Raises StoreError."""
+        """Store whether these messages of this branch are sent word for word in every prompt.
+        Raises StoreError.
+        """
         update = {"pinned": pinned, "updated_at": self._services.now()}
         changed = {message.id: message.model_copy(update=update) for message in messages}
         self._store.mark(self.conversation.id, changed.values())
@@ -107,7 +130,9 @@ class ConversationState:
             self._turns = None, TurnHistory()
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
-        """The branch cut into turns, as `counter` counts them; cached, since rendering them is what a long conversation costs."""
+        """The branch cut into turns, as `counter` counts them; cached, since rendering them is what
+        a long conversation costs.
+        """
         with self._turns_lock, _long_lived_allocation():
             counted_by, turns = self._turns
             if counted_by is not counter:
@@ -118,8 +143,14 @@ class ConversationState:
             return turns
 
     def make_call_id_unique(self, given: str) -> str:
-        """An id that no other tool call of this conversation has: some models number theirs afresh in every turn, some give none."""
-        id_ = given if given and given not in self._call_ids else f"{given}-{self._services.new_id()}".lstrip("-")
+        """An id that no other tool call of this conversation has: some models number theirs afresh
+        in every turn, some give none.
+        """
+        id_ = (
+            given
+            if given and given not in self._call_ids
+            else f"{given}-{self._services.new_id()}".lstrip("-")
+        )
         self._call_ids.add(id_)
         return id_
 
@@ -158,14 +189,18 @@ class ConversationState:
         self.compactions += (compaction,)
 
     def keep_preview(self, preview: Compaction) -> None:
-        """Keep what a preview showed, also for the next process; one that cannot be stored is only kept here."""
+        """Keep what a preview showed, also for the next process; one that cannot be stored is only
+        kept here.
+        """
         self.preview = preview
         if self.is_stored:
             with suppress(StoreError):
                 self._store.compact(self.conversation.id, preview)
 
     def undo_compaction(self) -> Compaction | None:
-        """Undo the last compaction of this branch: the prompt is as it was before. None when there is none."""
+        """Undo the last compaction of this branch: the prompt is as it was before. None when there
+        is none.
+        """
         last = next(self._branch_compactions(), None)
         if last is None:
             return None
@@ -176,8 +211,10 @@ class ConversationState:
 
 @contextmanager
 def _long_lived_allocation() -> Iterator[None]:
-    """Create objects that live as long as the conversation without garbage collection: with 10 000 turns the collector takes half a second
-    while they are opened, and again during some later message."""
+    """Create objects that live as long as the conversation without garbage collection: with 10 000
+    turns the collector takes half a second while they are opened, and again during some later
+    message.
+    """
     with paused_gc():
         yield
         if gc.get_count()[0] > MANY_OBJECTS:

@@ -1,4 +1,6 @@
-"""A turn while it runs (its runtime, its messages so far, its cost, its time by phase), and what stores it."""
+"""A turn while it runs (its runtime, its messages so far, its cost, its time by phase), and what
+stores it.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,15 +36,21 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt
 
 M = TypeVar("M", ZkChatMessage, PromptMessage)
-MAX_JSON_DEPTH = 50  # levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments have more than one
+# Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments
+# have more than one
+MAX_JSON_DEPTH = 50
 
 
 @dataclass
 class PhaseTimer:
-    """Seconds by phase, counted only while zkchat works: what a consumer does between two events does not count."""
+    """Seconds by phase, counted only while zkchat works: what a consumer does between two events
+    does not count.
+    """
 
     clock: Callable[[], float]
-    seconds: Timings = field(default_factory=lambda: dict.fromkeys(("prepare", "model", "tools", "store"), 0.0))
+    seconds: Timings = field(
+        default_factory=lambda: dict.fromkeys(("prepare", "model", "tools", "store"), 0.0)
+    )
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
@@ -67,8 +75,9 @@ class CompletedTurn(NamedTuple):
 
 @dataclass
 class TurnInProgress:
-    """The messages so far (the user's first) and the text of the answer being streamed. The runtime is replaced when the turn learns how
-    the model counts, or how large its window really is."""
+    """The messages so far (the user's first) and the text of the answer being streamed. The runtime
+    is replaced when the turn learns how the model counts, or how large its window really is.
+    """
 
     runtime: Runtime
     timer: PhaseTimer
@@ -80,14 +89,20 @@ class TurnInProgress:
     thinking: ThinkingBlocks | None = None
     usage: TokenUsage = field(default_factory=lambda: sum_usage(()))
     level: AnswerLevel | None = None
-    no_more_tools: str = ""  # why the model gets no more tools in this turn
+    # Why the model gets no more tools in this turn
+    no_more_tools: str = ""
     prompt: Prompt | None = None
     compaction: Compaction | None = None
-    calibration: Calibration = field(default_factory=Calibration)  # how the model counts, as far as that is known
-    counted: CountedPrompt | None = None  # the prompt of the last call with reported usage
+    # How the model counts, as far as that is known
+    calibration: Calibration = field(default_factory=Calibration)
+    # The prompt of the last call with reported usage
+    counted: CountedPrompt | None = None
     sent: list[SentPrompt] = field(default_factory=list)
-    """The prompts of its model calls so far, without those that the server refused and that were made anew."""
-    closed: bool = False  # whether it has been added to the history; that happens once
+    """The prompts of its model calls so far, without those that the server refused and that were
+    made anew.
+    """
+    # Whether it has been added to the history; that happens once
+    closed: bool = False
 
     @property
     def user(self) -> ZkChatMessage:
@@ -113,12 +128,22 @@ class TurnInProgress:
     def runs(self) -> tuple[ToolRun, ...]:
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
-    def add_usage(self, reported: TokenUsage | None, prompt: Prompt, calls: tuple[ToolCall, ...]) -> None:
-        """Add the cost of a model call, as reported by the provider or else as counted by zkchat."""
+    def add_usage(
+        self, reported: TokenUsage | None, prompt: Prompt, calls: tuple[ToolCall, ...]
+    ) -> None:
+        """Add the cost of a model call, as reported by the provider or else as counted by
+        zkchat.
+        """
         self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})
         counter = self.runtime.counter
-        written = counter.count(self.text) + counter.count(self.reasoning) + count_call_tokens(calls, counter)
-        call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=written, estimated=True)
+        written = (
+            counter.count(self.text)
+            + counter.count(self.reasoning)
+            + count_call_tokens(calls, counter)
+        )
+        call = reported or TokenUsage(
+            prompt_tokens=prompt.usage.total_tokens, completion_tokens=written, estimated=True
+        )
         self.usage = sum_usage((self.usage, call))
 
 
@@ -130,27 +155,44 @@ def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
 
 def stored_message(message: M) -> M:
     """A message without the reasoning that is of no use after its turn."""
-    return message.model_copy(update={"thinking": None}) if message.thinking is not None and not message.thinking.stored else message
+    return (
+        message.model_copy(update={"thinking": None})
+        if message.thinking is not None and not message.thinking.stored
+        else message
+    )
 
 
 def storable_call(call: ToolCall, id_: str) -> ToolCall:
     """A model's tool call under another id, without text that cannot be stored."""
     arguments = _storable_json(call.arguments)
-    malformed = "nested too deeply" if arguments is None else call.malformed and replace_surrogates(call.malformed)
-    return ToolCall(id=id_, name=replace_surrogates(call.name), arguments=arguments or {}, malformed=malformed)
+    malformed = (
+        "nested too deeply"
+        if arguments is None
+        else call.malformed and replace_surrogates(call.malformed)
+    )
+    return ToolCall(
+        id=id_, name=replace_surrogates(call.name), arguments=arguments or {}, malformed=malformed
+    )
 
 
 def _storable_json(value: Any) -> Any:
-    """The value without what Python reads and JSON does not have ("NaN", "Infinity", lone surrogates): no provider would accept it. None if
-    it is nested too deeply."""
+    """The value without what Python reads and JSON does not have ("NaN", "Infinity", lone
+    surrogates): no provider would accept it. None if it is nested too deeply.
+    """
     if _is_deeper(value, MAX_JSON_DEPTH):
         return None
-    return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
+    return json.loads(
+        replace_surrogates(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None
+    )
 
 
 def _is_deeper(value: object, levels: int) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return inner is not None and (levels == 0 or any(_is_deeper(each, levels - 1) for each in inner))
+    inner = (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    )
+    return inner is not None and (
+        levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
+    )
 
 
 TITLE_LENGTH = 60
@@ -162,19 +204,28 @@ def default_title(question: str) -> str:
 
 
 class TurnRecorder:
-    def __init__(self, store: ChatSessionStore, state: ConversationState, now: Callable[[], str]) -> None:
-        self._store, self._state, self._now = store, state, now
+    def __init__(
+        self, store: ChatSessionStore, state: ConversationState, now: Callable[[], str]
+    ) -> None:
+        self._store = store
+        self._state = state
+        self._now = now
         self._pending_turns: list[CompletedTurn] = []
         self._pending_questions: set[str] = set()
-        self.problem: StoreError | None = None  # why nothing is stored for now, as reported
+        # Why nothing is stored for now, as reported
+        self.problem: StoreError | None = None
 
     @property
     def unstored(self) -> tuple[ZkChatMessage, ...]:
         """The messages of the turns that could not be stored when they ended."""
-        return tuple(message for turn in self._pending_turns for message in (turn.user, *turn.answer))
+        return tuple(
+            message for turn in self._pending_turns for message in (turn.user, *turn.answer)
+        )
 
     def begin(self, question: ZkChatMessage) -> list[Notice]:
-        """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
+        """Store the question of a turn that begins. Returns what to tell the user: a problem stops
+        nothing.
+        """
         self._pending_questions.add(question.id)
         known = (None, self._state.head, *self._state.undo_stack)
         self._state.undo_stack = []
@@ -190,7 +241,9 @@ class TurnRecorder:
         return [Notice(other, "/branches lists both; nothing is lost."), *self.report()]
 
     def commit(self, turn: CompletedTurn) -> list[Notice]:
-        """Store a finished turn in one transaction, after those that could not be stored before. Returns what to tell the user."""
+        """Store a finished turn in one transaction, after those that could not be stored before.
+        Returns what to tell the user.
+        """
         try:
             self.store_pending(turn)
         except StoreError as e:
@@ -198,7 +251,9 @@ class TurnRecorder:
         return self.report()
 
     def store_pending(self, *finished: CompletedTurn) -> None:
-        """Store the turns that could not be stored when they ended, then these. Raises StoreError."""
+        """Store the turns that could not be stored when they ended, then these. Raises
+        StoreError.
+        """
         # one that was stopped while it was stored may be there after all
         stored = {message.id for message in self._state.log()} if self._pending_turns else set()
         self._pending_turns += finished
@@ -214,24 +269,34 @@ class TurnRecorder:
             self._pending_turns.pop(0)
 
     def flush(self) -> None:
-        """Store what is pending, at the end of a conversation. Raises StoreError that says how much would be lost."""
+        """Store what is pending, at the end of a conversation. Raises StoreError that says how much
+        would be lost.
+        """
         try:
             self.store_pending()
         except StoreError as e:
-            lost = f"{plural(len(self._pending_turns), 'turn')} of conversation {self._state.conversation.id} cannot be stored"
+            lost = (
+                f"{plural(len(self._pending_turns), 'turn')} of conversation "
+                f"{self._state.conversation.id} cannot be stored"
+            )
             raise StoreError(f"{lost}: {e.message}", e.hint) from e
 
     def _store_question(self, question: ZkChatMessage) -> str | None:
         """Returns the head before it; None if it has been stored."""
         if question.id not in self._pending_questions:
             return None
-        head = self._store.add(self._state.conversation.id, question.model_copy(update={"status": "pending"}))
+        head = self._store.add(
+            self._state.conversation.id, question.model_copy(update={"status": "pending"})
+        )
         self._pending_questions.discard(question.id)
         return head
 
     def report(self, problem: StoreError | None = None) -> list[Notice]:
-        """Tell the user of a problem once, until it is another one or over. The hint names the cause, whatever it was that failed."""
-        known, self.problem = self.problem, problem
+        """Tell the user of a problem once, until it is another one or over. The hint names the
+        cause, whatever it was that failed.
+        """
+        known = self.problem
+        self.problem = problem
         if problem is None:
             return [Notice("everything is stored again")] if known is not None else []
         if known is not None and known.hint == problem.hint:

@@ -1,9 +1,10 @@
-"""One turn from the user's input to the stored answer: store the question, compact if due, run the model and its tools in a loop until it
-answers, verify, store the turn.
+"""One turn from the user's input to the stored answer: store the question, compact if due, run the
+model and its tools in a loop until it answers, verify, store the turn.
 
-The prompt is built within budget before each call. Whatever a model does (unknown tools, arguments that are not JSON, endless tool
-calls), the turn's messages stay well-formed: each tool call is followed by its result. Closing the generator (Ctrl-C) stops the model and
-stores the partial answer as unfinished; a failure leaves the question stored and marked.
+The prompt is built within budget before each call. Whatever a model does (unknown tools, arguments
+that are not JSON, endless tool calls), the turn's messages stay well-formed: each tool call is
+followed by its result. Closing the generator (Ctrl-C) stops the model and stores the partial answer
+as unfinished; a failure leaves the question stored and marked.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -21,7 +22,14 @@ from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
 from zkchat_cli.context.budget import CompactionRequest
 from zkchat_cli.context.prompt_assembly import advise_on_size
-from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind, StoreError, VaultError, ZkchatError
+from zkchat_cli.errors import (
+    PromptTooLarge,
+    ProviderError,
+    ProviderErrorKind,
+    StoreError,
+    VaultError,
+    ZkchatError,
+)
 from zkchat_cli.llm.base import Window
 from zkchat_cli.models import (
     ContentChunk,
@@ -37,10 +45,17 @@ from zkchat_cli.models import (
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
 
-RETRY_SHARE = 0.7  # share of a prompt refused as too long that is sent the second time, where the server does not tell its limit
-MOST_REFUSED = 1  # replies with calls after the last round of tools, each of which is told to answer, before the turn fails
-ANSWERABLE_REFUSALS = ("context_length", "no_tools")  # refusals after which another prompt may be accepted
-MAX_COUNTS = 6  # how often a prompt that its server counts as too long is made smaller: another selection may have other languages
+# Share of a prompt refused as too long that is sent the second time, where the server does not tell
+# its limit
+RETRY_SHARE = 0.7
+# Replies with calls after the last round of tools, each of which is told to answer, before the turn
+# fails
+MOST_REFUSED = 1
+# Refusals after which another prompt may be accepted
+ANSWERABLE_REFUSALS = ("context_length", "no_tools")
+# How often a prompt that its server counts as too long is made smaller: another selection may have
+# other languages
+MAX_COUNTS = 6
 
 
 @dataclass
@@ -52,9 +67,12 @@ class TurnRunner:
     messages: UserMessageBuilder
     turn: TurnInProgress
     user_input: UserInput
-    retrieval: RetrievalMode | None = None  # who searches the notes after the server has refused tools
-    answered_refusals: set[ProviderErrorKind] = field(default_factory=set)  # refusals that were answered by another call; none is twice
-    reported: set[events.Notice] = field(default_factory=set)  # problems with documents that the user was told
+    # Who searches the notes after the server has refused tools
+    retrieval: RetrievalMode | None = None
+    # Refusals that were answered by another call; none is twice
+    answered_refusals: set[ProviderErrorKind] = field(default_factory=set)
+    # Problems with documents that the user was told
+    reported: set[events.Notice] = field(default_factory=set)
 
     def run(self, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
@@ -66,9 +84,11 @@ class TurnRunner:
             problems = self.recorder.begin(self._bare)
             self.prompts.memory(turn.runtime).begin_turn(self.state.conversation.id, self._bare.id)
         turn.messages.append(self._bare)
-        self._references, self._with_tools = self.state.references.copy(), turn.runtime
+        self._references = self.state.references.copy()
+        self._with_tools = turn.runtime
         try:
-            with turn.timer("model"):  # before the documents: how much of them fits depends on the window
+            # Before the documents: how much of them fits depends on the window
+            with turn.timer("model"):
                 prepare_model(turn.runtime.model)
                 turn.calibration = self.services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
@@ -80,15 +100,18 @@ class TurnRunner:
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:
                 self._close("unfinished", "cancelled")
-            else:  # closed after the last event, or stopped in the middle of storing
+            else:
+                # Closed after the last event, or stopped in the middle of storing
                 with suppress(StoreError):
                     self.recorder.store_pending()
             raise
         except Exception as e:
-            if turn.closed:  # it is in the history, and must not be so twice
+            # It is in the history, and must not be so twice
+            if turn.closed:
                 raise
             writing = {tool.name for tool in self._with_tools.tools if tool.writes}
-            changed = any(run.ok and run.name in writing for run in turn.runs)  # then it is sent again, so that nothing is done twice
+            # Then it is sent again, so that nothing is done twice
+            changed = any(run.ok and run.name in writing for run in turn.runs)
             notices = self._close("unfinished" if changed else "failed", "error")
             if not isinstance(e, ZkchatError):  # a defect of zkchat
                 raise
@@ -96,25 +119,38 @@ class TurnRunner:
             yield events.TurnFailed(e, turn.user.id, turn.text)
 
     def _decide_documents(self) -> list[events.Notice]:
-        """Decide who searches the notes for the question, and which documents fit, by what is known of the model now. Returns what to tell
-        the user that was not told before."""
+        """Decide who searches the notes for the question, and which documents fit, by what is known
+        of the model now. Returns what to tell the user that was not told before.
+        """
         turn = self.turn
         with turn.timer("prepare"):
             self.state.references = self._references.copy()
-            runtime = replace(turn.runtime, tools=self._with_tools.tools, instructions=self._with_tools.instructions)
-            turn.runtime = self.messages.with_retrieval(runtime, self.retrieval or self.user_input.retrieval)
-            message, warnings = self.messages.add_documents(turn.runtime, self._bare, self.user_input, self.state.references)
+            runtime = replace(
+                turn.runtime,
+                tools=self._with_tools.tools,
+                instructions=self._with_tools.instructions,
+            )
+            turn.runtime = self.messages.with_retrieval(
+                runtime, self.retrieval or self.user_input.retrieval
+            )
+            message, warnings = self.messages.add_documents(
+                turn.runtime, self._bare, self.user_input, self.state.references
+            )
             turn.messages[0] = message
         new = [warning for warning in warnings if warning not in self.reported]
         self.reported.update(new)
         return new
 
     def _answer(self) -> Generator[events.Event, None, FinishReason]:
-        """Model and tools; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
-        PromptTooLarge if the message itself is too large.
+        """Model and tools; returns why the answer ended, and leaves it in `turn.text`. Raises the
+        ProviderError of a call that failed, and PromptTooLarge if the message itself is too large.
 
-        The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window, and is told so."""
-        turn, rounds, refused = self.turn, 0, 0
+        The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled
+        the window, and is told so.
+        """
+        turn = self.turn
+        rounds = 0
+        refused = 0
         most = turn.runtime.settings.llm.max_tool_rounds
         while True:
             calls, finish = yield from self._call()
@@ -124,7 +160,10 @@ class TurnRunner:
                 room = yield from self._tool_calls.run(calls)
                 rounds += 1
                 if room < MIN_TOOL_TOKENS:
-                    turn.no_more_tools = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
+                    turn.no_more_tools = (
+                        "tool results have filled the window of "
+                        f"{turn.runtime.window.tokens:,} tokens"
+                    )
                 elif rounds >= most:
                     turn.no_more_tools = f"llm.max_tool_rounds is {most}"
                 if turn.no_more_tools:
@@ -133,26 +172,42 @@ class TurnRunner:
             refused += 1
             if refused > MOST_REFUSED:
                 raise self._no_answer_error(finish)
-            self._tool_calls.refuse(calls, f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found")
+            self._tool_calls.refuse(
+                calls,
+                f"no more tools in this turn: {turn.no_more_tools}. Answer now with what "
+                "you have found",
+            )
         if not turn.text.strip():
             raise self._no_answer_error(finish)
         return finish
 
     def _no_answer_error(self, finish: FinishReason) -> ProviderError:
-        name, reason = self.turn.runtime.model.name, self.turn.no_more_tools
+        name = self.turn.runtime.model.name
+        reason = self.turn.no_more_tools
         if reason:
             hint = "Ask for less at a time, or raise that limit in the settings."
             return ProviderError("empty", f"{name} never answered: {reason}", hint)
         if finish == "content_filter":
-            return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask it differently.")
+            return ProviderError(
+                "content_filter",
+                f"{name}: a content filter blocked the answer",
+                "Ask it differently.",
+            )
         if finish == "length":
             hint = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
-            return ProviderError("empty", f"{name} reached its length limit before it answered", hint)
-        return ProviderError("empty", f"{name} sent an empty answer", "Try again, or ask in other words.")
+            return ProviderError(
+                "empty", f"{name} reached its length limit before it answered", hint
+            )
+        return ProviderError(
+            "empty", f"{name} sent an empty answer", "Try again, or ask in other words."
+        )
 
     def _call(self) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
-        """One model call. If the server refuses the prompt as too long, or for its tools, another one that is decided anew."""
-        turn, before = self.turn, self.turn.runtime
+        """One model call. If the server refuses the prompt as too long, or for its tools, another
+        one that is decided anew.
+        """
+        turn = self.turn
+        before = self.turn.runtime
         refused: ProviderError | None = None
         while True:
             try:
@@ -160,14 +215,19 @@ class TurnRunner:
                     yield from self._answer_refusal(refused)
                 prompt = yield from self._fitting_prompt()
             except PromptTooLarge as e:
-                turn.runtime = before  # a guess that leaves no room would end every further turn, too
+                # A guess that leaves no room would end every further turn, too
+                turn.runtime = before
                 if refused is None:
                     raise
                 raise ProviderError("context_length", refused.message, self._advise()) from e
             try:
                 return (yield from call_model(turn, prompt, self.prompts, self.state))
             except ProviderError as e:
-                if turn.text or e.kind not in ANSWERABLE_REFUSALS or (e.kind == "no_tools" and len(turn.messages) > 1):
+                if (
+                    turn.text
+                    or e.kind not in ANSWERABLE_REFUSALS
+                    or (e.kind == "no_tools" and len(turn.messages) > 1)
+                ):
                     raise
                 if e.kind in self.answered_refusals:
                     if e.kind == "context_length":
@@ -177,32 +237,45 @@ class TurnRunner:
                 refused = e
 
     def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
-        """The prompt of the next call; the conversation is compacted before, if that is due. Raises PromptTooLarge."""
-        turn, ask = self.turn, not self.answered_refusals  # a model that has just refused a prompt is not asked for a summary
+        """The prompt of the next call; the conversation is compacted before, if that is due. Raises
+        PromptTooLarge.
+        """
+        # A model that has just refused a prompt is not asked for a summary
+        turn = self.turn
+        ask = not self.answered_refusals
         for _ in range(MAX_COUNTS):
             prompt = self._build_prompt()
             if (due := prompt.usage.compaction).due:
                 yield from self._compact(due.reason or "", ask=ask)
                 prompt = self._build_prompt()
-            counted, ask = count_by_server(turn, prompt), False
+            counted = count_by_server(turn, prompt)
+            ask = False
             if counted is None or counted <= prompt.usage.effective_limit:
                 return prompt
             learn_count(turn, prompt, counted)
             if len(turn.messages) == 1:
                 yield from self._decide_documents()
-        problem = f"the prompt needs {counted:,} tokens, and its limit is {prompt.usage.effective_limit:,}"
+        problem = (
+            f"the prompt needs {counted:,} tokens, and its limit is "
+            f"{prompt.usage.effective_limit:,}"
+        )
         raise PromptTooLarge(problem, self._advise())
 
     def _compact(self, reason: str, *, ask: bool = True) -> Iterator[events.Event]:
-        """Compact automatically, if the settings allow it and the store can be written. A problem is reported, and the turn continues."""
+        """Compact automatically, if the settings allow it and the store can be written. A problem
+        is reported, and the turn continues.
+        """
         turn = self.turn
         if not turn.runtime.settings.context.auto_summarize or self.recorder.problem is not None:
             return
-        from zkchat_cli.chat.compactor import Compactor  # 10 ms, which most turns do not need
+        # 10 ms, which most turns do not need
+        from zkchat_cli.chat.compactor import Compactor
 
         request = CompactionRequest(reason, ask=ask, current=turn.sent_messages)
         try:
-            done = yield from Compactor(self.services, self.state, self.prompts, turn.runtime, request, turn.timer).run()
+            done = yield from Compactor(
+                self.services, self.state, self.prompts, turn.runtime, request, turn.timer
+            ).run()
         except StoreError as e:
             yield from self.recorder.report(e)
             return
@@ -210,8 +283,11 @@ class TurnRunner:
         turn.compaction = done if done.mode != "none" else turn.compaction
 
     def _build_prompt(self) -> Prompt:
-        """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
-        turn, sent = self.turn, self.turn.sent_messages
+        """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier
+        results either.
+        """
+        turn = self.turn
+        sent = self.turn.sent_messages
         with turn.timer("prepare"):
             try:
                 turn.prompt = self.prompts.build(turn.runtime, sent)
@@ -229,9 +305,12 @@ class TurnRunner:
         return advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id)
 
     def _answer_refusal(self, refused: ProviderError) -> Iterator[events.Event]:
-        """Search the notes for a model that takes no tools. For one with a smaller window, assume the window that the server tells, or one
-        smaller than the refused prompt, and compact without asking the model, which has just refused to read so much."""
-        from zkchat_cli.llm.http_client import parse_length_refusal  # the server's answer has loaded it
+        """Search the notes for a model that takes no tools. For one with a smaller window, assume
+        the window that the server tells, or one smaller than the refused prompt, and compact
+        without asking the model, which has just refused to read so much.
+        """
+        # The server's answer has loaded it
+        from zkchat_cli.llm.http_client import parse_length_refusal
 
         turn = self.turn
         turn.sent.pop()
@@ -241,30 +320,45 @@ class TurnRunner:
             yield from self._decide_documents()
             return
         assert turn.prompt is not None
-        used, usage = turn.runtime.window.tokens, turn.prompt.usage
+        used = turn.runtime.window.tokens
+        usage = turn.prompt.usage
         limit, counted = parse_length_refusal(refused.message)
         if counted is not None:
             learn_count(turn, turn.prompt, counted)
         if limit is None or limit > used or (limit == used and counted is None):
             limit = int(RETRY_SHARE * usage.total_tokens / usage.effective_limit * used)
-        turn.runtime = replace(turn.runtime, rejected_window=Window(limit, "a refusal of the server"))
+        turn.runtime = replace(
+            turn.runtime, rejected_window=Window(limit, "a refusal of the server")
+        )
         if len(turn.messages) == 1:
             yield from self._decide_documents()
         yield from self._compact(refused.message, ask=False)
 
     def _complete(self, finish: FinishReason) -> Iterator[events.Event]:
-        """Verify the answer against the chunks in the turn's last prompt, store the turn and report it."""
+        """Verify the answer against the chunks in the turn's last prompt, store the turn and report
+        it.
+        """
         turn = self.turn
         assert turn.prompt is not None
         with turn.timer("prepare"):
-            sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
+            sent = dict.fromkeys(
+                source
+                for m in turn.prompt.messages
+                if m.kind in ("tool_results", "documents")
+                for source in m.source_ids
+            )
             earlier = (message for source in sent if (message := self.state.find_message(source)))
-            chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-            verified = verify_citations(turn.text, CitableSources(chunks, self._chunk_of_earlier_prompt))
+            chunks = (
+                c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks
+            )
+            verified = verify_citations(
+                turn.text, CitableSources(chunks, self._chunk_of_earlier_prompt)
+            )
         with turn.timer("store"):
             notices = self._close("complete", finish, verified)
         yield from notices
-        runtime, answer = turn.runtime, self.state.history[-1]
+        runtime = turn.runtime
+        answer = self.state.history[-1]
         report = TurnReport(
             conversation_id=self.state.conversation.id,
             message_id=answer.id,
@@ -287,14 +381,33 @@ class TurnRunner:
         )
         yield events.TurnCompleted(report)
 
-    def _close(self, status: MessageStatus, finish: FinishReason, verified: VerificationResult | None = None) -> Sequence[events.Notice]:
-        """Add the turn to the history and store it, in one transaction. Returns what to tell the user, if it cannot be stored for now."""
-        turn, runtime = self.turn, self.turn.runtime
+    def _close(
+        self,
+        status: MessageStatus,
+        finish: FinishReason,
+        verified: VerificationResult | None = None,
+    ) -> Sequence[events.Notice]:
+        """Add the turn to the history and store it, in one transaction. Returns what to tell the
+        user, if it cannot be stored for now.
+        """
+        turn = self.turn
+        runtime = self.turn.runtime
         turn.closed = True
-        if verified is None and turn.prompt is not None and (turn.text or turn.reasoning) and turn.sent[-1].usage is None:
-            turn.add_usage(None, turn.prompt, ())  # the server of a call that broke off counts it, too
-        messages, runs = [stored_message(message) for message in turn.messages], turn.runs
-        task = {"model_calls": len(turn.sent), "tools_called": len(runs), "tools_failed": sum(not run.ok for run in runs)}
+        if (
+            verified is None
+            and turn.prompt is not None
+            and (turn.text or turn.reasoning)
+            and turn.sent[-1].usage is None
+        ):
+            # The server of a call that broke off counts it, too
+            turn.add_usage(None, turn.prompt, ())
+        messages = [stored_message(message) for message in turn.messages]
+        runs = turn.runs
+        task = {
+            "model_calls": len(turn.sent),
+            "tools_called": len(runs),
+            "tools_failed": sum(not run.ok for run in runs),
+        }
         task["tool_tokens"] = sum(run.tokens for run in runs)
         if turn.text or turn.reasoning or verified is not None:
             answer = self.services.new_message(
@@ -313,28 +426,45 @@ class TurnRunner:
                 usage=turn.usage if verified or turn.usage.prompt_tokens else None,
                 timings_ms=turn.timer.timings(),
                 agent=turn.user.agent,
-                thinking_tokens=turn.usage.reasoning_tokens or (runtime.counter.count(turn.reasoning) if turn.reasoning else None),
+                thinking_tokens=turn.usage.reasoning_tokens
+                or (runtime.counter.count(turn.reasoning) if turn.reasoning else None),
                 memory_references=turn.memory_sent,
                 task=task if runs else None,
             )
             messages.append(answer)
         alone = len(messages) == 1
         at = self.services.now() if alone else messages[-1].timestamp
-        messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
+        messages[0] = messages[0].model_copy(
+            update={
+                "status": status if status == "failed" or alone else "complete",
+                "updated_at": at,
+            }
+        )
         self.state.append(messages)
         facts = self.prompts.memory(runtime).finish_turn()
         calibrations = {runtime.model.name: turn.calibration} if turn.counted is not None else {}
-        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], turn.sent, calibrations, facts if verified else ()))
+        return self.recorder.commit(
+            CompletedTurn(
+                messages[0], messages[1:], turn.sent, calibrations, facts if verified else ()
+            )
+        )
 
     def _referenced_documents(self) -> tuple[DocumentReference, ...]:
-        """The documents that the answer had: named in the question and in the prompt from the start, found by tools or named by memory."""
+        """The documents that the answer had: named in the question and in the prompt from the
+        start, found by tools or named by memory.
+        """
         turn = self.turn
         if not turn.runtime.settings.references.enabled:
             return ()
-        vault, summary = self.services.vault, self.prompts.summaries.summary
+        vault = self.services.vault
+        summary = self.prompts.summaries.summary
         paths = {chunk.relative_path for chunk in turn.user.chunks}
-        injected = [reference for reference in turn.user.references if reference.relative_path in paths]
-        known = merge_references(injected, aggregate_documents(turn.chunks, summary, vault.link_name))
+        injected = [
+            reference for reference in turn.user.references if reference.relative_path in paths
+        ]
+        known = merge_references(
+            injected, aggregate_documents(turn.chunks, summary, vault.link_name)
+        )
         sources = self.prompts.memory(turn.runtime).find_sources(turn.memory_sent)
         remembered = [
             DocumentReference(

@@ -1,7 +1,9 @@
-"""Citation marks in a text: `[1]`, `[1, 3]`, `[source 2]`, `【1】`, `[^1]`, superscripts, `[[Note]]` and `Queries/Filters.md:12`.
+"""Citation marks in a text: `[1]`, `[1, 3]`, `[source 2]`, `【1】`, `[^1]`, superscripts, `[[Note]]`
+and `Queries/Filters.md:12`.
 
-This module finds what is written and does not know the sources; `verify` checks the citations. Numbers in code, in Markdown links, in
-definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite nothing. A text is read by paragraphs, because backticks pair up within one.
+This module finds what is written and does not know the sources; `verify` checks the citations.
+Numbers in code, in Markdown links, in definitions (`[1]: …`) and after a letter (`a[1]`, `m²`) cite
+nothing. A text is read by paragraphs, because backticks pair up within one.
 """
 
 import re
@@ -18,8 +20,10 @@ from zkchat_cli.text.words import find_cjk
 
 
 class CitationMark(NamedTuple):
-    """A citation by `numbers`, or by the `name` or path of a note, perhaps with a `heading` or `line`. `defines`: a definition such as
-    `[1]: Filters.md`, which says what a number means and does not cite it."""
+    """A citation by `numbers`, or by the `name` or path of a note, perhaps with a `heading` or
+    `line`. `defines`: a definition such as `[1]: Filters.md`, which says what a number means and
+    does not cite it.
+    """
 
     start: int
     end: int
@@ -35,64 +39,97 @@ class CitationMark(NamedTuple):
 
 
 class MarkedText(NamedTuple):
-    """The marks of a text, including definitions; the spans of its code and definitions; and the fence that must be added to close an open
-    code block, empty if there is none, or if its list or quote ends it anyway."""
+    """The marks of a text, including definitions; the spans of its code and definitions; and the
+    fence that must be added to close an open code block, empty if there is none, or if its list or
+    quote ends it anyway.
+    """
 
     marks: list[CitationMark]
     code: list[tuple[int, int]]
     closing: str
 
 
-MAX_LENGTH = 500  # characters of a mark, and of a formula in which a bracket cites nothing
+# Characters of a mark, and of a formula in which a bracket cites nothing
+MAX_LENGTH = 500
 MAX_PATH_LENGTH = 300
 _MAX_RANGE = 50
 
 _SPACE = r"[ \t\u00a0\u202f]{0,3}"
 _BREAK = rf"{_SPACE}(?:\r?\n)?{_SPACE}"
 _LABEL = r"(?i:sources?|cite|citations?|refs?\.?|references?|excerpts?)"
-"""Words before a number: `[source 2]` as in the prompt, `[cite: 2]` and `[citation:2]` as some models were trained to write."""
-_AFTER_LABEL = r"""(?i:_number|_no|_id)?[ \t\u00a0_:#=-]{0,3}(?i:n[°º]|no\.|nr\.)?[ \t\u00a0"']{0,2}"""
+"""Words before a number: `[source 2]` as in the prompt, `[cite: 2]` and `[citation:2]` as some
+models were trained to write.
+"""
+_AFTER_LABEL = (
+    r"""(?i:_number|_no|_id)?[ \t\u00a0_:#=-]{0,3}(?i:n[°º]|no\.|nr\.)?[ \t\u00a0"']{0,2}"""
+)
 _NUMBER = rf"""(?:<{_SPACE})?(?:{_LABEL}{_AFTER_LABEL})?[*_]{{0,3}}\^?(\d{{1,9}})["'*_]{{0,3}}(?:{_SPACE}>)?"""
 _ITEM = lazy_pattern(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
 _SEPARATOR = lazy_pattern(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
-_LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""  # all characters of a list of numbers
+# All characters of a list of numbers
+_LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""
 _SQUARE = lazy_pattern(rf"\[({_LIST})\]")
-_NESTED = lazy_pattern(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")  # a list with numbers in brackets of their own: `[[1], [2], 3]`
+# A list with numbers in brackets of their own: `[[1], [2], 3]`
+_NESTED = lazy_pattern(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")
 _INNER_BRACKET = lazy_pattern(r"[\[\]]")
 _WIDE = lazy_pattern(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
 _PART = lazy_pattern(r"(?<=\d):\d{1,9}\Z")
-"""The number of a passage within a source, as in `【4:0†source】`; our sources have no numbered passages."""
+"""The number of a passage within a source, as in `【4:0†source】`; our sources have no numbered
+passages.
+"""
 _WIKILINK = lazy_pattern(r"\[\[([^\[\]\n`]++)\]\]")
 _NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
-"""Characters before `[1]` that make it an array index or an image, unless it begins with one of `_NO_INDEX`."""
+"""Characters before `[1]` that make it an array index or an image, unless it begins with one of
+`_NO_INDEX`.
+"""
 _NO_INDEX = frozenset("^<*sScC")
 _WORD = lazy_pattern(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
-_ARRAYS = frozenset("arr array args argv buf dict elem elems idx list lst matrix nums obj ptr tmp tuple vec".split())
+_ARRAYS = frozenset(
+    "arr array args argv buf dict elem elems idx list lst matrix nums obj ptr tmp tuple vec".split()
+)
 """Usual names of arrays, in any case; `tasks[1]` is prose."""
 _WORD_SEEN = 30
-"""Characters to look back for a word of prose: models put marks right behind it. `rowIds[1]` and `my.list[1]` are not prose."""
+"""Characters to look back for a word of prose: models put marks right behind it. `rowIds[1]` and
+`my.list[1]` are not prose.
+"""
 
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LOWERED = str.maketrans(RAISED, "0123456789")
-_SUPERSCRIPT = lazy_pattern(rf"([{RAISED}]{{1,9}}+)(?:[⁻–]([{RAISED}]{{1,9}}+))?+(?![{RAISED}⁺⁻⁄⁽ⁿ])")  # the last four continue a power
+# The last four continue a power
+_SUPERSCRIPT = lazy_pattern(
+    rf"([{RAISED}]{{1,9}}+)(?:[⁻–]([{RAISED}]{{1,9}}+))?+(?![{RAISED}⁺⁻⁄⁽ⁿ])"
+)
 _POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^")
 _LETTERS = lazy_pattern(rf"[^\W\d_{RAISED}]++\Z")
 _LETTERS_SEEN = 5
 _UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split())
-"""Units and functions of three letters that take a power. All words of two letters count as units: `cm²`, `ft³`, `mc²`."""
+"""Units and functions of three letters that take a power. All words of two letters count as units:
+`cm²`, `ft³`, `mc²`.
+"""
 
 _BARE_LABEL = lazy_pattern(
     r"""(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
 )
 _DOLLAR = lazy_pattern(r"(?<![\\$])\$\$?")
 
-_PATH_ENDS = lazy_pattern(r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?", re.IGNORECASE)
-_PATH_STOPS = frozenset(' \t\r\n\u00a0\u3000[](){}<>"“”„«»「」『』【】［］（）《》，。、：；;:,|*`!?！？' + RAISED)
+_PATH_ENDS = lazy_pattern(
+    r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?",
+    re.IGNORECASE,
+)
+_PATH_STOPS = frozenset(
+    ' \t\r\n\u00a0\u3000[](){}<>"“”„«»「」『』【】［］（）《》，。、：；;:,|*`!?！？' + RAISED
+)
 
 
-_TOKEN = re.compile(rf"(?P<escape>\\?)(?P<ticks>`++)|\\[^`]|[\[【［]|[{RAISED}]++|\.(?=[mM])|[sS](?=[oO][uU])")
-_NO_PROSE: frozenset[LineKind] = frozenset(("blank", "definition", "fence", "code", "fence_end", "indented"))
-_CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(("paragraph", "underline", "rule", "delimiter"))
+_TOKEN = re.compile(
+    rf"(?P<escape>\\?)(?P<ticks>`++)|\\[^`]|[\[【［]|[{RAISED}]++|\.(?=[mM])|[sS](?=[oO][uU])"
+)
+_NO_PROSE: frozenset[LineKind] = frozenset(
+    ("blank", "definition", "fence", "code", "fence_end", "indented")
+)
+_CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(
+    ("paragraph", "underline", "rule", "delimiter")
+)
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
@@ -101,12 +138,17 @@ def read_marks(text: str) -> MarkedText:
     scanner = BlockScanner(lenient=True)
     marks: list[CitationMark] = []
     code: list[tuple[int, int]] = []
-    paragraphs: list[tuple[int, int, set[int]]] = []  # with where the texts of their lines begin, behind the markers of quotes and lists
+    # With where the texts of their lines begin, behind the markers of quotes and lists
+    paragraphs: list[tuple[int, int, set[int]]] = []
     position = 0
     in_math = continues = False
     for line in text.split("\n"):
         end = position + len(line)
-        borders_math = line.count("$$") % 2 == 1 and (in_math or line.lstrip(" \t>").startswith("$$")) and not scanner.fence
+        borders_math = (
+            line.count("$$") % 2 == 1
+            and (in_math or line.lstrip(" \t>").startswith("$$"))
+            and not scanner.fence
+        )
         scanned = ScannedLine("code") if in_math or borders_math else scanner.scan(line)
         in_math ^= borders_math
         if scanned.kind == "definition":
@@ -124,14 +166,20 @@ def read_marks(text: str) -> MarkedText:
         position = end + 1
     for begin, end, starts in paragraphs:
         found_marks, found_code = _read_paragraph(text[begin:end], starts)
-        marks += [mark._replace(start=mark.start + begin, end=mark.end + begin) for mark in found_marks]
+        marks += [
+            mark._replace(start=mark.start + begin, end=mark.end + begin) for mark in found_marks
+        ]
         code += [(begin + first, begin + last) for first, last in found_code]
     fence = scanner.fence
     return MarkedText(sorted(marks), sorted(code), fence.mark if fence and not fence.nested else "")
 
 
-def _read_paragraph(text: str, line_starts: set[int]) -> tuple[list[CitationMark], list[tuple[int, int]]]:
-    """The marks of a paragraph and its code. After a backslash the first backtick opens nothing, but the whole run closes."""
+def _read_paragraph(
+    text: str, line_starts: set[int]
+) -> tuple[list[CitationMark], list[tuple[int, int]]]:
+    """The marks of a paragraph and its code. After a backslash the first backtick opens nothing,
+    but the whole run closes.
+    """
     found: list[CitationMark] = []
     ticks: list[re.Match[str]] = []
     at = mark_end = 0
@@ -139,31 +187,44 @@ def _read_paragraph(text: str, line_starts: set[int]) -> tuple[list[CitationMark
         at = token.end()
         if token["ticks"]:
             ticks.append(token)
-        elif mark := _parse_mark(text, token.start(), mark_end, begins_line=token.start() in line_starts):
+        elif mark := _parse_mark(
+            text, token.start(), mark_end, begins_line=token.start() in line_starts
+        ):
             found.append(mark)
             at = mark_end = mark.end
     lengths = [(len(run["ticks"]) - len(run["escape"]), len(run["ticks"])) for run in ticks]
-    code = [(ticks[i].start("ticks") + len(ticks[i]["escape"]), ticks[j].end()) for i, j in pair_code_marks(lengths)]
+    code = [
+        (ticks[i].start("ticks") + len(ticks[i]["escape"]), ticks[j].end())
+        for i, j in pair_code_marks(lengths)
+    ]
     return [mark for mark in found if not is_inside(mark.start, code)], code
 
 
 def _parse_mark(text: str, at: int, earliest: int, *, begins_line: bool) -> CitationMark | None:
-    """The mark at a bracket, a raised digit, a letter s or the point of a path's suffix. A path begins at `earliest` or later."""
+    """The mark at a bracket, a raised digit, a letter s or the point of a path's suffix. A path
+    begins at `earliest` or later.
+    """
     match text[at]:
         case "[":
             return _parse_bracket(text, at)
-        case "【" | "［":  # `【1】`, and `【1†source】` as some models are trained to write
+        # `【1】`, and `【1†source】` as some models are trained to write
+        case "【" | "［":
             found = _WIDE.match(text, at, at + MAX_LENGTH)
             return _numbered_mark(found, _PART.sub("", found[1])) if found else None
         case ".":
             return _parse_path(text, at, earliest)
         case "s" | "S":  # `SOURCE 3`, `source n°1`, `source_number="2"`
-            if at and (text[at - 1].isalnum() or text[at - 1] in "_/[#" or text[max(0, at - 2) : at] == "]("):
+            if at and (
+                text[at - 1].isalnum()
+                or text[at - 1] in "_/[#"
+                or text[max(0, at - 2) : at] == "]("
+            ):
                 return None
             found = _BARE_LABEL.match(text, at)
             return CitationMark(*found.span(), (int(found[1]),)) if found else None
         case _:  # a raised digit, or a backslash
-            return None if begins_line else _parse_superscript(text, at)  # at the start of a line they number a footnote
+            # At the start of a line they number a footnote
+            return None if begins_line else _parse_superscript(text, at)
 
 
 def _parse_bracket(text: str, at: int) -> CitationMark | None:
@@ -172,7 +233,11 @@ def _parse_bracket(text: str, at: int) -> CitationMark | None:
         return None
     if link := _WIKILINK.match(text, at, at + MAX_LENGTH):
         name, _, heading = link[1].partition("|")[0].removesuffix("\\").partition("#")
-        return CitationMark(*link.span(), name=name.strip(), heading=heading.strip() or None) if name.strip() else None
+        return (
+            CitationMark(*link.span(), name=name.strip(), heading=heading.strip() or None)
+            if name.strip()
+            else None
+        )
     if at and text[at - 1] in _NEVER_BEFORE and text[at + 1 : at + 2] not in _NO_INDEX:
         word = _WORD.search(text, max(0, at - _WORD_SEEN), at)
         if not word or word[0].lower() in _ARRAYS:
@@ -184,7 +249,9 @@ def _parse_bracket(text: str, at: int) -> CitationMark | None:
 
 
 def _numbered_mark(found: re.Match[str], written: str) -> CitationMark | None:
-    """A mark with the numbers of a list such as `1, source 3-5`, each once; None if it is not such a list."""
+    """A mark with the numbers of a list such as `1, source 3-5`, each once; None if it is not such
+    a list.
+    """
     numbers: list[int] = []
     for item in _SEPARATOR.split(written):
         if not (ends := _ITEM.fullmatch(item)):
@@ -197,14 +264,21 @@ def _is_math(text: str, at: int) -> bool:
     """Whether a bracket is inside `$…$` on its line."""
     start = max(text.rfind("\n", 0, at) + 1, at - MAX_LENGTH)
     dollars = [found.end() for found in _DOLLAR.finditer(text, start, at)]
-    if len(dollars) % 2 == 0 or text[dollars[-1]].isspace() or (text[dollars[-1]].isdigit() and "\\" not in text[dollars[-1] : at]):
+    if (
+        len(dollars) % 2 == 0
+        or text[dollars[-1]].isspace()
+        or (text[dollars[-1]].isdigit() and "\\" not in text[dollars[-1] : at])
+    ):
         return False
-    closing, line_end = text.find("$", at, at + MAX_LENGTH), text.find("\n", at, at + MAX_LENGTH)
+    closing = text.find("$", at, at + MAX_LENGTH)
+    line_end = text.find("\n", at, at + MAX_LENGTH)
     return closing >= 0 and not 0 <= line_end < closing and not text[closing - 1].isspace()
 
 
 def _range(first: int, last: int) -> tuple[int, ...]:
-    """All from `first` to `last`; only the two ends of a range that runs backwards or is implausibly long."""
+    """All from `first` to `last`; only the two ends of a range that runs backwards or is
+    implausibly long.
+    """
     return tuple(range(first, last + 1)) if first <= last < first + _MAX_RANGE else (first, last)
 
 
@@ -213,7 +287,8 @@ def _parse_superscript(text: str, at: int) -> CitationMark | None:
     found = _SUPERSCRIPT.match(text, at)
     if not found:
         return None
-    first, last = found[1], found[2] or found[1]
+    first = found[1]
+    last = found[2] or found[1]
     before = text[at - 1]
     word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
     if not word or find_cjk(before):
@@ -221,7 +296,13 @@ def _parse_superscript(text: str, at: int) -> CitationMark | None:
     else:
         letters = word[0].lower()
         is_power = len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and first in "²³")
-    return None if is_power else CitationMark(*found.span(), _range(int(first.translate(_LOWERED)), int(last.translate(_LOWERED))))
+    return (
+        None
+        if is_power
+        else CitationMark(
+            *found.span(), _range(int(first.translate(_LOWERED)), int(last.translate(_LOWERED)))
+        )
+    )
 
 
 def _parse_path(text: str, at: int, earliest: int) -> CitationMark | None:
@@ -249,7 +330,9 @@ def is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
     return before > 0 and position < spans[before - 1][1]
 
 
-def replace_spans(text: str, spans: Iterable[tuple[int, int]], replace: Callable[[str], str]) -> str:
+def replace_spans(
+    text: str, spans: Iterable[tuple[int, int]], replace: Callable[[str], str]
+) -> str:
     """The text with what `replace` makes of these spans, which are in order."""
     pieces: list[str] = []
     at = 0
@@ -260,12 +343,18 @@ def replace_spans(text: str, spans: Iterable[tuple[int, int]], replace: Callable
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text with spaces in place of these spans, so that all positions and lines stay the same."""
+    """The text with spaces in place of these spans, so that all positions and lines stay the
+    same.
+    """
     return replace_spans(text, spans, lambda span: _NOT_NEWLINE.sub(" ", span))
 
 
-def split_at_marks(text: str, marks: Iterable[CitationMark]) -> Iterator[tuple[str, CitationMark | None]]:
-    """Split the text into its marks and the pieces between them, none of them empty. Marks that overlap or lie outside are left out."""
+def split_at_marks(
+    text: str, marks: Iterable[CitationMark]
+) -> Iterator[tuple[str, CitationMark | None]]:
+    """Split the text into its marks and the pieces between them, none of them empty. Marks that
+    overlap or lie outside are left out.
+    """
     at = 0
     for mark in marks:
         if at <= mark.start < mark.end <= len(text):
@@ -278,17 +367,26 @@ def split_at_marks(text: str, marks: Iterable[CitationMark]) -> Iterator[tuple[s
 
 
 def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
-    """The marks of an answer that belong to its citations, in the answer's order, and the definitions of their numbers. A mark by name also
-    gets the number of its citation. Citations of imported messages have no spans: there every mark with a cited number counts."""
+    """The marks of an answer that belong to its citations, in the answer's order, and the
+    definitions of their numbers. A mark by name also gets the number of its citation. Citations of
+    imported messages have no spans: there every mark with a cited number counts.
+    """
     at: dict[tuple[int, int], list[int]] = {}
     for citation in citations:
         for span in citation.spans:
             at.setdefault(span, []).append(citation.number)
     known = {citation.number for citation in citations}
     written = {mark.span: mark for mark in read_marks(text).marks}
-    found = {span: mark for span, mark in written.items() if (mark.defines or not at) and known.intersection(mark.numbers)}
+    found = {
+        span: mark
+        for span, mark in written.items()
+        if (mark.defines or not at) and known.intersection(mark.numbers)
+    }
     for (start, end), numbers in at.items():
         if 0 <= start < end <= len(text):
             mark = written.get((start, end)) or CitationMark(start, end, name=text[start:end])
-            found[start, end] = mark._replace(numbers=tuple(n for n in mark.numbers if n in numbers) or tuple(dict.fromkeys(numbers)))
+            found[start, end] = mark._replace(
+                numbers=tuple(n for n in mark.numbers if n in numbers)
+                or tuple(dict.fromkeys(numbers))
+            )
     return [found[span] for span in sorted(found)]

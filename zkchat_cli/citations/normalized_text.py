@@ -1,8 +1,10 @@
-"""A text prepared for looking up quotations: which differences do not matter, and where words begin and end.
+"""A text prepared for looking up quotations: which differences do not matter, and where words begin
+and end.
 
-Models quote the words they read, not the markup. So white space, case, emphasis and kinds of quotation marks or dashes do not matter; the
-text is compared first as it is written, then as a reader sees it, without the markup of lists, tables, headings and links. All else
-matters: a number is one word with its sign, separators and unit, `10²` is not `102`, and `2*3` is not `23`.
+Models quote the words they read, not the markup. So white space, case, emphasis and kinds of
+quotation marks or dashes do not matter; the text is compared first as it is written, then as a
+reader sees it, without the markup of lists, tables, headings and links. All else matters: a number
+is one word with its sign, separators and unit, `10²` is not `102`, and `2*3` is not `23`.
 """
 
 import html
@@ -24,15 +26,26 @@ _TYPOGRAPHY = lazy_pattern(f"[{re.escape(''.join(_ALIKE))}]")
 _RAISED = lazy_pattern("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
 _LOWERED = lazy_pattern("(?<=[0-9])(?=[₀-₉])")
 _FRACTION = lazy_pattern("(?<=[0-9])(?=[¼-¾⅐-⅞])")
-_CASED_UNIT = lazy_pattern(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))")
+_CASED_UNIT = lazy_pattern(
+    r"([0-9][ "
+    r"\u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))"
+)
 """Units that differ in case only: mW and MW, kb and kB."""
 _QUOTED_LINE = lazy_pattern(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
-_BLOCK = lazy_pattern(r"^[ \t>]*+(?>(?:[-*+][ \t]++|(?P<number>\d{1,9}[.)][ \t]++)|#{1,6}[ \t]++){0,100})(?:\[.\][ \t]++)?", re.MULTILINE)
-_CHECKBOX = lazy_pattern(r"(?:^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+|•[ ])\[(.)\](?=[ \t])", re.MULTILINE)
+_BLOCK = lazy_pattern(
+    r"^[ \t>]*+(?>(?:[-*+][ \t]++|(?P<number>\d{1,9}[.)][ \t]++)|#{1,6}[ "
+    r"\t]++){0,100})(?:\[.\][ \t]++)?",
+    re.MULTILINE,
+)
+_CHECKBOX = lazy_pattern(
+    r"(?:^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+|•[ ])\[(.)\](?=[ \t])", re.MULTILINE
+)
 _ITEM = lazy_pattern(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = lazy_pattern(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
 _BULLET = lazy_pattern(r"(?<!\S)•(?: \[.\])?(?!\S)")
-"""A bullet, at the start of a line or between the items of a list that is quoted on one line, with the checkbox of a task."""
+"""A bullet, at the start of a line or between the items of a list that is quoted on one line, with
+the checkbox of a task.
+"""
 _TAG = lazy_pattern(
     r"`[^`\n]*+`|<(?P<address>https?://[^<>\s]*+)>|</?(?P<name>a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li"
     r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
@@ -41,7 +54,9 @@ _TAG = lazy_pattern(
 _WIKILINK = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
 _LINK = lazy_pattern(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
 _FOOTNOTE = lazy_pattern(r"\[\^[^\[\]\s]++\]")
-_EMPHASIS = lazy_pattern(r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])")
+_EMPHASIS = lazy_pattern(
+    r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])"
+)
 """Emphasis of words, even within a word: `the*inner*word`."""
 _HIGHLIGHT = lazy_pattern(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
 
@@ -51,27 +66,35 @@ _KATAKANA = "\u30a1-\u30fa\u30fc"
 _UNIT = (
     r"(?:%|‰|°[cfk]?|[$€£¥₹]|mega(?:wh?|v|a|pa|j|g|l)|[kmgt]i?byte"
     r"|[kmgtcdnpμ]?(?:wh|wp|w|g|m|l|s|v|hz|b|j|n|pa|k|ah|bar|bit|cal|mol|ω)(?:\^?[23])?"
-    r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent"
+    r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per "
+    r"?cent|prozent"
     r"|degrees?|grad|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
 )
 _LETTERS = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
 _SIGN = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
 _JOINED = (
-    r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
+    r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ "
+    r"(?=\d{3}(?!\d))"
     r"|(?<=enty|irty|orty|ifty|ixty|ghty|nety)-)"
 )
 _WORD = lazy_pattern(
-    rf"[{_KATAKANA}]+|{_SIGN}?(?:[$€£¥₹]\ ?(?=[\d.]))?{_LETTERS}(?:{_JOINED}{_LETTERS})*(?:(?<=\d)[ -]?{_UNIT}(?!{_LETTERS}))?"
+    rf"[{_KATAKANA}]+|{_SIGN}?(?:[$€£¥₹]\ "
+    rf"?(?=[\d.]))?{_LETTERS}(?:{_JOINED}{_LETTERS})*(?:(?<=\d)[ -]?{_UNIT}(?!{_LETTERS}))?"
 )
 _SPACELESS_CHARACTER = lazy_pattern(f"[{_SPACELESS}]")
 _SPACE_WITHOUT_MEANING = lazy_pattern(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")
 _PLAIN_BORDER = lazy_pattern(r"(?<![0-9] )(?<= )(?=[a-z])|(?<=[a-z])(?:[ )]|[.,;:!?](?: |\Z))")
-"""The border of a word without digits, as most are: looking for all words around a position takes an eighth of the verification."""
-BORDER_REACH = 80  # characters on each side of a position that decide whether it is inside a word
+"""The border of a word without digits, as most are: looking for all words around a position takes
+an eighth of the verification.
+"""
+# Characters on each side of a position that decide whether it is inside a word
+BORDER_REACH = 80
 
 
 class NormalizedText(NamedTuple):
-    """A text normalized for comparison on one line, and where each line of the original begins in it."""
+    """A text normalized for comparison on one line, and where each line of the original begins in
+    it.
+    """
 
     text: str
     starts: list[int]
@@ -88,12 +111,19 @@ def normalize_source(text: str) -> NormalizedText:
 
 def normalize_rendered(text: str) -> NormalizedText:
     """The text of a note as a reader sees it."""
-    return normalize_quoted(ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(_tag_text, text)))
+    return normalize_quoted(
+        ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(_tag_text, text))
+    )
 
 
 def normalize_quoted(text: str) -> NormalizedText:
-    """A quotation of what a reader sees, which is without HTML; it may have the Markdown of the note."""
-    rendered = _WIKILINK.sub(lambda link: f"{link[1]} › {link[2]}" if link[2] else link[1], _BLOCK.sub(_without_block_marks, text))
+    """A quotation of what a reader sees, which is without HTML; it may have the Markdown of the
+    note.
+    """
+    rendered = _WIKILINK.sub(
+        lambda link: f"{link[1]} › {link[2]}" if link[2] else link[1],
+        _BLOCK.sub(_without_block_marks, text),
+    )
     rendered = _BULLET.sub(" ", _ROW.sub(" ", rendered))
     rendered = _EMPHASIS.sub(r"\2", _FOOTNOTE.sub("", _LINK.sub(r"\1", rendered)))
     return _normalize(_HIGHLIGHT.sub("", rendered))
@@ -115,7 +145,9 @@ def _tag_text(tag: re.Match[str]) -> str:
 
 
 def _without_block_marks(marks: re.Match[str]) -> str:
-    """An empty text; but the number stays if it only looks like a list's, because a line was broken before it: `in` / `1950. Then`."""
+    """An empty text; but the number stays if it only looks like a list's, because a line was broken
+    before it: `in` / `1950. Then`.
+    """
     if marks["number"] is None or marks["number"][:2] in ("1.", "1)") or not marks.start():
         return ""
     text = marks.string
@@ -123,7 +155,9 @@ def _without_block_marks(marks: re.Match[str]) -> str:
     return "" if _ITEM.match(before) or before[:1] in "#| \t" else marks[0]
 
 
-def find_words(text: NormalizedText, words: str, start: int = 0, end: int | None = None) -> Iterator[int]:
+def find_words(
+    text: NormalizedText, words: str, start: int = 0, end: int | None = None
+) -> Iterator[int]:
     """Where the normalized words are in the text, from border to border of its words."""
     at = text.text.find(words, start, end)
     while at >= 0:
@@ -141,7 +175,9 @@ def is_word_border(text: str, at: int) -> bool:
 
 
 def _normalize(text: str) -> NormalizedText:
-    text = _CASED_UNIT.sub(lambda unit: f"{unit[1]}{unit[2]}byte" if unit[2] else f"{unit[1]}mega", text)
+    text = _CASED_UNIT.sub(
+        lambda unit: f"{unit[1]}{unit[2]}byte" if unit[2] else f"{unit[1]}mega", text
+    )
     plain = _TYPOGRAPHY.sub(_plain_mark, text)
     if not plain.isascii():
         plain = _FRACTION.sub(" ", _LOWERED.sub("_", _RAISED.sub("^", plain)))
@@ -154,20 +190,31 @@ def _normalize(text: str) -> NormalizedText:
         if has_cjk:
             bare = _SPACE_WITHOUT_MEANING.sub("", bare)
         if bare and joined:
-            joined += "" if has_cjk and (_SPACELESS_CHARACTER.match(joined[-1]) or _SPACELESS_CHARACTER.match(bare)) else " "
+            joined += (
+                ""
+                if has_cjk
+                and (_SPACELESS_CHARACTER.match(joined[-1]) or _SPACELESS_CHARACTER.match(bare))
+                else " "
+            )
         starts.append(len(joined))
         joined += bare
     return NormalizedText(joined, starts)
 
 
 def _plain_mark(mark: re.Match[str]) -> str:
-    """The mark in plain typography; nothing for emphasis, but not for the marks in `2*3`, `2 * 3`, `my_list` and `~5`."""
+    """The mark in plain typography; nothing for emphasis, but not for the marks in `2*3`, `2 * 3`,
+    `my_list` and `~5`.
+    """
     if mark[0] not in "*_~":
         return _ALIKE[mark[0]]
-    text, before, after = mark.string, mark.start() - 1, mark.string[mark.end() : mark.end() + 1]
+    text = mark.string
+    before = mark.start() - 1
+    after = mark.string[mark.end() : mark.end() + 1]
     if mark[0] == "~":
         return "≈" if after.isdigit() and text[before : before + 1] != "~" else ""
     before -= before >= 0 and text[before] == "\\"
     left = text[before] if before >= 0 else ""
     in_word = left.isascii() and left.isalnum() and after.isascii() and after.isalnum()
-    return mark[0] if in_word or (mark[0] == "*" and left in (" ", "\t") and after.isspace()) else ""
+    return (
+        mark[0] if in_word or (mark[0] == "*" and left in (" ", "\t") and after.isspace()) else ""
+    )

@@ -1,5 +1,7 @@
-"""The quotations of a text: words in any kind of quotation marks, and block quotations; and which of them belong to which citation marks:
-those before a mark in its paragraph, around it, or introduced by it."""
+"""The quotations of a text: words in any kind of quotation marks, and block quotations; and which
+of them belong to which citation marks: those before a mark in its paragraph, around it, or
+introduced by it.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -11,7 +13,9 @@ from zkchat_cli.citations.marks import CitationMark
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 
-MIN_QUOTE = 10  # characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice
+# Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese
+# character counts twice
+MIN_QUOTE = 10
 _QUOTE_MARK = lazy_pattern('[“”„‟«»‹›「」『』﹁﹂"＂]')
 _FLAT = {'"': '"', "＂": "＂", "„": "“”‟", "‟": "”", "»": "«", "›": "‹"}
 """Opening marks with the marks that close them, as in German and Danish; these do not nest."""
@@ -19,26 +23,34 @@ _DOUBLE = {"“": "”", "«": "»", "‹": "›", "「": "」", "『": "』", "
 _SINGLE_MARK = lazy_pattern("['‘’‚]")
 _SINGLE = {"'": "'", "‘": "’", "‚": "‘’"}
 _ELISION = lazy_pattern(
-    r"['‘](?:tis|twas|em|n|til|cause|round|\d0s)\b|(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=from ))['‘]\d\d\b", re.IGNORECASE
+    r"['‘](?:tis|twas|em|n|til|cause|round|\d0s)\b|(?:(?<=\bin )|(?<=\bof )|(?<=\bby "
+    r")|(?<=since )|(?<=from ))['‘]\d\d\b",
+    re.IGNORECASE,
 )
 _BLANK_LINE = lazy_pattern(r"\n[ \t>]*+(?=\n)")
 _BLOCK_QUOTATION = lazy_pattern(r"(?:^[ ]{0,3}>.*(?:\n|\Z))+", re.MULTILINE)
 _QUOTE_SIGN = lazy_pattern(r"^[ ]{0,3}>[ \t>]*", re.MULTILINE)
 _LONGEST_SINGLE = 2000
-_BETWEEN = lazy_pattern(r"[\s.,;:!?。，(（]{0,3}")  # text between a quotation and its mark, if the quotation itself contains marks
+# Text between a quotation and its mark, if the quotation itself contains marks
+_BETWEEN = lazy_pattern(r"[\s.,;:!?。，(（]{0,3}")
 _INTRODUCTION = lazy_pattern(r"[)\]*_]*+(?>(?:\s*+[\w'’-]++){0,5})\s*+[,:，：]?\s*+")
 """Text between a mark and a quotation that it introduces: `[[Filters]] says that “…”`."""
 _LONGEST_INTRODUCTION = 60
-_BEFORE_BLOCK = lazy_pattern(r"[)\]*_\"'”’.,:：]*+(?>(?:\s*+[\w'’-]++){0,8})[ \t]*+[.,:：]?[ \t]*+\n\s*+")
+_BEFORE_BLOCK = lazy_pattern(
+    r"[)\]*_\"'”’.,:：]*+(?>(?:\s*+[\w'’-]++){0,8})[ \t]*+[.,:：]?[ \t]*+\n\s*+"
+)
 """Text between a mark and the block quotation that it introduces."""
-_AFTER_BLOCK = lazy_pattern(r"[\s>—–(*_-]{0,9}")  # text between a block quotation and its mark
+# Text between a block quotation and its mark
+_AFTER_BLOCK = lazy_pattern(r"[\s>—–(*_-]{0,9}")
 _BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\|))")
 """The end of a paragraph, a list item or a table row."""
 _SENTENCE_ENDS = lazy_pattern(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
 
 
 class Quotation(NamedTuple):
-    """Quoted words and their span in the answer, including the quotation marks; `block`: a block quotation."""
+    """Quoted words and their span in the answer, including the quotation marks; `block`: a block
+    quotation.
+    """
 
     start: int
     end: int
@@ -47,14 +59,20 @@ class Quotation(NamedTuple):
 
 
 def is_long_enough(words: str) -> bool:
-    """Whether words in quotation marks are checked: a few words, or less with a digit; but not a name in quotation marks."""
-    return len(words) > 1 and (len(words) + len(find_cjk(words)) >= MIN_QUOTE or any(c.isdigit() for c in words))
+    """Whether words in quotation marks are checked: a few words, or less with a digit; but not a
+    name in quotation marks.
+    """
+    return len(words) > 1 and (
+        len(words) + len(find_cjk(words)) >= MIN_QUOTE or any(c.isdigit() for c in words)
+    )
 
 
 def find_quotations(answer: str, text: str) -> list[Quotation]:
-    """The quotations long enough to be checked; of nested ones the outermost. `text` is the answer with spaces in place of its code. A
-    quotation may contain `code`, but quotation marks inside code do not count. A block quotation, unless it is a callout, counts as a whole
-    if not most of it is in quotation marks."""
+    """The quotations long enough to be checked; of nested ones the outermost. `text` is the answer
+    with spaces in place of its code. A quotation may contain `code`, but quotation marks inside
+    code do not count. A block quotation, unless it is a callout, counts as a whole if not most of
+    it is in quotation marks.
+    """
     blank = [m.start() for m in _BLANK_LINE.finditer(text)]
     found: list[Quotation] = []
     end = 0
@@ -65,18 +83,30 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
     starts = [quotation.start for quotation in found]
     blocks: list[Quotation] = []
     for block in _BLOCK_QUOTATION.finditer(text):
-        start, end = block.start(), block.start() + len(answer[block.start() : block.end()].rstrip())
+        start = block.start()
+        end = block.start() + len(answer[block.start() : block.end()].rstrip())
         words = _QUOTE_SIGN.sub("", answer[start:end]).strip()
         inner = found[bisect_left(starts, start) : bisect_left(starts, end)]
         is_quoted = 2 * sum(len(each.words) for each in inner) > len(words)
         if not words.startswith("[!") and is_long_enough(words) and not is_quoted:
             blocks.append(Quotation(start, end, words, block=True))
-    return sorted([*blocks, *(each for each in found if not any(block.start <= each.start < block.end for block in blocks))])
+    return sorted(
+        [
+            *blocks,
+            *(
+                each
+                for each in found
+                if not any(block.start <= each.start < block.end for block in blocks)
+            ),
+        ]
+    )
 
 
 def _pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Pairs of double marks. Each closing mark closes the last open one of its kind; an unclosed mark is no quotation. Marks that can open
-    and close open before a word and close after one, in the same paragraph."""
+    """Pairs of double marks. Each closing mark closes the last open one of its kind; an unclosed
+    mark is no quotation. Marks that can open and close open before a word and close after one, in
+    the same paragraph.
+    """
     marks = [(m.start(), m[0]) for m in _QUOTE_MARK.finditer(text)]
     for opening, closings in _DOUBLE.items():
         is_flat = opening in _FLAT
@@ -86,26 +116,49 @@ def _pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, 
                 continue
             if is_flat and open_ and bisect_right(blank, open_[0]) != bisect_right(blank, at):
                 open_.clear()
-            if open_ and mark in closings and not (is_flat and (answer[at - 1].isspace() or _in_word(text, at + 1))):
+            if (
+                open_
+                and mark in closings
+                and not (is_flat and (answer[at - 1].isspace() or _in_word(text, at + 1)))
+            ):
                 yield open_.pop(), at
-            elif mark == opening and not (is_flat and (not answer[at + 1 : at + 2].strip() or (at and _in_word(text, at - 1)))):
+            elif mark == opening and not (
+                is_flat and (not answer[at + 1 : at + 2].strip() or (at and _in_word(text, at - 1)))
+            ):
                 open_.append(at)
 
 
 def _single_pairs(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Pairs of single marks. The same character is an apostrophe: inside a word, after a plural ("the dogs' bowl"), before "tis". So a
-    closing mark after an s counts only if no other follows before the next quotation or the paragraph's end."""
+    """Pairs of single marks. The same character is an apostrophe: inside a word, after a plural
+    ("the dogs' bowl"), before "tis". So a closing mark after an s counts only if no other follows
+    before the next quotation or the paragraph's end.
+    """
     marks = [(m.start(), m[0]) for m in _SINGLE_MARK.finditer(text)]
     for opening, closings in _SINGLE.items():
-        opens = [at for at, mark in marks if mark == opening and not _is_letter(text[at - 1 : at]) and answer[at + 1 : at + 2].strip()]
+        opens = [
+            at
+            for at, mark in marks
+            if mark == opening
+            and not _is_letter(text[at - 1 : at])
+            and answer[at + 1 : at + 2].strip()
+        ]
         opens = [at for at in opens if not _ELISION.match(text, at)]
-        closes = [at for at, mark in marks if mark in closings and answer[at - 1 : at].strip() and not _is_letter(text[at + 1 : at + 2])]
+        closes = [
+            at
+            for at, mark in marks
+            if mark in closings
+            and answer[at - 1 : at].strip()
+            and not _is_letter(text[at + 1 : at + 2])
+        ]
         for at, following in pairwise([*opens, len(text)]):
             border = next(iter(blank[bisect_right(blank, at) :][:1]), len(text))
             last = min(following, border, at + _LONGEST_SINGLE)
             inside = closes[bisect_right(closes, at) : bisect_right(closes, last)]
             if inside:
-                yield at, next((close for close in inside if text[close - 1] not in "sS"), inside[0])
+                yield (
+                    at,
+                    next((close for close in inside if text[close - 1] not in "sS"), inside[0]),
+                )
 
 
 def _is_letter(c: str) -> bool:
@@ -114,42 +167,67 @@ def _is_letter(c: str) -> bool:
 
 
 def _in_word(text: str, at: int) -> bool:
-    """Whether there is a Latin letter or digit. CJK letters do not count: CJK text has no spaces around quotation marks."""
+    """Whether there is a Latin letter or digit. CJK letters do not count: CJK text has no spaces
+    around quotation marks.
+    """
     c = text[at : at + 1]
     return c.isascii() and (c.isalnum() or c == "_")
 
 
-def marks_outside_quotations(written: Iterable[CitationMark], quotations: Sequence[Quotation], text: str) -> list[CitationMark]:
-    """The marks that may cite: no definitions, and none inside a quotation that another mark follows, because it belongs to the note."""
+def marks_outside_quotations(
+    written: Iterable[CitationMark], quotations: Sequence[Quotation], text: str
+) -> list[CitationMark]:
+    """The marks that may cite: no definitions, and none inside a quotation that another mark
+    follows, because it belongs to the note.
+    """
     found = [mark for mark in written if not mark.defines]
     starts = [mark.start for mark in found]
     quoted: set[CitationMark] = set()
     for quotation in quotations:
-        first, following = bisect_left(starts, quotation.start), bisect_left(starts, quotation.end)
-        if first < following < len(starts) and _BETWEEN.fullmatch(text, quotation.end, starts[following]):
+        first = bisect_left(starts, quotation.start)
+        following = bisect_left(starts, quotation.end)
+        if first < following < len(starts) and _BETWEEN.fullmatch(
+            text, quotation.end, starts[following]
+        ):
             quoted.update(found[first:following])
     return [mark for mark in found if mark not in quoted]
 
 
-def assign_quotes(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str, text: str) -> list[list[tuple[int, str]]]:
-    """The quotations of each mark, as their indexes and words. A quotation with marks in it belongs to them, another one to the mark behind
-    it in its paragraph, and to those adjacent to that, or else to the one that introduces it. `text` is the answer with spaces in place of
-    its code."""
+def assign_quotes(
+    spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str, text: str
+) -> list[list[tuple[int, str]]]:
+    """The quotations of each mark, as their indexes and words. A quotation with marks in it belongs
+    to them, another one to the mark behind it in its paragraph, and to those adjacent to that, or
+    else to the one that introduces it. `text` is the answer with spaces in place of its code.
+    """
     quotes: list[list[tuple[int, str]]] = [[] for _ in spans]
     starts = [start for start, _ in spans]
     borders = [found.start() for found in _BORDER.finditer(text)]
     introduced_by: int | None = None
     for index, quotation in enumerate(quotations):
-        first, following = bisect_left(starts, quotation.start), bisect_left(starts, quotation.end)
+        first = bisect_left(starts, quotation.start)
+        following = bisect_left(starts, quotation.end)
         gap = (text, quotations[index - 1].end - 2, quotation.start)
-        continues = introduced_by == first - 1 and not (quotation.block or _SENTENCE_ENDS.search(*gap) or _BORDER.search(*gap))
-        introduced_by = first - 1 if continues or (first and _introduces(spans[first - 1][1], quotation, text)) else None
+        continues = introduced_by == first - 1 and not (
+            quotation.block or _SENTENCE_ENDS.search(*gap) or _BORDER.search(*gap)
+        )
+        introduced_by = (
+            first - 1
+            if continues or (first and _introduces(spans[first - 1][1], quotation, text))
+            else None
+        )
         if first < following:
             for at, words in _inner_quotes(quotation, range(first, following), spans, answer):
                 quotes[at].append((index, words))
-        elif following < len(spans) and _is_followed(quotation, starts[following], text, borders, introduced=introduced_by is not None):
+        elif following < len(spans) and _is_followed(
+            quotation, starts[following], text, borders, introduced=introduced_by is not None
+        ):
             quotes[following].append((index, quotation.words))
-            while not quotation.block and following + 1 < len(spans) and starts[following + 1] == spans[following][1]:
+            while (
+                not quotation.block
+                and following + 1 < len(spans)
+                and starts[following + 1] == spans[following][1]
+            ):
                 following += 1
                 quotes[following].append((index, quotation.words))
         elif introduced_by is not None:
@@ -158,10 +236,14 @@ def assign_quotes(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotati
 
 
 def is_beside(span: tuple[int, int], quotation: Quotation, text: str) -> bool:
-    """Whether a mark is in the quotation or in its sentence, and so its source; later in the paragraph it may be just a link."""
+    """Whether a mark is in the quotation or in its sentence, and so its source; later in the
+    paragraph it may be just a link.
+    """
     first, last = sorted((span, (quotation.start, quotation.end)))
     between = text[first[1] : last[0]]
-    return not _SENTENCE_ENDS.search(text, first[1] - 2, last[0]) or not any(c.isalnum() for c in between)
+    return not _SENTENCE_ENDS.search(text, first[1] - 2, last[0]) or not any(
+        c.isalnum() for c in between
+    )
 
 
 def _introduces(end: int, quotation: Quotation, text: str) -> bool:
@@ -170,11 +252,17 @@ def _introduces(end: int, quotation: Quotation, text: str) -> bool:
         return False
     if quotation.block:
         return bool(_BEFORE_BLOCK.fullmatch(text, end, quotation.start))
-    return not _BORDER.search(text, end, quotation.start) and bool(_INTRODUCTION.fullmatch(text, end, quotation.start))
+    return not _BORDER.search(text, end, quotation.start) and bool(
+        _INTRODUCTION.fullmatch(text, end, quotation.start)
+    )
 
 
-def _is_followed(quotation: Quotation, start: int, text: str, borders: Sequence[int], *, introduced: bool) -> bool:
-    """Whether a mark that begins at `start` is behind the quotation; behind an introduced one in the same sentence."""
+def _is_followed(
+    quotation: Quotation, start: int, text: str, borders: Sequence[int], *, introduced: bool
+) -> bool:
+    """Whether a mark that begins at `start` is behind the quotation; behind an introduced one in
+    the same sentence.
+    """
     if quotation.block:
         return bool(_AFTER_BLOCK.fullmatch(text, quotation.end, start))
     if introduced and _SENTENCE_ENDS.search(text, quotation.end - 2, start):
@@ -182,9 +270,14 @@ def _is_followed(quotation: Quotation, start: int, text: str, borders: Sequence[
     return bisect_right(borders, start) == bisect_left(borders, quotation.end)
 
 
-def _inner_quotes(quotation: Quotation, inside: range, spans: Sequence[tuple[int, int]], answer: str) -> Iterator[tuple[int, str]]:
-    """The marks inside a quotation, each with the words before it, without marks; the last one also with those after it."""
-    begin, last = quotation.start + (not quotation.block), quotation.end - (not quotation.block)
+def _inner_quotes(
+    quotation: Quotation, inside: range, spans: Sequence[tuple[int, int]], answer: str
+) -> Iterator[tuple[int, str]]:
+    """The marks inside a quotation, each with the words before it, without marks; the last one also
+    with those after it.
+    """
+    begin = quotation.start + (not quotation.block)
+    last = quotation.end - (not quotation.block)
     words = ""
     for at in inside:
         start, end = spans[at]

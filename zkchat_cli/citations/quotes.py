@@ -1,8 +1,10 @@
-"""Quotations in notes: whether a note contains the quoted words, where, and whether its sentence is cut so that it says something else:
-"safe to walk on" where the note says "not safe to walk on". In doubt a quotation counts as cut, because then the whole sentence is shown.
+"""Quotations in notes: whether a note contains the quoted words, where, and whether its sentence is
+cut so that it says something else: "safe to walk on" where the note says "not safe to walk on". In
+doubt a quotation counts as cut, because then the whole sentence is shown.
 
-A quotation that no note has gets the wording most like it: most of its words that say something, in the same order. A thousand quotations
-are compared with thousands of notes, so only the paragraphs with most of its telling words are compared with it word by word.
+A quotation that no note has gets the wording most like it: most of its words that say something, in
+the same order. A thousand quotations are compared with thousands of notes, so only the paragraphs
+with most of its telling words are compared with it word by word.
 """
 
 import re
@@ -29,24 +31,35 @@ from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
 from zkchat_cli.vault.note_reader import chunk_headings
 
-REACH = 300  # characters before and after a quotation that are looked at
+# Characters before and after a quotation that are looked at
+REACH = 300
 _NEGATION = (
-    r"(?:(?:not(?! (?:only|just|merely)\b)|never|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|barely|scarcely|rarely"
-    r"|seldom|false|untrue|wrong|myth|den(?:y|ies|ied)|doubt(?:s|ed)?|unlikely|impossible|fail(?:s|ed)? to|refus(?:es?|ed) to"
+    r"(?:(?:not(?! "
+    r"(?:only|just|merely)\b)|never|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|barely|scarcely|rarely"
+    r"|seldom|false|untrue|wrong|myth|den(?:y|ies|ied)|doubt(?:s|ed)?|unlikely|impossible|fail(?:s|ed)? "
+    r"to|refus(?:es?|ed) to"
     r"|instead of|rather than|lacks?"
     r"|nicht|nie|niemals|kein(?:e[nrsm]?)?|nichts|niemand|ohne|weder|kaum|ne|pas|jamais|sans|aucune?|rien|nunca|jamas|ningun[ao]?|nada|nadie"
     r"|non|nao|niet|nooit|geen|zonder)\b|\bn'(?=\w))"
 )
-_NEGATED = lazy_pattern(rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z|[不没沒未無无非別别勿莫](?:可以?|能|能够|会|會|要|得|許|许|應該|应该)?\Z")
+_NEGATED = lazy_pattern(
+    rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z|[不没沒未無无非別别勿莫](?:可以?|能|能够|会|會|要|得|許|许|應該|应该)?\Z"
+)
 _CONDITION = (
-    r"(?:(?:if|unless|except|provided|as long as|whether|not true that|false that|wenn|falls|sofern|ausser|es sei denn|si|sauf|a moins"
+    r"(?:(?:if|unless|except|provided|as long as|whether|not true that|false "
+    r"that|wenn|falls|sofern|ausser|es sei denn|si|sauf|a moins"
     r"|salvo|excepto|a menos|tenzij|indien)\b)"
 )
 _CONDITIONAL = lazy_pattern(rf"\b{_CONDITION}|如果|若|除非")
-_LIMITED = lazy_pattern(r"\b(?<!not )(?:only|solely|exclusively|nur|seulement|uniquement|solo|solamente|alleen)\b|只|僅|仅")
-_NEGATED_LATER = lazy_pattern(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ません|なかった|않|없")  # negations that end a clause
+_LIMITED = lazy_pattern(
+    r"\b(?<!not )(?:only|solely|exclusively|nur|seulement|uniquement|solo|solamente|alleen)\b|只|僅|仅"
+)
+# Negations that end a clause
+_NEGATED_LATER = lazy_pattern(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ません|なかった|않|없")
 _NEGATED_NEXT = lazy_pattern(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cannot)\b|\A'?n't\b")
-_CONDITIONAL_NEXT = lazy_pattern(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})")
+_CONDITIONAL_NEXT = lazy_pattern(
+    rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})"
+)
 _SENTENCE = lazy_pattern(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z|(?=[\u3040-\u9fff-]))|[。！？；]"
 )
@@ -56,7 +69,9 @@ _CLAUSE = lazy_pattern(
     rf"[:()：（）]|[ ]-[ ]|, (?:(?:and|or|so) )?(?={_SUBJECT}\b)|\band (?={_SUBJECT}\b)"
     r"|\b(?:but|although|though|however|whereas|while|because|since|who|which|aber|sondern|weil|mais|pero)\b|[，、]"
 )
-_REASON_FIRST = lazy_pattern(r"\A\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?")
+_REASON_FIRST = lazy_pattern(
+    r"\A\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?"
+)
 
 
 def _changes_what_follows(text: str) -> bool:
@@ -80,20 +95,30 @@ def _changes_what_precedes(text: str) -> bool:
 _ENDS = " \t\r\n.…,;:，。；：、"
 _BEGINS_BLOCK = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||$)")
 _ONE_LINE = lazy_pattern(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\||\[!|</?t[dhr]\b)")
-"""A line that is a block of its own: a heading, a rule, a fence, a table row or cell, a callout's title."""
+"""A line that is a block of its own: a heading, a rule, a fence, a table row or cell, a callout's
+title.
+"""
 _OPERATORS = lazy_pattern(r"\b(?:AND|OR)\b")
-_MAX_PLACES = 50  # occurrences of a quotation to look at for one that is not cut
+# Occurrences of a quotation to look at for one that is not cut
+_MAX_PLACES = 50
 _MAX_SENTENCE = 1000
 
-MAX_WORDS = 300  # words of a part of a quotation; searching for more could take seconds, and nobody reads so long a mark
-OMISSION = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")  # an ellipsis in a quotation
+# Words of a part of a quotation; searching for more could take seconds, and nobody reads so long a
+# mark
+MAX_WORDS = 300
+# An ellipsis in a quotation
+OMISSION = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
 LEAST_SHARE = 0.5
-"""Share of a quotation's words, by weight, that a wording must have in the same order; else it has little to do with the quotation."""
-COMMON = 0.4  # weight of a word that says nothing by itself
+"""Share of a quotation's words, by weight, that a wording must have in the same order; else it has
+little to do with the quotation.
+"""
+# Weight of a word that says nothing by itself
+COMMON = 0.4
 _MOST_TERMS = 24
 _MOST_BLOCKS = 3
 _MOST_WORDS = 1000
-_SLACK = 4  # words that a wording may have more than the quotation, on each side of their longest common run
+# Words that a wording may have more than the quotation, on each side of their longest common run
+_SLACK = 4
 _WORD = lazy_pattern(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*|[%°€$]")
 _CHARACTER_WORD = lazy_pattern(rf"{CJK_CHARACTER.pattern}|(?:(?!{CJK_CHARACTER.pattern})[^\W_])+")
 BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
@@ -102,7 +127,9 @@ QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found"]
 
 
 class FoundQuotation(NamedTuple):
-    """Where a note contains a quotation, for a `cut` one with the whole sentence; for a `misquoted` one, where the `nearest` wording is."""
+    """Where a note contains a quotation, for a `cut` one with the whole sentence; for a `misquoted`
+    one, where the `nearest` wording is.
+    """
 
     verdict: QuotationVerdict
     chunk: ContentChunk | None = None
@@ -140,15 +167,24 @@ class QuotableChunk:
         """The headings in the chunk with their lines in the note."""
         return chunk_headings(self.chunk)
 
-    def place_at(self, verdict: QuotationVerdict, first: int, last: int, sentence: str | None = None) -> FoundQuotation:
-        """A quotation on these lines of the text, from 0, under the last heading at or above them."""
-        first, last = self.chunk.start_line + first, self.chunk.start_line + last
+    def place_at(
+        self, verdict: QuotationVerdict, first: int, last: int, sentence: str | None = None
+    ) -> FoundQuotation:
+        """A quotation on these lines of the text, from 0, under the last heading at or above
+        them.
+        """
+        first = self.chunk.start_line + first
+        last = self.chunk.start_line + last
         heading = next((text for line, text in reversed(self.headings) if line <= first), None)
-        return FoundQuotation(verdict, self.chunk, heading or self.chunk.heading, first, last, sentence)
+        return FoundQuotation(
+            verdict, self.chunk, heading or self.chunk.heading, first, last, sentence
+        )
 
     def locate(self, quote: str) -> FoundQuotation | None:
-        """Where the note contains the quoted words, preferably not `cut`; None if the chunk does not contain them. The words are a run of
-        whole words. A quotation with omissions (`…`, `[...]`) must have all its parts in one section, in order."""
+        """Where the note contains the quoted words, preferably not `cut`; None if the chunk does
+        not contain them. The words are a run of whole words. A quotation with omissions (`…`,
+        `[...]`) must have all its parts in one section, in order.
+        """
         cut: FoundQuotation | None = None
         for gaps in (False, True):
             for rendered in (False, True):
@@ -162,18 +198,31 @@ class QuotableChunk:
                 cut = cut or place
         return cut
 
-    def _find(self, text: NormalizedText, parts: Sequence[str], states: Sequence[str]) -> FoundQuotation | None:
-        """The first uncut place, else the first, among those with tasks in these `states`, which the rendered text does not have."""
+    def _find(
+        self, text: NormalizedText, parts: Sequence[str], states: Sequence[str]
+    ) -> FoundQuotation | None:
+        """The first uncut place, else the first, among those with tasks in these `states`, which
+        the rendered text does not have.
+        """
         cut: tuple[int, int] | None = None
         if len(parts) == 1:
             places = ([at] for at in find_words(text, parts[0]))
         elif sum(map(len, parts)) < MIN_QUOTE:
             return None
         else:
-            borders = [0, *(text.starts[line - self.chunk.start_line] for line, _ in self.headings), len(text.text)]
-            places = (found for section in pairwise(borders) if (found := _find_in_order(text, parts, *section)))
+            borders = [
+                0,
+                *(text.starts[line - self.chunk.start_line] for line, _ in self.headings),
+                len(text.text),
+            ]
+            places = (
+                found
+                for section in pairwise(borders)
+                if (found := _find_in_order(text, parts, *section))
+            )
         for count, found in enumerate(places):
-            first, last = text.line_at(found[0]), text.line_at(found[-1] + len(parts[-1]) - 1)
+            first = text.line_at(found[0])
+            last = text.line_at(found[-1] + len(parts[-1]) - 1)
             in_note = iter(task_states("\n".join(self._lines[first : last + 1])) if states else "")
             if not all(state in in_note for state in states):
                 continue
@@ -187,37 +236,57 @@ class QuotableChunk:
         begin, after = self._block_range(*cut)
         block = "\n".join(self._lines[begin:after])
         normalized = ((each, normalize_rendered(each)) for each in sentences(block))
-        quoted = [each for each, words in normalized if any(next(find_words(words, part), None) is not None for part in parts)]
-        return self.place_at("cut", *cut, " ".join((" ".join(quoted) or block).split())[:_MAX_SENTENCE])
+        quoted = [
+            each
+            for each, words in normalized
+            if any(next(find_words(words, part), None) is not None for part in parts)
+        ]
+        return self.place_at(
+            "cut", *cut, " ".join((" ".join(quoted) or block).split())[:_MAX_SENTENCE]
+        )
 
     @cached_property
     def _blocks(self) -> list[int]:
-        """The lines, from 0, that begin a paragraph, list item, heading or table row, or are blank or follow one of these."""
+        """The lines, from 0, that begin a paragraph, list item, heading or table row, or are blank
+        or follow one of these.
+        """
         alone = [bool(_ONE_LINE.match(line)) for line in self._lines]
-        return [i for i, line in enumerate(self._lines) if i == 0 or alone[i] or alone[i - 1] or _BEGINS_BLOCK.match(line)]
+        return [
+            i
+            for i, line in enumerate(self._lines)
+            if i == 0 or alone[i] or alone[i - 1] or _BEGINS_BLOCK.match(line)
+        ]
 
     def _block_range(self, first: int, last: int) -> tuple[int, int]:
-        """The first line of the block with the line `first`, and the line after the block with the line `last`."""
+        """The first line of the block with the line `first`, and the line after the block with the
+        line `last`.
+        """
         begin = self._blocks[bisect_right(self._blocks, first) - 1]
         following = bisect_right(self._blocks, last)
         return begin, self._blocks[following] if following < len(self._blocks) else len(self._lines)
 
     def _is_cut(self, text: NormalizedText, parts: Sequence[str], found: Sequence[int]) -> bool:
-        """Whether the quotation leaves out words of its sentence that negate or restrict it: before and after it in its paragraph, or at
-        its ellipses."""
+        """Whether the quotation leaves out words of its sentence that negate or restrict it: before
+        and after it in its paragraph, or at its ellipses.
+        """
         ends = [at + len(part) for at, part in zip(found, parts, strict=True)]
         begin, end = self._block_range(text.line_at(found[0]), text.line_at(ends[-1] - 1))
         limit = text.starts[end] if end < len(text.starts) else len(text.text)
-        ends = [end - (text.text[end - 1] in "!?！？。") for end in ends]  # what ends a sentence may be quoted
-        before, after = text.text[text.starts[begin] : found[0]], text.text[ends[-1] : limit]
+        # What ends a sentence may be quoted
+        ends = [end - (text.text[end - 1] in "!?！？。") for end in ends]
+        before = text.text[text.starts[begin] : found[0]]
+        after = text.text[ends[-1] : limit]
         block = "\n".join(self._lines[begin:end])
         if "NOT" in block and _OPERATORS.search(block):  # "not" is the operator
-            before, after = re.sub(r"\bnot\b", " ", before), re.sub(r"\bnot\b", " ", after)
+            before = re.sub(r"\bnot\b", " ", before)
+            after = re.sub(r"\bnot\b", " ", after)
         if _changes_what_follows(before) or _changes_what_precedes(after):
             return True
         for gap in (text.text[end:at] for end, at in zip(ends, found[1:], strict=False)):
             first, *others = _SENTENCE.split(gap)
-            if not others and (_NEGATED.search(gap) or _CONDITIONAL.search(gap) or _LIMITED.search(gap)):
+            if not others and (
+                _NEGATED.search(gap) or _CONDITIONAL.search(gap) or _LIMITED.search(gap)
+            ):
                 return True
             if others and (_changes_what_precedes(first) or _changes_what_follows(others[-1])):
                 return True
@@ -225,7 +294,9 @@ class QuotableChunk:
 
 
 def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotation:
-    """Where the quotation is: the first chunk that has its words uncut, else one that has them `cut`, else the nearest wording."""
+    """Where the quotation is: the first chunk that has its words uncut, else one that has them
+    `cut`, else the nearest wording.
+    """
     cut: FoundQuotation | None = None
     wrong: tuple[float, int, int, QuotableChunk] | None = None
     for each in chunks:
@@ -233,7 +304,11 @@ def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotatio
             if found.verdict == "verified":
                 return found
             cut = cut or found
-        elif cut is None and (near := find_nearest(quote, each.folded)) and near[0] >= (wrong[0] if wrong else LEAST_SHARE):
+        elif (
+            cut is None
+            and (near := find_nearest(quote, each.folded))
+            and near[0] >= (wrong[0] if wrong else LEAST_SHARE)
+        ):
             wrong = (*near, each) if wrong is None or near[0] > wrong[0] else wrong
     if cut or not wrong:
         return cut or FoundQuotation("not_found")
@@ -245,20 +320,31 @@ def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotatio
 
 @lru_cache(maxsize=8)
 def _normalized_parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]:
-    """The normalized parts to search for, split at omissions if `gaps`; empty if there are none. Cached for searches in many chunks."""
+    """The normalized parts to search for, split at omissions if `gaps`; empty if there are none.
+    Cached for searches in many chunks.
+    """
     if gaps and not OMISSION.search(quote.strip(_ENDS)):
         return ()
     normalize = normalize_quoted if rendered else normalize_source
     found: list[str] = []
     for part in OMISSION.split(quote) if gaps else [quote]:
         bare = part.strip(_ENDS)
-        is_fraction = bare[:1].isdigit() and part[: part.find(bare)].endswith(".") and not part.startswith("..")  # `.5`
+        # `.5`
+        is_fraction = (
+            bare[:1].isdigit()
+            and part[: part.find(bare)].endswith(".")
+            and not part.startswith("..")
+        )
         found.append(normalize(f".{bare}" if is_fraction else bare).text)
     return tuple(filter(None, found))
 
 
-def _find_in_order(text: NormalizedText, parts: Sequence[str], start: int, end: int) -> list[int] | None:
-    """Where the parts are, one after another; of several places of the first part the last one before the second."""
+def _find_in_order(
+    text: NormalizedText, parts: Sequence[str], start: int, end: int
+) -> list[int] | None:
+    """Where the parts are, one after another; of several places of the first part the last one
+    before the second.
+    """
     found: list[int] = []
     for part in parts:
         at = next(find_words(text, part, start, end), None)
@@ -280,18 +366,28 @@ def fold_in_place(text: str) -> str:
 
 
 def find_nearest(quote: str, folded: str) -> tuple[float, int, int] | None:
-    """The wording in a text from `fold_in_place` that is most like the quotation: the share of its words, and where it begins and ends.
-    None if the text has none of its telling words."""
+    """The wording in a text from `fold_in_place` that is most like the quotation: the share of its
+    words, and where it begins and ends. None if the text has none of its telling words.
+    """
     wanted, terms = _read_quotation(quote)
     if 3 * sum(term in folded for term in terms) < len(terms):
         return None
     borders = [0, *(border.end() for border in BLOCK_BORDER.finditer(folded)), len(folded)]
-    blocks = [(-sum(folded.find(term, start, end) >= 0 for term in terms), end - start, start) for start, end in pairwise(borders)]
-    found = (_compare(wanted, folded, start, start + size) for count, size, start in sorted(blocks)[:_MOST_BLOCKS] if count)
+    blocks = [
+        (-sum(folded.find(term, start, end) >= 0 for term in terms), end - start, start)
+        for start, end in pairwise(borders)
+    ]
+    found = (
+        _compare(wanted, folded, start, start + size)
+        for count, size, start in sorted(blocks)[:_MOST_BLOCKS]
+        if count
+    )
     return max(filter(None, found), key=lambda wording: wording[0], default=None)
 
 
-def _compare(wanted: Sequence[str], text: str, start: int, end: int) -> tuple[float, int, int] | None:
+def _compare(
+    wanted: Sequence[str], text: str, start: int, end: int
+) -> tuple[float, int, int] | None:
     """The wording in this block."""
     words = list(islice(_words(text, start, end), _MOST_WORDS))
     compared = SequenceMatcher(None, wanted, [word[0] for word in words], autojunk=False)
@@ -302,7 +398,10 @@ def _compare(wanted: Sequence[str], text: str, start: int, end: int) -> tuple[fl
     blocks = [block for block in compared.get_matching_blocks() if block.size]
     if not blocks:
         return None
-    weights = [COMMON if w in STOPWORDS or (len(w) == 1 and w.isascii() and not w.isdigit()) else 1 for w in wanted]
+    weights = [
+        COMMON if w in STOPWORDS or (len(w) == 1 and w.isascii() and not w.isdigit()) else 1
+        for w in wanted
+    ]
     weight = sum(sum(weights[block.a : block.a + block.size]) for block in blocks)
     begin = max(0, blocks[0].b - blocks[0].a)
     behind = len(wanted) - blocks[-1].a - blocks[-1].size
@@ -325,12 +424,15 @@ def _words(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
 
 
 def quote_ranges(text: str, quotes: Iterable[str]) -> list[tuple[int, int]]:
-    """The character ranges of the quotations that `text` contains, one per part between ellipses; those that overlap or touch are one. Only
-    words are compared, in any case: emphasis, list markers and typography between them do not matter."""
+    """The character ranges of the quotations that `text` contains, one per part between ellipses;
+    those that overlap or touch are one. Only words are compared, in any case: emphasis, list
+    markers and typography between them do not matter.
+    """
     merged: list[tuple[int, int]] = []
     for begin, end in sorted(found for quote in quotes for found in _find_parts(text, quote)):
         if merged and begin <= merged[-1][1]:
-            begin, end = merged[-1][0], max(end, merged.pop()[1])
+            begin = merged[-1][0]
+            end = max(end, merged.pop()[1])
         merged.append((begin, end))
     return merged
 
@@ -343,7 +445,11 @@ def _find_parts(text: str, quote: str) -> list[tuple[int, int]]:
         words = re.findall(r"[^\W_]+", part)
         if not words:
             continue
-        place = re.compile(r"[\W_]*".join(words), re.IGNORECASE).search(text, at) if len(words) <= MAX_WORDS else None
+        place = (
+            re.compile(r"[\W_]*".join(words), re.IGNORECASE).search(text, at)
+            if len(words) <= MAX_WORDS
+            else None
+        )
         if place is None:
             return []
         at = place.end()

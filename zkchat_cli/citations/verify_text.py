@@ -1,8 +1,8 @@
 """Verification of any text against a vault: an answer of another program, a draft, a paper.
 
-Unlike an answer in the chat, such a text has no numbered excerpts. A quotation's source is the note that its mark names: a link, a path, or
-a number that a footnote or a list at the end of the text defines. A quotation without a source may be in any note. Verdicts are those of
-the chat.
+Unlike an answer in the chat, such a text has no numbered excerpts. A quotation's source is the note
+that its mark names: a link, a path, or a number that a footnote or a list at the end of the text
+defines. A quotation without a source may be in any note. Verdicts are those of the chat.
 """
 
 import re
@@ -14,8 +14,18 @@ from urllib.parse import unquote
 
 from zkchat_cli.citations import marks
 from zkchat_cli.citations.marks import CitationMark
-from zkchat_cli.citations.quotations import assign_quotes, find_quotations, is_beside, marks_outside_quotations
-from zkchat_cli.citations.quotes import FoundQuotation, QuotableChunk, QuotationVerdict, find_quotation
+from zkchat_cli.citations.quotations import (
+    assign_quotes,
+    find_quotations,
+    is_beside,
+    marks_outside_quotations,
+)
+from zkchat_cli.citations.quotes import (
+    FoundQuotation,
+    QuotableChunk,
+    QuotationVerdict,
+    find_quotation,
+)
 from zkchat_cli.citations.verify import Footnote, citing_marks, read_footnote, read_footnotes
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.plain_text import remove_tags
@@ -24,11 +34,17 @@ from zkchat_cli.text.words import count_words
 from zkchat_cli.vault.note_parser import read_front_matter
 from zkchat_cli.vault.vault import Vault
 
-FEWEST_WORDS = 3  # words in quotation marks from which on they are a quotation without a source; fewer may be a term or irony
-_NO_PROSE = re.compile(r"<!--(?>(?:[^<-]++|-(?!->)|<(?!!--)){0,100000})-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)", re.DOTALL)
+# Words in quotation marks from which on they are a quotation without a source; fewer may be a term
+# or irony
+FEWEST_WORDS = 3
+_NO_PROSE = re.compile(
+    r"<!--(?>(?:[^<-]++|-(?!->)|<(?!!--)){0,100000})-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)",
+    re.DOTALL,
+)
 """Comments, HTML tags, and the targets of links, in which quotation marks quote nothing."""
 _LISTED = re.compile(
-    r"[ \t]*(?:[-*+][ \t]+)?(?:\[\^?(?P<bracket>\d{1,4})\]:?|(?P<item>\d{1,4})[.)])[ \t]+(?:[✓✗○✂][ \t]*)?(?P<source>\S.*)"
+    r"[ \t]*(?:[-*+][ \t]+)?(?:\[\^?(?P<bracket>\d{1,4})\]:?|(?P<item>\d{1,4})[.)])[ "
+    r"\t]+(?:[✓✗○✂][ \t]*)?(?P<source>\S.*)"
 )
 """A source in a list: `1. [[Note]]`, `[1]: Note.md:12`, `[1] Note, 2024`."""
 _IN_LIST = re.compile(r"[ \t]*\Z|[ \t]{2,}\S|#{1,6}[ \t]|[*_]{0,2}\w+[*_:]{0,3}\Z")
@@ -37,20 +53,25 @@ _TITLE_ENDS = re.compile(r"[ \t]*(?:[,;:(]|[ \t][-–—›][ \t]|[ \t]{3}|\.(?=
 _MARKDOWN_LINK = re.compile(r"\[[^\[\]\n]+\]\(<?([^()<>#\n]+)(?:#[^()<>\n]*)?>?\)")
 _WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")
 _LONGEST_NAME = 300
-_ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")  # the last line of a block quotation: `— Luhmann, 1981`
+# The last line of a block quotation: `— Luhmann, 1981`
+_ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
 
 _BEST_FIRST: tuple[QuotationVerdict, ...] = ("verified", "cut", "misquoted", "not_found")
 
 
 class TextQuotation(NamedTuple):
-    """A quotation of a text, where it was found, and the notes that the text names as its source."""
+    """A quotation of a text, where it was found, and the notes that the text names as its
+    source.
+    """
 
     quote: str
     found: FoundQuotation
     named: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """The quotation as JSON; `nearest` is the nearest wording, or the whole sentence if the quotation is cut."""
+        """The quotation as JSON; `nearest` is the nearest wording, or the whole sentence if the
+        quotation is cut.
+        """
         found = self.found
         return {
             "quote": self.quote,
@@ -64,13 +85,19 @@ class TextQuotation(NamedTuple):
 
 
 def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
-    """The quotations of a text in its order, each with its verdict. The vault's index should be up to date. Three or more words in
-    quotation marks are a quotation; fewer only if a source is named with them. The name of a note is none. A note with the same text is no
-    source: it is the text itself."""
+    """The quotations of a text in its order, each with its verdict. The vault's index should be up
+    to date. Three or more words in quotation marks are a quotation; fewer only if a source is named
+    with them. The name of a note is none. A note with the same text is no source: it is the text
+    itself.
+    """
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     notes = _Notes(vault, text)
     verified = [_verify(quotation, notes) for quotation in _read_quotations(text, notes)]
-    return [each for each in verified if each.found.verdict in ("verified", "cut") or not notes.matching_notes(each.quote)]
+    return [
+        each
+        for each in verified
+        if each.found.verdict in ("verified", "cut") or not notes.matching_notes(each.quote)
+    ]
 
 
 class _WrittenQuotation(NamedTuple):
@@ -86,8 +113,11 @@ class _Notes:
     """The notes of a vault as sources that a text may cite; each is read once."""
 
     def __init__(self, vault: Vault, verified_text: str) -> None:
-        self._vault, self._verified_text = vault, verified_text
-        self.matching_notes = cache(lambda name: vault.notes_named(name) if len(name) <= _LONGEST_NAME else ())
+        self._vault = vault
+        self._verified_text = verified_text
+        self.matching_notes = cache(
+            lambda name: vault.notes_named(name) if len(name) <= _LONGEST_NAME else ()
+        )
         self._read_once = cache(self._read)
 
     def read(self, paths: Iterable[str]) -> Iterator[QuotableChunk]:
@@ -96,7 +126,8 @@ class _Notes:
     def _read(self, path: str) -> QuotableChunk | None:
         try:
             text = self._vault.read(path)
-        except VaultError:  # deleted or locked since it was indexed
+        except VaultError:
+            # Deleted or locked since it was indexed
             return None
         if text.strip() == self._verified_text.strip():
             return None
@@ -104,7 +135,11 @@ class _Notes:
         if (header := read_front_matter(text).lines) > 1:  # its lines would underline a heading
             split = text.split("\n", header)
             text = "\n".join(["", *split[1 : header - 1], "", *split[header:]])
-        return QuotableChunk(ContentChunk(id=path, relative_path=path, title=path, start_line=1, end_line=lines, text=text))
+        return QuotableChunk(
+            ContentChunk(
+                id=path, relative_path=path, title=path, start_line=1, end_line=lines, text=text
+            )
+        )
 
     def all_with(self, words: str) -> Iterator[QuotableChunk]:
         """The notes that may contain these words, the likeliest first."""
@@ -115,35 +150,75 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     list_start, listed = _read_source_list(text, notes)
     body = text[:list_start]
     header = len(text) - len(text.split("\n", read_front_matter(text).lines)[-1])
-    prose = marks.blank_spans(body, [(0, header), *(found.span() for found in _NO_PROSE.finditer(body, header))])
+    prose = marks.blank_spans(
+        body, [(0, header), *(found.span() for found in _NO_PROSE.finditer(body, header))]
+    )
     reading = marks.read_marks(prose)
     visible = _WIKILINK.sub(lambda link: " " * len(link[0]), marks.blank_spans(prose, reading.code))
     quotations = find_quotations(body, visible)
     footnotes = {**read_footnotes(reading, body, notes.matching_notes), **listed}
     without_code = marks.blank_spans(body, reading.code)
-    links = [CitationMark(*link.span(), name=unquote(link[1])) for link in _MARKDOWN_LINK.finditer(without_code)]
-    written = marks_outside_quotations(sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose)
+    links = [
+        CitationMark(*link.span(), name=unquote(link[1]))
+        for link in _MARKDOWN_LINK.finditer(without_code)
+    ]
+    written = marks_outside_quotations(
+        sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose
+    )
     starts = [mark.start for mark in written]
-    of_notes: set[CitationMark] = set()  # within words that a note has: they belong to the note
+    # Within words that a note has: they belong to the note
+    of_notes: set[CitationMark] = set()
     for quotation in quotations:
-        inside = () if quotation.block else written[bisect_left(starts, quotation.start) : bisect_left(starts, quotation.end)]
-        if inside and find_quotation(quotation.words, notes.all_with(quotation.words)).verdict == "verified":
+        inside = (
+            ()
+            if quotation.block
+            else written[bisect_left(starts, quotation.start) : bisect_left(starts, quotation.end)]
+        )
+        if (
+            inside
+            and find_quotation(quotation.words, notes.all_with(quotation.words)).verdict
+            == "verified"
+        ):
             of_notes.update(inside)
-    citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes.matching_notes, footnotes))
+    citing = list(
+        citing_marks(
+            [mark for mark in written if mark not in of_notes],
+            prose,
+            notes.matching_notes,
+            footnotes,
+        )
+    )
     found: list[_WrittenQuotation] = []
-    for cited, quotes in zip(citing, assign_quotes([cited.mark.span for cited in citing], quotations, prose, visible), strict=True):
+    for cited, quotes in zip(
+        citing,
+        assign_quotes([cited.mark.span for cited in citing], quotations, prose, visible),
+        strict=True,
+    ):
         for index, words in quotes:
             is_named = is_beside(cited.mark.span, quotations[index], visible)
             found.append(_WrittenQuotation(quotations[index].start, words, cited.notes, is_named))
     assigned = {each.at for each in found}
     found += [_WrittenQuotation(q.start, q.words) for q in quotations if q.start not in assigned]
-    found += [_WrittenQuotation(len(text), words, note.notes, True) for note in footnotes.values() for words in note.quotes]
+    found += [
+        _WrittenQuotation(len(text), words, note.notes, True)
+        for note in footnotes.values()
+        for words in note.quotes
+    ]
     unique = {(each.at, each.words): each for each in reversed(found)}
-    return sorted((each for each in unique.values() if each.is_named or count_words(each.words) >= FEWEST_WORDS), key=lambda each: each.at)
+    return sorted(
+        (
+            each
+            for each in unique.values()
+            if each.is_named or count_words(each.words) >= FEWEST_WORDS
+        ),
+        key=lambda each: each.at,
+    )
 
 
 def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote]]:
-    """Where the list of sources at the end of a text begins, and what its numbers mean; the text's end and nothing if there is none."""
+    """Where the list of sources at the end of a text begins, and what its numbers mean; the text's
+    end and nothing if there is none.
+    """
     begin = end = len(text)
     found: dict[int, Footnote] = {}
     while end > 0:
@@ -155,11 +230,17 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
             if link := _MARKDOWN_LINK.match(source):
                 named = notes.matching_notes(unquote(link[1]))
             else:  # `Filters, 2024`, `Filters › Dates`
-                names = (source[: end.start()].strip('*_"“” ') for end in _TITLE_ENDS.finditer(source[:_LONGEST_NAME]))
+                names = (
+                    source[: end.start()].strip('*_"“” ')
+                    for end in _TITLE_ENDS.finditer(source[:_LONGEST_NAME])
+                )
                 named = next(filter(None, map(notes.matching_notes, names)), ())
             if not (named or footnote.notes) and listed["item"]:
                 break
-            found.setdefault(int(listed["bracket"] or listed["item"]), footnote._replace(notes=footnote.notes or named))
+            found.setdefault(
+                int(listed["bracket"] or listed["item"]),
+                footnote._replace(notes=footnote.notes or named),
+            )
             begin = line_start
         elif not _IN_LIST.match(line):
             break
@@ -168,16 +249,26 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
 
 
 def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:
-    """The best verdict on the quotation as it is written, without tags, and without its attribution."""
-    forms = dict.fromkeys((quotation.words, remove_tags(quotation.words), _ATTRIBUTION.sub("", quotation.words)))
+    """The best verdict on the quotation as it is written, without tags, and without its
+    attribution.
+    """
+    forms = dict.fromkeys(
+        (quotation.words, remove_tags(quotation.words), _ATTRIBUTION.sub("", quotation.words))
+    )
     found = {form: _find_source(form, quotation, notes) for form in forms}
     best = min(forms, key=lambda form: _BEST_FIRST.index(found[form].verdict))
     return TextQuotation(best.strip(), found[best], quotation.notes if quotation.is_named else ())
 
 
 def _find_source(words: str, quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:
-    """Where the words are. If another note than the named has them, they are misquoted, and the nearest wording is there."""
-    here = find_quotation(words, notes.read(quotation.notes)) if quotation.notes else FoundQuotation("not_found")
+    """Where the words are. If another note than the named has them, they are misquoted, and the
+    nearest wording is there.
+    """
+    here = (
+        find_quotation(words, notes.read(quotation.notes))
+        if quotation.notes
+        else FoundQuotation("not_found")
+    )
     if here.verdict == "verified" or (here.verdict == "cut" and quotation.is_named):
         return here
     found = find_quotation(words, notes.all_with(words))
@@ -185,4 +276,10 @@ def _find_source(words: str, quotation: _WrittenQuotation, notes: _Notes) -> Fou
         return found
     if found.verdict == "verified":
         return found._replace(verdict="misquoted", nearest=" ".join(words.split()))
-    return here if here.verdict == "misquoted" else found._replace(verdict="misquoted") if found.verdict == "cut" else found
+    return (
+        here
+        if here.verdict == "misquoted"
+        else found._replace(verdict="misquoted")
+        if found.verdict == "cut"
+        else found
+    )

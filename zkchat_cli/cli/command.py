@@ -1,10 +1,11 @@
-"""What every command is made of: `command` declares one with the shared options it takes, and passes it a `CommandContext`.
+"""What every command is made of: `command` declares one with the shared options it takes, and
+passes it a `CommandContext`.
 
     @command(COMMAND, *options.NOTES)
     def search(ctx: CommandContext, query: str, limit: LimitOption = 10) -> None:
 
-A command's file imports at its top only what its help needs, and inside its functions what running it needs: importing pydantic and SQLite
-alone takes longer than printing a help page may.
+A command's file imports at its top only what its help needs, and inside its functions what running
+it needs: importing pydantic and SQLite alone takes longer than printing a help page may.
 """
 
 import inspect
@@ -37,16 +38,21 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
 
-DECLINED = 1  # exit code of a command whose question was answered with no, so that `zkchat sessions delete ID && …` stops
+# Exit code of a command whose question was answered with no, so that `zkchat sessions delete ID &&
+# …` stops
+DECLINED = 1
 EMBEDDING_SECONDS = 1.0
-WINDOW_TIMEOUT = 10.0  # seconds to wait for a server to report the size of a model's window
+# Seconds to wait for a server to report the size of a model's window
+WINDOW_TIMEOUT = 10.0
 MAX_PIPED = 10_000_000  # characters: some millions of tokens
 
 Body = Callable[..., None]  # the function of a command
 
 
 class CommandContext:
-    """One run of a command: its shared options, and access to settings, vault, store, session and screen, each opened when it is used."""
+    """One run of a command: its shared options, and access to settings, vault, store, session and
+    screen, each opened when it is used.
+    """
 
     def __init__(self, *, as_json: bool = False, **shared: Any) -> None:
         self.as_json = as_json
@@ -54,25 +60,36 @@ class CommandContext:
 
     @cached_property
     def screen(self) -> Screen:
-        """The screen that the settings `terminal.…` describe, read without the others: the prompt is drawn before all are loaded."""
-        written, env = self.user_settings.get("terminal", {}), os.environ
+        """The screen that the settings `terminal.…` describe, read without the others: the prompt
+        is drawn before all are loaded.
+        """
+        written = self.user_settings.get("terminal", {})
+        env = os.environ
         accessible = env.get("ZKCHAT_TERMINAL__ACCESSIBLE") or str(written.get("accessible", ""))
         background = env.get("ZKCHAT_TERMINAL__BACKGROUND") or str(written.get("background", ""))
         return Screen.of(accessible=accessible.lower() in ("true", "1"), background=background)
 
     @cached_property
     def user_settings(self) -> dict[str, Any]:
-        """The tables of the user's settings file as they are written; none if it cannot be read, as loading the settings will report."""
+        """The tables of the user's settings file as they are written; none if it cannot be read, as
+        loading the settings will report.
+        """
         try:
             data = read_file(self.paths.config_file, paths.MAX_SETTINGS_BYTES)
             import tomllib  # only where there is a file
 
-            return {key: value for key, value in tomllib.loads(data.decode("utf-8-sig")).items() if isinstance(value, dict)}
+            return {
+                key: value
+                for key, value in tomllib.loads(data.decode("utf-8-sig")).items()
+                if isinstance(value, dict)
+            }
         except (OSError, ValueError):
             return {}
 
     def startup_options(self, *, demo: bool = False, **more: Any) -> "StartupOptions":
-        """The shared options and `more`; with `demo`, the built-in notes are the vault. Raises UsageError if another one is named, too."""
+        """The shared options and `more`; with `demo`, the built-in notes are the vault. Raises
+        UsageError if another one is named, too.
+        """
         from zkchat_cli.app.settings import StartupOptions, demo_vault
 
         options = StartupOptions(**self.shared, **more)
@@ -91,10 +108,14 @@ class CommandContext:
 
         return load_settings(self.startup_options(), os.environ, Path.cwd())
 
-    def print_result(self, document: object, shown: "str | Iterable[StyledLine]", empty_text: str = "") -> None:
-        """Print a command's result: the JSON document with --json, else the text or the lines, through the pager if they are long.
+    def print_result(
+        self, document: object, shown: "str | Iterable[StyledLine]", empty_text: str = ""
+    ) -> None:
+        """Print a command's result: the JSON document with --json, else the text or the lines,
+        through the pager if they are long.
 
-        Where there are no lines, `empty_text` says so on stderr."""
+        Where there are no lines, `empty_text` says so on stderr.
+        """
         if self.as_json:
             self.screen.json(document)
             return
@@ -113,9 +134,13 @@ class CommandContext:
         return closing(factory.open_app(self.startup_options(**more), os.environ, Path.cwd()))
 
     @contextmanager
-    def open_store(self, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
-        """The store, and the real path of the vault, by which conversations name it. Without a vault that is None; if only conversations of
-        a vault will do (not `anywhere`), it is a VaultError."""
+    def open_store(
+        self, *, anywhere: bool = True
+    ) -> "Iterator[tuple[ChatSessionStore, str | None]]":
+        """The store, and the real path of the vault, by which conversations name it. Without a
+        vault that is None; if only conversations of a vault will do (not `anywhere`), it is a
+        VaultError.
+        """
         from zkchat_cli.app.settings import required_vault_folder, vault_folder
         from zkchat_cli.store.chat_session_store import ChatSessionStore
 
@@ -124,7 +149,9 @@ class CommandContext:
             yield store, str(folder.resolve()) if folder is not None else None
 
     def open_vault(self) -> "closing[Vault]":
-        """The vault alone, as it was last indexed: reading notes needs neither the conversations nor a model."""
+        """The vault alone, as it was last indexed: reading notes needs neither the conversations
+        nor a model.
+        """
         from zkchat_cli.app import factory
 
         return closing(factory.open_vault(self.config))
@@ -143,12 +170,17 @@ class CommandContext:
             return vault.refresh(full=full, progress=progress)
 
     def embed_for_a_moment(self, vault: "Vault", messages: "MessageEmbedder | None" = None) -> None:
-        """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting. The time
-        that the answer has waited for vectors counts."""
+        """Compute missing vectors while someone reads what was printed; a program that waits for
+        the end is not kept waiting. The time that the answer has waited for vectors counts.
+        """
         if not self.screen.out.isatty():
             return
         self.screen.out.flush()
-        end = time.monotonic() + EMBEDDING_SECONDS - (vault.semantic.seconds_waited if vault.semantic else 0.0)
+        end = (
+            time.monotonic()
+            + EMBEDDING_SECONDS
+            - (vault.semantic.seconds_waited if vault.semantic else 0.0)
+        )
         with suppress(KeyboardInterrupt), closing(messages) if messages else nullcontext():
             if messages:
                 messages.compute_missing(lambda: time.monotonic() > end)
@@ -166,16 +198,25 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            if session.runtime.configured_window is None or session.runtime.settings.retrieval.mode == "auto":
-                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports, and tools if it has any
+            if (
+                session.runtime.configured_window is None
+                or session.runtime.settings.retrieval.mode == "auto"
+            ):
+                # The next call would have the window that the server reports, and tools if it has
+                # any
+                session.prepare(WINDOW_TIMEOUT)
             yield session
 
 
-def command(group: typer.Typer, *shared: str, examples: Sequence[str] = (), default: bool = False) -> Callable[[Body], Body]:
-    """Declare a function as the command with its name, less a `_` at the end, with the named `shared` options, which it gets as a
-    CommandContext, and its own.
+def command(
+    group: typer.Typer, *shared: str, examples: Sequence[str] = (), default: bool = False
+) -> Callable[[Body], Body]:
+    """Declare a function as the command with its name, less a `_` at the end, with the named
+    `shared` options, which it gets as a CommandContext, and its own.
 
-    A `default` is what the group itself runs, before a command of it or without one. Its help ends with the `examples`, one per line."""
+    A `default` is what the group itself runs, before a command of it or without one. Its help ends
+    with the `examples`, one per line.
+    """
     epilog = "\b\n" + "\n".join(examples) if examples else None
 
     def declare(body: Body) -> Body:
@@ -186,7 +227,14 @@ def command(group: typer.Typer, *shared: str, examples: Sequence[str] = (), defa
         _, *parameters = inspect.signature(body).parameters.values()
         for option in shared:
             unset = False if option == "as_json" else None
-            parameters.append(inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=unset, annotation=options.SHARED[option]))
+            parameters.append(
+                inspect.Parameter(
+                    option,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=unset,
+                    annotation=options.SHARED[option],
+                )
+            )
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads the options from it
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         if default:
@@ -199,31 +247,45 @@ def command(group: typer.Typer, *shared: str, examples: Sequence[str] = (), defa
 
 
 def command_group(help_text: str = "") -> typer.Typer:
-    """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named."""
+    """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no
+    command is named.
+    """
     more: dict[str, Any] = {"help": help_text, "no_args_is_help": True} if help_text else {}
     return typer.Typer(cls=options.Group, add_completion=False, **more, **options.CONVENTIONS)
 
 
 @contextmanager
 def optional_package(purpose: str, extra: str) -> Iterator[None]:
-    """For an import: raises UsageError with the command that installs an `extra` of zkchat, if its package is missing."""
+    """For an import: raises UsageError with the command that installs an `extra` of zkchat, if its
+    package is missing.
+    """
     try:
         yield
     except ModuleNotFoundError as e:
-        raise UsageError(f"{purpose} needs a package that is not installed", f"pip install 'zkchat[{extra}]'") from e
+        raise UsageError(
+            f"{purpose} needs a package that is not installed", f"pip install 'zkchat[{extra}]'"
+        ) from e
 
 
 def read_piped(read: Callable[[int], str]) -> str:
-    """A message from a pipe. Raises UsageError if no model could take it: counting its tokens alone would take minutes."""
+    """A message from a pipe. Raises UsageError if no model could take it: counting its tokens alone
+    would take minutes.
+    """
     text = read(MAX_PIPED + 1)
     if len(text) > MAX_PIPED:
         hint = "Pipe in less of it, or make it a note: notes are searched."
-        raise UsageError(f"standard input has a message of more than {MAX_PIPED:,} characters, too long for any model", hint)
+        raise UsageError(
+            f"standard input has a message of more than {MAX_PIPED:,} characters, too long "
+            "for any model",
+            hint,
+        )
     return text
 
 
 def read_input(file: str, limit: int, expected: str) -> bytes:
-    """The content of a file, or for `-` of standard input. Raises UsageError for what cannot be read, or is longer than `limit` bytes."""
+    """The content of a file, or for `-` of standard input. Raises UsageError for what cannot be
+    read, or is longer than `limit` bytes.
+    """
     try:
         data = sys.stdin.buffer.read(limit + 1) if file == "-" else read_file(file, limit)
         if len(data) > limit:
@@ -231,15 +293,21 @@ def read_input(file: str, limit: int, expected: str) -> bytes:
         return data
     except (OSError, ValueError) as e:
         hint = f"Name {expected} of at most {limit // 1_000_000} MB, or - for standard input."
-        raise UsageError(f"cannot read {'standard input' if file == '-' else file}: {reason(e)}", hint) from e
+        raise UsageError(
+            f"cannot read {'standard input' if file == '-' else file}: {reason(e)}", hint
+        ) from e
 
 
 def confirm(question: str, command_name: str, *, yes: bool) -> None:
-    """Return if the user agrees, now or with --yes. Exits with DECLINED on a no. Raises UsageError where nobody can answer."""
+    """Return if the user agrees, now or with --yes. Exits with DECLINED on a no. Raises UsageError
+    where nobody can answer.
+    """
     if yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError(f"{command_name} asks for confirmation", "Use --yes where nobody can answer.")
+        raise UsageError(
+            f"{command_name} asks for confirmation", "Use --yes where nobody can answer."
+        )
     if not typer.confirm(question, err=True):
         typer.echo("Nothing was changed.", err=True)
         raise typer.Exit(DECLINED)

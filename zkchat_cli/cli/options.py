@@ -1,8 +1,10 @@
-"""How Typer is used: its commands and groups with a help that shows arguments as they are typed and summaries in full, and the options
-and arguments that several commands share, declared once, with the values that a shell completes.
+"""How Typer is used: its commands and groups with a help that shows arguments as they are typed and
+summaries in full, and the options and arguments that several commands share, declared once, with
+the values that a shell completes.
 
-Completions import what they need when they are called, so that declaring the options stays cheap. Shells evaluate parts of what they are
-given, so help texts that contain a user's words are reduced to harmless characters.
+Completions import what they need when they are called, so that declaring the options stays cheap.
+Shells evaluate parts of what they are given, so help texts that contain a user's words are reduced
+to harmless characters.
 """
 
 import os
@@ -27,7 +29,10 @@ CONVENTIONS: dict[str, Any] = {
 
 class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc, name-defined]  # of the click in Typer
     def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **named: Any) -> None:
-        super().write_dl([(re.sub(r" <\S+>$", "", left), right) for left, right in rows], *args, **named)  # without types
+        # Without types
+        super().write_dl(
+            [(re.sub(r" <\S+>$", "", left), right) for left, right in rows], *args, **named
+        )
 
 
 class _Context(TyperGroup.context_class):  # type: ignore[misc, valid-type]  # as above
@@ -35,19 +40,30 @@ class _Context(TyperGroup.context_class):  # type: ignore[misc, valid-type]  # a
 
 
 class _ValueConverter:
-    """Converts what was typed to a text, texts, a path or a whole number. Typer imports pydantic for that, which would delay the chat's
-    prompt by 60 ms."""
+    """Converts what was typed to a text, texts, a path or a whole number. Typer imports pydantic
+    for that, which would delay the chat's prompt by 60 ms.
+    """
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         if value is None or isinstance(value, tuple):
             return value and list(value)
-        kind, low, high = param.type_descriptor.annotation, param.min, param.max
+        kind = param.type_descriptor.annotation
+        low = param.min
+        high = param.max
         try:
             converted = kind(value)
         except ValueError:
-            raise BadParameter(f"it must be {'a whole number' if kind is int else 'one of those in --help'}", ctx, param) from None
+            raise BadParameter(
+                f"it must be {'a whole number' if kind is int else 'one of those in --help'}",
+                ctx,
+                param,
+            ) from None
         if (low is not None and converted < low) or (high is not None and converted > high):
-            raise BadParameter(f"it must be at least {low}" + (f" and at most {high}" if high is not None else ""), ctx, param)
+            raise BadParameter(
+                f"it must be at least {low}" + (f" and at most {high}" if high is not None else ""),
+                ctx,
+                param,
+            )
         return converted
 
 
@@ -62,8 +78,15 @@ class _CommandMixin:
 
 
 class Command(_CommandMixin, TyperCommand):
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002  Typer's signature
-        return ["[OPTIONS]", *(str(parameter.metavar) for parameter in self.params if parameter.param_type_name == "argument")]
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return [
+            "[OPTIONS]",
+            *(
+                str(parameter.metavar)
+                for parameter in self.params
+                if parameter.param_type_name == "argument"
+            ),
+        ]
 
 
 class Group(_CommandMixin, TyperGroup):
@@ -71,14 +94,17 @@ class Group(_CommandMixin, TyperGroup):
         """List the commands with their complete summaries instead of truncated ones."""
         known = {name: cast(Any, self.get_command(ctx, name)) for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str(10_000)) for name, each in known.items()])
+            formatter.write_dl(
+                [(name, each.get_short_help_str(10_000)) for name, each in known.items()]
+            )
 
 
 MAX_CONVERSATIONS = 50
 _UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
 
 
-def complete_agents() -> list[str]:  # Typer leaves out what does not begin with the typed text
+# Typer leaves out what does not begin with the typed text
+def complete_agents() -> list[str]:
     from zkchat_cli.agents import loader
 
     return loader.list_names(app_paths(os.environ).agents_folder)
@@ -103,7 +129,9 @@ def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
-        found = [each for each in store.conversations(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
+        found = [
+            each for each in store.conversations(None, None) if each.id.startswith(incomplete)
+        ][:MAX_CONVERSATIONS]
     return [(each.id, _shell_safe(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
 
 
@@ -111,36 +139,87 @@ def _shell_safe(text: str) -> str:
     return " ".join(_UNSAFE.sub(" ", text.replace("'", "’")).split())
 
 
-LimitOption = Annotated[int, Option("-k", "--limit", metavar="N", min=1, max=1000, help="Number of results.")]
+LimitOption = Annotated[
+    int, Option("-k", "--limit", metavar="N", min=1, max=1000, help="Number of results.")
+]
 _ids: dict[str, Any] = {"autocompletion": complete_conversations}
 ConversationArgument = Annotated[
-    str | None, Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", **_ids)
+    str | None,
+    Argument(
+        metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.", **_ids
+    ),
 ]
-IdArgument = Annotated[str, Argument(metavar="ID", help="Conversation id or a unique prefix.", **_ids)]
-IdsArgument = Annotated[list[str], Argument(metavar="ID...", help="Conversation ids or unique prefixes.", **_ids)]
-ResumeOption = Annotated[str | None, Option("--resume", metavar="ID", help="Continue this conversation.", **_ids)]
-ConversationOption = Annotated[str | None, Option("--cid", metavar="ID", help="Continue this conversation.", **_ids)]
+IdArgument = Annotated[
+    str, Argument(metavar="ID", help="Conversation id or a unique prefix.", **_ids)
+]
+IdsArgument = Annotated[
+    list[str], Argument(metavar="ID...", help="Conversation ids or unique prefixes.", **_ids)
+]
+ResumeOption = Annotated[
+    str | None, Option("--resume", metavar="ID", help="Continue this conversation.", **_ids)
+]
+ConversationOption = Annotated[
+    str | None, Option("--cid", metavar="ID", help="Continue this conversation.", **_ids)
+]
 DemoOption = Annotated[bool, Option("--demo", help="Chat with the built-in notes, offline.")]
-UnsafeOption = Annotated[bool, Option("--unsafe", help="Let the model change notes; each change is shown and needs your approval.")]
-YesOption = Annotated[bool, Option("--yes", "-y", help="With --unsafe: approve all changes in advance, except those of memory.")]
+UnsafeOption = Annotated[
+    bool,
+    Option(
+        "--unsafe", help="Let the model change notes; each change is shown and needs your approval."
+    ),
+]
+YesOption = Annotated[
+    bool,
+    Option(
+        "--yes", "-y", help="With --unsafe: approve all changes in advance, except those of memory."
+    ),
+]
 ConfirmOption = Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")]
 NoStoreOption = Annotated[bool, Option("--no-store", help="Keep nothing on disk.")]
 
 _agent_help = "Agent to use, or none; `zkchat agent list` lists them."
 _model_help = "Model to use; `offline` needs no server."
 SHARED: dict[str, Any] = {
-    "agent": Annotated[str | None, Option("--agent", metavar="NAME", help=_agent_help, autocompletion=complete_agents)],
-    "strategy": Annotated[
-        str | None, Option("--strategy", metavar="S", help="What to send when the window is full: hybrid, summarize, discard.")
+    "agent": Annotated[
+        str | None,
+        Option("--agent", metavar="NAME", help=_agent_help, autocompletion=complete_agents),
     ],
-    "max_context": Annotated[int | None, Option("--max-context", metavar="N", help="Context window in tokens.")],
+    "strategy": Annotated[
+        str | None,
+        Option(
+            "--strategy",
+            metavar="S",
+            help="What to send when the window is full: hybrid, summarize, discard.",
+        ),
+    ],
+    "max_context": Annotated[
+        int | None, Option("--max-context", metavar="N", help="Context window in tokens.")
+    ],
     "as_json": Annotated[bool, Option("--json", help="Print one JSON document.")],
-    "vault": Annotated[Path | None, Option("--vault", "-v", metavar="PATH", help="Folder of notes.")],
-    "model": Annotated[str | None, Option("--model", "-m", metavar="PROVIDER[/NAME]", help=_model_help, autocompletion=complete_models)],
-    "config_file": Annotated[Path | None, Option("--config", metavar="FILE", help="Settings file to use instead of yours.")],
+    "vault": Annotated[
+        Path | None, Option("--vault", "-v", metavar="PATH", help="Folder of notes.")
+    ],
+    "model": Annotated[
+        str | None,
+        Option(
+            "--model",
+            "-m",
+            metavar="PROVIDER[/NAME]",
+            help=_model_help,
+            autocompletion=complete_models,
+        ),
+    ],
+    "config_file": Annotated[
+        Path | None,
+        Option("--config", metavar="FILE", help="Settings file to use instead of yours."),
+    ],
 }
 SETTINGS = ("as_json", "config_file")
-NOTES = ("as_json", "vault", "config_file")  # options of commands that read notes or conversations
+# Options of commands that read notes or conversations
+NOTES = ("as_json", "vault", "config_file")
 CHAT = ("agent", "strategy", "max_context", "vault", "model", "config_file")
-PROMPT = tuple(SHARED)  # options of commands that build a prompt
-COMPACT, EXPORT = PROMPT[1:], CHAT[1:]  # the same for a stored conversation, which has its agent
+# Options of commands that build a prompt
+PROMPT = tuple(SHARED)
+# The same for a stored conversation, which has its agent
+COMPACT = PROMPT[1:]
+EXPORT = CHAT[1:]

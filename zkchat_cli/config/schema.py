@@ -1,8 +1,17 @@
-"""The settings and their defaults, as pydantic models. A provider with settings has a table of its name."""
+"""The settings and their defaults, as pydantic models. A provider with settings has a table of its
+name.
+"""
 
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 
 class Section(BaseModel):
@@ -13,7 +22,11 @@ S = TypeVar("S", bound=Section)
 
 
 def _split_list(value: object) -> object:
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    return (
+        [part.strip() for part in value.split(",") if part.strip()]
+        if isinstance(value, str)
+        else value
+    )
 
 
 TextList = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
@@ -21,43 +34,99 @@ TextList = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
 
 
 class VaultSettings(Section):
-    path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
-    ignore: TextList = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
+    path: str = Field(
+        "",
+        description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder",
+    )
+    ignore: TextList = Field(
+        (), description="globs of notes to leave out of the index, such as ['Templates/*']"
+    )
 
 
 class LlmSettings(Section):
-    max_tool_rounds: int = Field(10, ge=1, le=100, description="rounds of tool calls before the model must answer")
-    max_output_tokens: int = Field(0, ge=0, le=10_000_000, description="largest answer in tokens; 0: the model's own limit")
-    max_answer_bytes: int = Field(
-        2_000_000, ge=1000, le=1_000_000_000, description="largest size in bytes of an answer, its reasoning or its tool calls"
+    max_tool_rounds: int = Field(
+        10, ge=1, le=100, description="rounds of tool calls before the model must answer"
     )
-    temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's default")
-    reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = Field(
-        "", description="reasoning effort: none, minimal, low, medium, high, xhigh or max; empty: the model's default"
+    max_output_tokens: int = Field(
+        0, ge=0, le=10_000_000, description="largest answer in tokens; 0: the model's own limit"
+    )
+    max_answer_bytes: int = Field(
+        2_000_000,
+        ge=1000,
+        le=1_000_000_000,
+        description="largest size in bytes of an answer, its reasoning or its tool calls",
+    )
+    temperature: float = Field(
+        -1, ge=-1, le=2, description="sampling temperature; below 0: the model's default"
+    )
+    reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = (
+        Field(
+            "",
+            description=(
+                "reasoning effort: none, minimal, low, medium, high, xhigh or max; empty: the "
+                "model's default"
+            ),
+        )
     )
 
 
 class ContextSettings(Section):
-    strategy: str = Field("hybrid", description="what is sent when the window is full: hybrid, summarize or discard")
-    max_tokens: int = Field(
-        32768, ge=512, le=1_000_000_000, description="context window in tokens; if not set, the model's own window where it is known"
+    strategy: str = Field(
+        "hybrid", description="what is sent when the window is full: hybrid, summarize or discard"
     )
-    message_budget_ratio: float = Field(0.6, gt=0, le=1, description="share of the window for messages")
-    tool_budget_ratio: float = Field(0.3, ge=0, le=1, description="share of the window for tool descriptions")
-    system_budget_ratio: float = Field(0.1, ge=0, le=1, description="share of the window for instructions")
+    max_tokens: int = Field(
+        32768,
+        ge=512,
+        le=1_000_000_000,
+        description="context window in tokens; if not set, the model's own window where it is known",
+    )
+    message_budget_ratio: float = Field(
+        0.6, gt=0, le=1, description="share of the window for messages"
+    )
+    tool_budget_ratio: float = Field(
+        0.3, ge=0, le=1, description="share of the window for tool descriptions"
+    )
+    system_budget_ratio: float = Field(
+        0.1, ge=0, le=1, description="share of the window for instructions"
+    )
     auto_summarize: bool = Field(True, description="summarize older turns when the window is full")
     summarization_threshold: float = Field(
-        0.8, gt=0, le=1, description="share of the limit from where older turns are summarized; sooner if the message budget is used up"
+        0.8,
+        gt=0,
+        le=1,
+        description=(
+            "share of the limit from where older turns are summarized; sooner if the message "
+            "budget is used up"
+        ),
     )
-    summary_model: str = Field("", description="model that writes summaries, such as qwen3; empty: the one that answers")
-    recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that are never summarized")
-    summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit for a summary")
-    injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of the remaining budget that one document may take in full")
-    memory_integration: bool = Field(True, description="include memory in prompts, and search earlier conversations")
+    summary_model: str = Field(
+        "", description="model that writes summaries, such as qwen3; empty: the one that answers"
+    )
+    recent_messages_to_keep: int = Field(
+        10, ge=0, description="newest messages that are never summarized"
+    )
+    summary_ratio: float = Field(
+        0.3, gt=0, le=1, description="largest share of the limit for a summary"
+    )
+    injection_ratio: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="largest share of the remaining budget that one document may take in full",
+    )
+    memory_integration: bool = Field(
+        True, description="include memory in prompts, and search earlier conversations"
+    )
     tool_filter: Literal["auto", "off"] = Field(
-        "auto", description="leave out tools that a message does not need: auto (when the budget is tight) or off"
+        "auto",
+        description=(
+            "leave out tools that a message does not need: auto (when the budget is tight) or off"
+        ),
     )
-    show_token_count: bool = Field(True, description="show the budget bar in the toolbar, and the tokens used below each answer")
+    show_token_count: bool = Field(
+        True,
+        description="show the budget bar in the toolbar, and the tokens used below each answer",
+    )
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> "ContextSettings":
@@ -68,46 +137,105 @@ class ContextSettings(Section):
 
 
 class ChatSettings(Section):
-    show_reasoning: bool = Field(True, description="show the model's reasoning, dimmed, before its answer")
-    show_details: bool = Field(False, description="show all arguments of tool calls, times, tokens and the reasoning of each turn")
-    show_related: bool = Field(True, description="offer notes related to an answer in a line below it, if there are good ones")
+    show_reasoning: bool = Field(
+        True, description="show the model's reasoning, dimmed, before its answer"
+    )
+    show_details: bool = Field(
+        False,
+        description="show all arguments of tool calls, times, tokens and the reasoning of each turn",
+    )
+    show_related: bool = Field(
+        True,
+        description="offer notes related to an answer in a line below it, if there are good ones",
+    )
 
 
 class TerminalSettings(Section):
-    open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
-    editing_mode: Literal["emacs", "vi"] = Field("emacs", description="key bindings of the input line: emacs or vi")
-    background: Literal["auto", "dark", "light"] = Field(
-        "auto", description="background that colors must be readable on: dark, light or auto (by COLORFGBG, otherwise either)"
+    open_command: str = Field(
+        "",
+        description=(
+            "command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager"
+        ),
     )
-    accessible: bool = Field(False, description="for screen readers: no redrawing, no box characters, states in words")
+    editing_mode: Literal["emacs", "vi"] = Field(
+        "emacs", description="key bindings of the input line: emacs or vi"
+    )
+    background: Literal["auto", "dark", "light"] = Field(
+        "auto",
+        description=(
+            "background that colors must be readable on: dark, light or auto (by COLORFGBG, "
+            "otherwise either)"
+        ),
+    )
+    accessible: bool = Field(
+        False, description="for screen readers: no redrawing, no box characters, states in words"
+    )
 
 
 class ReferenceSettings(Section):
-    enabled: bool = Field(True, description="read the notes that a message links to, and keep a list of the documents behind each answer")
+    enabled: bool = Field(
+        True,
+        description=(
+            "read the notes that a message links to, and keep a list of the documents behind "
+            "each answer"
+        ),
+    )
     max_displayed: int = Field(10, ge=1, description="number of sources listed after an answer")
 
 
 class RetrievalSettings(Section):
     mode: Literal["auto", "tools", "before", "both"] = Field(
-        "auto", description="who searches the notes: the model (tools), zkchat (before), both, or auto (by the model)"
+        "auto",
+        description=(
+            "who searches the notes: the model (tools), zkchat (before), both, or auto (by the "
+            "model)"
+        ),
     )
-    ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
+    ratio: float = Field(
+        0.3,
+        gt=0,
+        le=1,
+        description="largest share of the remaining budget for passages found before the question",
+    )
 
 
 class MemorySettings(Section):
-    user: bool = Field(True, description="include your own memory file, ZKCHAT.md in the configuration folder, with any vault")
-    project: bool = Field(True, description="include the memory files of the vault and of its folders")
+    user: bool = Field(
+        True,
+        description=(
+            "include your own memory file, ZKCHAT.md in the configuration folder, with any vault"
+        ),
+    )
+    project: bool = Field(
+        True, description="include the memory files of the vault and of its folders"
+    )
     agent: bool = Field(True, description="include the agent's own memory file")
     project_file: TextList = Field(
         ("ZKCHAT.md", "AGENTS.md", "CLAUDE.md", "WILK.md"),
-        description="names of memory files; the first that is there counts, in the vault and in each folder",
+        description=(
+            "names of memory files; the first that is there counts, in the vault and in each folder"
+        ),
     )
 
 
 class SemanticSettings(Section):
-    provider: str = Field("builtin", description="what computes vectors for search by meaning: builtin, none, ollama, openai or onnx")
-    model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama) or text-embedding-3-small (openai)")
-    path: str = Field("", description="an .onnx file instead of semantic.model, for onnx; its tokenizer.json must be in the same folder")
+    provider: str = Field(
+        "builtin",
+        description="what computes vectors for search by meaning: builtin, none, ollama, openai or onnx",
+    )
+    model: str = Field(
+        "",
+        description=(
+            "embedding model; empty: nomic-embed-text (ollama) or text-embedding-3-small (openai)"
+        ),
+    )
+    path: str = Field(
+        "",
+        description=(
+            "an .onnx file instead of semantic.model, for onnx; its tokenizer.json must be in "
+            "the same folder"
+        ),
+    )
 
 
 class McpServer(Section):
@@ -117,8 +245,12 @@ class McpServer(Section):
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
     url: str = ""
-    headers: dict[str, str] = Field({}, description="headers of each request to the url, such as Authorization")
-    tools: tuple[str, ...] | None = Field(None, description="tools that are offered to the model; all if not set")
+    headers: dict[str, str] = Field(
+        {}, description="headers of each request to the url, such as Authorization"
+    )
+    tools: tuple[str, ...] | None = Field(
+        None, description="tools that are offered to the model; all if not set"
+    )
     always: tuple[str, ...] = Field((), description="tools that are called without asking")
 
     @model_validator(mode="after")
@@ -131,15 +263,19 @@ class McpServer(Section):
 
 
 class McpSettings(Section):
-    servers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")], McpServer] = Field(
-        {}, description="MCP servers with tools for the model, as tables [mcp.servers.NAME]"
-    )
+    servers: dict[
+        Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")], McpServer
+    ] = Field({}, description="MCP servers with tools for the model, as tables [mcp.servers.NAME]")
 
 
 class ServerSettings(Section):
     timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
-    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
-    allow_insecure: bool = Field(False, description="whether a key may go over plain http to another machine")
+    stall_timeout: float = Field(
+        60, gt=0, le=86_400, description="seconds to wait for each further token"
+    )
+    allow_insecure: bool = Field(
+        False, description="whether a key may go over plain http to another machine"
+    )
 
 
 class KeyedSettings(ServerSettings):
@@ -148,28 +284,67 @@ class KeyedSettings(ServerSettings):
 
 
 class AnthropicSettings(KeyedSettings):
-    base_url: str = Field("", description="URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic")
-    key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable with the API key")
-    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while Claude may be thinking")
+    base_url: str = Field(
+        "",
+        description=(
+            "URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, "
+            "else Anthropic"
+        ),
+    )
+    key_variable: str = Field(
+        "ANTHROPIC_API_KEY", description="environment variable with the API key"
+    )
+    timeout: float = Field(
+        300,
+        gt=0,
+        le=86_400,
+        description="seconds to wait for the first token, while Claude may be thinking",
+    )
     stall_timeout: float = Field(
-        180, gt=0, le=86_400, description="seconds to wait for each further token, while Claude may be writing the text of a note"
+        180,
+        gt=0,
+        le=86_400,
+        description=(
+            "seconds to wait for each further token, while Claude may be writing the text of a note"
+        ),
     )
 
 
 class OpenAISettings(KeyedSettings):
-    base_url: str = Field("", description="URL of a server such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, otherwise OpenAI")
+    base_url: str = Field(
+        "",
+        description=(
+            "URL of a server such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, "
+            "otherwise OpenAI"
+        ),
+    )
     key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")
     api: Literal["auto", "responses", "chat"] = Field(
-        "auto", description="responses, chat (completions) or auto: responses for OpenAI itself, chat for compatible servers"
+        "auto",
+        description=(
+            "responses, chat (completions) or auto: responses for OpenAI itself, chat for "
+            "compatible servers"
+        ),
     )
     verbosity: Literal["", "low", "medium", "high"] = Field(
-        "", description="length of the answers of GPT-5 and later: low, medium or high; empty: the model's default"
+        "",
+        description=(
+            "length of the answers of GPT-5 and later: low, medium or high; empty: the model's "
+            "default"
+        ),
     )
 
 
 class OllamaSettings(ServerSettings):
-    host: str = Field("", description="URL of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434")
-    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while the model may be loading")
+    host: str = Field(
+        "", description="URL of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434"
+    )
+    timeout: float = Field(
+        300,
+        gt=0,
+        le=86_400,
+        description="seconds to wait for the first token, while the model may be loading",
+    )
 
 
 class Config(Section):

@@ -1,1 +1,3 @@
-"""What the model sees: budgets, prompt assembly, strategies, recall, compaction policy. Pure functions over values."""
+"""What the model sees: budgets, prompt assembly, strategies, recall, compaction policy. Pure
+functions over values.
+"""

@@ -1,12 +1,14 @@
-"""Recall: finds earlier passages relevant to the new message, in turns that are folded or dropped. A passage is a message, or a part of a
-long one, which is never quoted whole.
+"""Recall: finds earlier passages relevant to the new message, in turns that are folded or dropped.
+A passage is a message, or a part of a long one, which is never quoted whole.
 
-BM25 (Robertson & Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009) over the passages of all messages. A passage
-gets a share of its neighbours' scores, since a question and its answer use different words, and a little of the best score of its day.
-The score of a passage that is nearer to the question than the average, by the cosine of their vectors, is raised in proportion.
+BM25 (Robertson & Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009) over the
+passages of all messages. A passage gets a share of its neighbours' scores, since a question and its
+answer use different words, and a little of the best score of its day. The score of a passage that
+is nearer to the question than the average, by the cosine of their vectors, is raised in proportion.
 
-Words alone find .825 of LoCoMo's answers in 4,000 tokens, one evidence turn for .958 of the questions, all for .867; words and vectors of
-all passages .864 / .979 / .914. Chosen by score for size, they find .851 / .977 / .888: the fragments took the room of what they belong to.
+Words alone find .825 of LoCoMo's answers in 4,000 tokens, one evidence turn for .958 of the
+questions, all for .867; words and vectors of all passages .864 / .979 / .914. Chosen by score for
+size, they find .851 / .977 / .888: the fragments took the room of what they belong to.
 """
 
 from array import array
@@ -28,43 +30,66 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-K1, B = 0.9, 0.4  # Anserini's values for short texts: longer messages say more rather than being wordier
-NEIGHBOUR_SHARES = (0.4, 0.2, 0.1, 0.05, 0.025)  # of the scores of passages one to five positions away
-ANSWER_SHARE = 0.3  # of the score of the passage before, if that ends with a question: an answer need not repeat its topic
-QUESTION_END = 60  # characters at the end of a passage in which the question mark may be: a caption or greeting may follow it
-SAME_DAY_SHARE = 0.03  # of the best score of the day
-QUESTION_WORDS = frozenset("kind type sort name mention describe say think tell many much thing".split())
+# Anserini's values for short texts: longer messages say more rather than being wordier
+K1 = 0.9
+B = 0.4
+# Of the scores of passages one to five positions away
+NEIGHBOUR_SHARES = (0.4, 0.2, 0.1, 0.05, 0.025)
+# Of the score of the passage before, if that ends with a question: an answer need not repeat its
+# topic
+ANSWER_SHARE = 0.3
+# Characters at the end of a passage in which the question mark may be: a caption or greeting may
+# follow it
+QUESTION_END = 60
+# Of the best score of the day
+SAME_DAY_SHARE = 0.03
+QUESTION_WORDS = frozenset(
+    "kind type sort name mention describe say think tell many much thing".split()
+)
 """Words that say what the user wants to know, not what was said about it."""
 QUESTION_WORD_WEIGHT = 0.3
 RELATED_WEIGHT = 0.3
 """Of words that begin like a word of the question ("adoption" for "adopt")."""
 PREFIX_LENGTH = 5  # letters that related words share
-MIN_SHARE_OF_BEST = 0.1  # passages with a lower share are not worth their tokens
+# Passages with a lower share are not worth their tokens
+MIN_SHARE_OF_BEST = 0.1
 MAX_QUERY_WORDS = 40
 MAX_SORTED = 1000  # passages that are sorted by score
-MAX_QUESTION = 4000  # characters: half from the beginning, half from the end
-MAX_OPENING = 500  # characters of each message that show a turn's language
-MAX_MISFITS = 20  # after so many passages that do not fit, the budget is spent
-MEANING_WEIGHT = 0.25  # of the best score, for each standard deviation by which a passage's cosine is above the average
-MAX_WHOLE = 800  # bytes of a message that stays in one piece (some 200 tokens)
-PART_SIZE = 480  # bytes of a part of a longer message
+# Characters: half from the beginning, half from the end
+MAX_QUESTION = 4000
+# Characters of each message that show a turn's language
+MAX_OPENING = 500
+# After so many passages that do not fit, the budget is spent
+MAX_MISFITS = 20
+# Of the best score, for each standard deviation by which a passage's cosine is above the average
+MEANING_WEIGHT = 0.25
+# Bytes of a message that stays in one piece (some 200 tokens)
+MAX_WHOLE = 800
+# Bytes of a part of a longer message
+PART_SIZE = 480
 FRAME_TOKENS = 40  # tokens around the quoted passages
 DATE_TOKENS = 8
 _SOFT_BREAK = lazy_pattern(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
 """Between two sentences of one paragraph, where Markdown shows a space."""
 _FENCES = ("```", "~~~")
-_INTRODUCTION = "Said earlier in this conversation; quoted because it may help with the message below. […] marks what is left out."
+_INTRODUCTION = (
+    "Said earlier in this conversation; quoted because it may help with the message below. […] "
+    "marks what is left out."
+)
 
 
 class RecallPassage(NamedTuple):
-    """Part `part` of `parts` of a message in turn `turn` (both from 0); `text` is verbatim except for soft line breaks."""
+    """Part `part` of `parts` of a message in turn `turn` (both from 0); `text` is verbatim except
+    for soft line breaks.
+    """
 
     message: ZkChatMessage
     text: str
     turn: int
     part: int = 0
     parts: int = 1
-    raw_tokens: int = 0  # with speaker, line end, and a gap mark if it is a part; exact for a whole message
+    # With speaker, line end, and a gap mark if it is a part; exact for a whole message
+    raw_tokens: int = 0
 
     @property
     def day(self) -> str:
@@ -79,7 +104,9 @@ class RecallPassage(NamedTuple):
         return self.message.id == other.message.id and self.part + 1 == other.part
 
 
-def split_into_passages(message: ZkChatMessage, turn: int, counter: TokenCounter) -> Iterator[RecallPassage]:
+def split_into_passages(
+    message: ZkChatMessage, turn: int, counter: TokenCounter
+) -> Iterator[RecallPassage]:
     texts = split_message(message.content) if message.content.strip() else []
     for part, text in enumerate(texts):
         passage = RecallPassage(message, text, turn, part, len(texts))
@@ -88,8 +115,11 @@ def split_into_passages(message: ZkChatMessage, turn: int, counter: TokenCounter
 
 
 def split_message(text: str) -> list[str]:
-    """The text in parts of about `PART_SIZE` bytes, split at lines, else between words; a short text in one part."""
-    if not any(fence in text for fence in _FENCES):  # each paragraph's sentences on one line, so that none looks like another speaker's
+    """The text in parts of about `PART_SIZE` bytes, split at lines, else between words; a short
+    text in one part.
+    """
+    # Each paragraph's sentences on one line, so that none looks like another speaker's
+    if not any(fence in text for fence in _FENCES):
         text = _SOFT_BREAK.sub(" ", text)
     if _size(text) <= MAX_WHOLE:
         return [text.strip()]
@@ -100,18 +130,26 @@ def split_message(text: str) -> list[str]:
         length = _size(line) + 1
         if lines and size + length > PART_SIZE:
             parts.append("\n".join(lines))
-            lines, size = [], 0
+            lines = []
+            size = 0
         lines.append(line)
         size += length
     return [*parts, "\n".join(lines)] if lines else parts
 
 
 def _short_lines(text: str) -> Iterator[str]:
-    """The lines that are not blank; a line longer than a part in several, split between words if possible."""
+    """The lines that are not blank; a line longer than a part in several, split between words if
+    possible.
+    """
     for line in text.splitlines():
-        start, end = 0, len(line)
+        start = 0
+        end = len(line)
         while _size(line[start : start + PART_SIZE]) > PART_SIZE or end - start > PART_SIZE:
-            width = PART_SIZE * len(line[start : start + PART_SIZE]) // _size(line[start : start + PART_SIZE])
+            width = (
+                PART_SIZE
+                * len(line[start : start + PART_SIZE])
+                // _size(line[start : start + PART_SIZE])
+            )
             cut = line.rfind(" ", start + width // 2, start + width)
             cut = cut if cut > 0 else start + width
             if piece := line[start:cut].rstrip():
@@ -126,31 +164,45 @@ def _size(text: str) -> int:
 
 
 def format_passages(passages: Sequence[RecallPassage]) -> str:
-    """The passages as the model gets them: by day, with speakers; gaps within a message are marked."""
+    """The passages as the model gets them: by day, with speakers; gaps within a message are
+    marked.
+    """
     lines = [_INTRODUCTION]
-    for before, passage, after in zip((None, *passages), passages, (*passages[1:], None), strict=False):
+    for before, passage, after in zip(
+        (None, *passages), passages, (*passages[1:], None), strict=False
+    ):
         if before is None or passage.day != before.day:
             day = passage.day
-            with suppress(ValueError):  # the weekday makes "last Friday" understandable
+            # The weekday makes "last Friday" understandable
+            with suppress(ValueError):
                 when = date.fromisoformat(day)
                 day = f"{WEEKDAYS[when.weekday()]}, {when.day} {MONTHS[when.month - 1]} {when.year}"
             lines.append(f"{day}:")
         continues = before is not None and before.precedes_directly(passage)
-        is_cut = passage.part + 1 < passage.parts and not (after is not None and passage.precedes_directly(after))
-        lines.append((passage.text if continues else passage.text_with_speaker) + (" […]" if is_cut else ""))
+        is_cut = passage.part + 1 < passage.parts and not (
+            after is not None and passage.precedes_directly(after)
+        )
+        lines.append(
+            (passage.text if continues else passage.text_with_speaker) + (" […]" if is_cut else "")
+        )
     return "\n".join(lines)
 
 
 Cosines = Callable[[str, Sequence[RecallPassage]], "NDArray[np.float64] | None"]
-"""How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told."""
+"""How near passages are to a question by meaning; NaN for a passage without a vector, None if
+nothing can be told.
+"""
 
 
 class RecallIndex:
-    """An inverted index over the passages of a conversation. Arrays hold one entry for each passage."""
+    """An inverted index over the passages of a conversation. Arrays hold one entry for each
+    passage.
+    """
 
     def __init__(self, cosines: Cosines = lambda _question, _passages: None) -> None:
         self._cosines = cosines
-        self._languages: tuple[str, ...] = (ENGLISH,)  # those of the conversation, by whose rules words are stemmed
+        # Those of the conversation, by whose rules words are stemmed
+        self._languages: tuple[str, ...] = (ENGLISH,)
         self._clear()
 
     def _clear(self) -> None:
@@ -159,26 +211,35 @@ class RecallIndex:
         self._language_counts = Counter[str]()
         self._starts = array("L")  # the first passage of each turn
         self.passages: list[RecallPassage] = []
-        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("B")))
+        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(
+            lambda: (array("I"), array("B"))
+        )
         """The passages with each word, ascending, and how often each has it."""
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
         self._lengths = array("I")  # their numbers of words
         self._day_numbers: dict[str, int] = {}
         self._days = array("I")  # the number of each passage's day
         self._ends_with_question = array("B")
-        self._last_scores: tuple[str, NDArray[np.float64]] | None = None  # all prompts of a turn ask the same question
+        # All prompts of a turn ask the same question
+        self._last_scores: tuple[str, NDArray[np.float64]] | None = None
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Index exactly these turns. Up to the newest turn that is the same, all are indexed already."""
+        """Index exactly these turns. Up to the newest turn that is the same, all are indexed
+        already.
+        """
         same = len(self._turn_ids)
-        if same > len(turns) or (same and self._turn_ids[-1] != turns[same - 1].id):  # another branch
+        # Another branch
+        if same > len(turns) or (same and self._turn_ids[-1] != turns[same - 1].id):
             pairs = zip(self._turn_ids, turns, strict=False)
-            same = next((i for i, (id_, turn) in enumerate(pairs) if id_ != turn.id), min(same, len(turns)))
+            same = next(
+                (i for i, (id_, turn) in enumerate(pairs) if id_ != turn.id), min(same, len(turns))
+            )
             self._truncate(same)
         for turn in turns[same:]:
             self._add(turn)
         languages = main_languages(self._language_counts)
-        if languages != self._languages:  # all words are stemmed by the rules of other languages
+        # All words are stemmed by the rules of other languages
+        if languages != self._languages:
             self._clear()
             self._languages = languages
             for turn in turns:
@@ -205,7 +266,9 @@ class RecallIndex:
                     counts.append(min(count, 255))
                 self._lengths.append(words.total())
                 self._days.append(self._day_numbers.setdefault(passage.day, len(self._day_numbers)))
-                self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
+                self._ends_with_question.append(
+                    any(mark in passage.text[-QUESTION_END:] for mark in "?？")
+                )
                 self.passages.append(passage)
 
     def _truncate(self, turns: int) -> None:
@@ -218,21 +281,31 @@ class RecallIndex:
             end = bisect_left(holders, start)
             del holders[end:], counts[end:]
         self._language_counts.subtract(filter(None, self._turn_languages[turns:]))
-        del self._turn_ids[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
+        del (
+            self._turn_ids[turns:],
+            self._turn_languages[turns:],
+            self._starts[turns:],
+            self.passages[start:],
+        )
         del self._lengths[start:], self._days[start:], self._ends_with_question[start:]
 
     def search(self, question: str, before: int) -> Sequence[int]:
         """The relevant passages of the first `before` turns by their numbers, the best first."""
-        import numpy as np  # 0.1 s and 30 MB: only for conversations that have outgrown their window
+        # 0.1 s and 30 MB: only for conversations that have outgrown their window
+        import numpy as np
 
         if self._last_scores is None or self._last_scores[0] != question:
             self._last_scores = question, self._score(question)
         scores = self._last_scores[1]
-        relevant = np.flatnonzero((scores > 0) & (scores >= MIN_SHARE_OF_BEST * scores.max(initial=0.0)))
+        relevant = np.flatnonzero(
+            (scores > 0) & (scores >= MIN_SHARE_OF_BEST * scores.max(initial=0.0))
+        )
         end = self._starts[before] if before < len(self._starts) else len(self.passages)
         relevant = relevant[relevant < end]
         if len(relevant) > MAX_SORTED:  # sorting 20 000 takes 4 ms
-            relevant = np.sort(relevant[np.argpartition(-scores[relevant], MAX_SORTED)[:MAX_SORTED]])
+            relevant = np.sort(
+                relevant[np.argpartition(-scores[relevant], MAX_SORTED)[:MAX_SORTED]]
+            )
         order: list[int] = relevant[np.argsort(-scores[relevant], kind="stable")].tolist()
         return order
 
@@ -240,13 +313,18 @@ class RecallIndex:
         """The score of each passage."""
         import numpy as np  # as above
 
-        question = question[: MAX_QUESTION // 2] + " " + question[MAX_QUESTION // 2 :][-MAX_QUESTION // 2 :]
+        question = (
+            question[: MAX_QUESTION // 2]
+            + " "
+            + question[MAX_QUESTION // 2 :][-MAX_QUESTION // 2 :]
+        )
         total = len(self.passages)
         scores = np.zeros(total)
         lengths = np.array(self._lengths, np.float64)
         norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean()) if total else 1.0))
         for word, weight in self._query_words(question).items():
-            holders, counts = np.array(self._postings[word][0], np.intp), np.array(self._postings[word][1], np.float64)
+            holders = np.array(self._postings[word][0], np.intp)
+            counts = np.array(self._postings[word][1], np.float64)
             rarity = np.log(1 + (total - len(holders) + 0.5) / (len(holders) + 0.5))
             scores[holders] += weight * rarity * counts * (K1 + 1) / (counts + norm[holders])
         answers = ANSWER_SHARE * scores * np.array(self._ends_with_question, np.float64)
@@ -256,7 +334,11 @@ class RecallIndex:
             known = ~np.isnan(cosines)
             spread = cosines[known].std()
             if spread > 0:
-                scores[known] += MEANING_WEIGHT * scores.max() * np.maximum((cosines[known] - cosines[known].mean()) / spread, 0)
+                scores[known] += (
+                    MEANING_WEIGHT
+                    * scores.max()
+                    * np.maximum((cosines[known] - cosines[known].mean()) / spread, 0)
+                )
         together = scores.copy()
         for distance, share in enumerate(NEIGHBOUR_SHARES, 1):
             together[distance:] += share * scores[:-distance]
@@ -270,20 +352,38 @@ class RecallIndex:
         """The weights of the rarest indexed words of the question and of related words."""
         words = dict.fromkeys(content_stems(question, self._languages))
         related = {
-            other: RELATED_WEIGHT for word in words if len(word) >= PREFIX_LENGTH for other in self._by_prefix.get(word[:PREFIX_LENGTH], ())
+            other: RELATED_WEIGHT
+            for word in words
+            if len(word) >= PREFIX_LENGTH
+            for other in self._by_prefix.get(word[:PREFIX_LENGTH], ())
         }
         question_words = {stem(word, self._languages) for word in QUESTION_WORDS}
-        weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in question_words else 1.0 for word in words}}
-        frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
-        rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w], w))
+        weights = {
+            **related,
+            **{word: QUESTION_WORD_WEIGHT if word in question_words else 1.0 for word in words},
+        }
+        frequency = {
+            word: len(self._postings[word][0]) for word in weights if word in self._postings
+        }
+        rarest = sorted(
+            (w for w in frequency if frequency[w]),
+            key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w], w),
+        )
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 
 def recall_passages(
-    index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter, without: Collection[str] = ()
+    index: RecallIndex,
+    question: str,
+    before: int,
+    budget: int,
+    counter: TokenCounter,
+    without: Collection[str] = (),
 ) -> tuple[tuple[RecallPassage, ...], int]:
-    """The most relevant passages of the first `before` turns that fit into `budget` tokens, `without` these messages, in the order of the
-    conversation; and the tokens that they take as formatted, rather too many."""
+    """The most relevant passages of the first `before` turns that fit into `budget` tokens,
+    `without` these messages, in the order of the conversation; and the tokens that they take as
+    formatted, rather too many.
+    """
     left = budget - FRAME_TOKENS
     chosen: list[int] = []
     days: set[str] = set()
@@ -302,4 +402,6 @@ def recall_passages(
         misfits += 1
         if misfits == MAX_MISFITS:
             break
-    return tuple(index.passages[number] for number in sorted(chosen)), budget - left if chosen else 0
+    return tuple(
+        index.passages[number] for number in sorted(chosen)
+    ), budget - left if chosen else 0

@@ -1,4 +1,6 @@
-"""Registry of export formats: each module declares `EXPORTER`, and a new format is one new module."""
+"""Registry of export formats: each module declares `EXPORTER`, and a new format is one new
+module.
+"""
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.exporters.base import Exporter

@@ -1,6 +1,7 @@
 """The protocol of an exporter, and what the readable formats share.
 
-An exporter turns a conversation into text and does nothing else; the caller decides where the text goes.
+An exporter turns a conversation into text and does nothing else; the caller decides where the text
+goes.
 """
 
 import json
@@ -10,7 +11,15 @@ from typing import Any, Literal, NamedTuple
 
 from zkchat_cli import models
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.models import (
+    Citation,
+    Compaction,
+    ContentChunk,
+    ConversationArchive,
+    DocumentReference,
+    ToolCall,
+    ZkChatMessage,
+)
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import format_arguments, truncate
 
@@ -33,8 +42,10 @@ STATUS_NOTES = {
 
 
 class Exporter(NamedTuple):
-    """A format; `suffix` is that of its files (`.md`). `export` takes the conversation's archive, with past prompts if `prompts` is set;
-    or, with `of` "call", the request of the next model call as a JSON document."""
+    """A format; `suffix` is that of its files (`.md`). `export` takes the conversation's archive,
+    with past prompts if `prompts` is set; or, with `of` "call", the request of the next model call
+    as a JSON document.
+    """
 
     suffix: str
     export: Callable[[Any], str]
@@ -43,21 +54,38 @@ class Exporter(NamedTuple):
 
 
 def current_branch(archive: ConversationArchive) -> tuple[ZkChatMessage, ...]:
-    """The messages of the branch in use, without answers that ended before their first word. Raises UsageError if there are none."""
+    """The messages of the branch in use, without answers that ended before their first word. Raises
+    UsageError if there are none.
+    """
     branch = models.branch_to(archive.messages, archive.conversation.head_id)
     if not branch:
-        raise UsageError("there is nothing to export yet", "Ask something first; after /undo or /clear, the format json has the whole log.")
+        raise UsageError(
+            "there is nothing to export yet",
+            "Ask something first; after /undo or /clear, the format json has the whole log.",
+        )
     return tuple(m for m in branch if m.role != "assistant" or m.content or m.tool_calls)
 
 
-def current_summary(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> Compaction | None:
+def current_summary(
+    archive: ConversationArchive, messages: Sequence[ZkChatMessage]
+) -> Compaction | None:
     """The last summary of these messages, which includes the earlier ones."""
     ids = {None, *(message.id for message in messages)}
-    return next((each for each in reversed(archive.compactions) if each.summary and not each.undone and each.last_id in ids), None)
+    return next(
+        (
+            each
+            for each in reversed(archive.compactions)
+            if each.summary and not each.undone and each.last_id in ids
+        ),
+        None,
+    )
 
 
 def conversation_title(archive: ConversationArchive) -> str:
-    return " ".join((archive.conversation.title or "").split()) or f"Conversation of {archive.conversation.created_at[:10]}"
+    return (
+        " ".join((archive.conversation.title or "").split())
+        or f"Conversation of {archive.conversation.created_at[:10]}"
+    )
 
 
 def model_names(messages: Iterable[ZkChatMessage]) -> str:
@@ -65,11 +93,16 @@ def model_names(messages: Iterable[ZkChatMessage]) -> str:
 
 
 def compaction_figures(compaction: Compaction) -> str:
-    return f"{plural(compaction.messages_folded, 'message')}, {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens"
+    return (
+        f"{plural(compaction.messages_folded, 'message')}, {compaction.tokens_before:,} → "
+        f"{compaction.tokens_after:,} tokens"
+    )
 
 
 def tool_results(messages: Sequence[ZkChatMessage]) -> dict[tuple[str, str], ZkChatMessage]:
-    """By the id of the calling message and of the call: some models number the calls of each message from 1."""
+    """By the id of the calling message and of the call: some models number the calls of each
+    message from 1.
+    """
     results: dict[tuple[str, str], ZkChatMessage] = {}
     caller = ""
     for message in messages:
@@ -95,7 +128,9 @@ def describe_result(result: ZkChatMessage | None) -> str:
 
 
 def uncited_references(messages: Sequence[ZkChatMessage]) -> list[DocumentReference]:
-    """The documents that these messages reference and none of them cites, each once; broken links are among them."""
+    """The documents that these messages reference and none of them cites, each once; broken links
+    are among them.
+    """
     cited = {citation.relative_path for message in messages for citation in message.citations}
     found: dict[str, DocumentReference] = {}
     for message in messages:
@@ -110,13 +145,17 @@ def describe_reference(reference: DocumentReference) -> str:
     if reference.relative_path is None:
         nearest = reference.candidate_links
         return f"not found{f'; nearest: {nearest}' if nearest else ''}"
-    return ", ".join(filter(None, (_ORIGINS[reference.reference_type], DELIVERIES.get(reference.delivery))))
+    return ", ".join(
+        filter(None, (_ORIGINS[reference.reference_type], DELIVERIES.get(reference.delivery)))
+    )
 
 
 def front_matter(fields: Mapping[str, str | None]) -> str:
     """The values as JSON strings, which are valid YAML for any content."""
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
-    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", "\n".join(["---", *lines, "---"]))
+    return _NOT_IN_YAML.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", "\n".join(["---", *lines, "---"])
+    )
 
 
 def describe_uncited(count: int) -> str:
@@ -127,10 +166,16 @@ def quotation_doubt(citation: Citation) -> str:
     """What is wrong with a quotation; empty if nothing is."""
     if citation.verdict == "misquoted":
         return " *(not verified: the quoted words are not there)*"
-    return f" *(the quotation is cut; the note says: “{citation.sentence}”)*" if citation.verdict == "cut" else ""
+    return (
+        f" *(the quotation is cut; the note says: “{citation.sentence}”)*"
+        if citation.verdict == "cut"
+        else ""
+    )
 
 
 def format_location(source: Citation | ContentChunk) -> str:
     """Path and lines, for example `Queries/Filters.md:12-14`."""
-    lines = "" if source.start_line is None else f":{line_range(source.start_line, source.end_line)}"
+    lines = (
+        "" if source.start_line is None else f":{line_range(source.start_line, source.end_line)}"
+    )
     return f"{source.relative_path or ''}{lines}"

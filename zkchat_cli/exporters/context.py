@@ -1,6 +1,7 @@
 """`context`: the body of the next model call's request, as the model's server would get it.
 
-It can be sent by other programs (`curl --data @FILE`). API keys are in headers, so they are not part of it.
+It can be sent by other programs (`curl --data @FILE`). API keys are in headers, so they are not
+part of it.
 """
 
 import json

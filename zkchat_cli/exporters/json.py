@@ -1,4 +1,6 @@
-"""`json`: the whole conversation without loss: every branch, summary and past prompt. `context import` reads it again."""
+"""`json`: the whole conversation without loss: every branch, summary and past prompt. `context
+import` reads it again.
+"""
 
 from zkchat_cli.exporters.base import Exporter
 from zkchat_cli.models import ConversationArchive

@@ -31,7 +31,9 @@ def _rename(window: "ChatWindow") -> None:
 
 
 def _delete(window: "ChatWindow") -> None:
-    """Delete the conversation that is selected in the list; a new one follows if it was the open one."""
+    """Delete the conversation that is selected in the list; a new one follows if it was the open
+    one.
+    """
     if window.conversations.selected is not None:
         id_, title = window.conversations.selected
 
@@ -39,20 +41,26 @@ def _delete(window: "ChatWindow") -> None:
             session.store.delete(id_)
             return session.open_conversation() if session.conversation.id == id_ else session
 
-        window.ask(f"Delete “{title}” permanently? This cannot be undone.", lambda: window.run(delete, window.switch_to))
+        window.ask(
+            f"Delete “{title}” permanently? This cannot be undone.",
+            lambda: window.run(delete, window.switch_to),
+        )
 
 
 def _export(window: "ChatWindow") -> None:
     known = {f"{name} (*{exporters.exporter(name).suffix})": name for name in exporters.names()}
     options = QFileDialog.Option.DontConfirmOverwrite  # /export never overwrites, and says so
-    file, chosen = QFileDialog.getSaveFileName(window, "Export the conversation", "", ";;".join(known), "", options)
+    file, chosen = QFileDialog.getSaveFileName(
+        window, "Export the conversation", "", ";;".join(known), "", options
+    )
     if file:
         window.run_command(f"/export {known[chosen]} {file}")
 
 
 def show_context(window: "ChatWindow") -> None:
-    """A dialog with the table of the context and the exact prompt: with the message that is being typed, or while an answer is written, the
-    prompt that was sent for it."""
+    """A dialog with the table of the context and the exact prompt: with the message that is being
+    typed, or while an answer is written, the prompt that was sent for it.
+    """
     typed = window.input.toPlainText()
     message = None if slash.is_command(typed) else typed or None
     sent = window.session.last_prompt if window.session is not None and window.answering else None
@@ -82,7 +90,10 @@ def _compact(window: "ChatWindow") -> None:
         if preview.mode == "none":
             window.result.show_outcome([describe_compaction(preview)])
             return
-        lines = [styled_line(describe_compaction(preview)), *map(styled_line, (preview.summary or "").splitlines())]
+        lines = [
+            styled_line(describe_compaction(preview)),
+            *map(styled_line, (preview.summary or "").splitlines()),
+        ]
         window.ask("Compact the conversation?", lambda: window.run_command("/compact"), lines)
 
     window.state.setText("writing a summary …")
@@ -90,14 +101,20 @@ def _compact(window: "ChatWindow") -> None:
 
 
 def _choice_action(name: str) -> "Callable[[ChatWindow], None]":
-    """An action that lets the user choose a model, an agent or a strategy among the completions of the command of that name."""
+    """An action that lets the user choose a model, an agent or a strategy among the completions of
+    the command of that name.
+    """
 
     def ask(window: "ChatWindow", values: Sequence[str]) -> None:
-        value, chosen = QInputDialog.getItem(window, f"Choose the {name}", f"{name.capitalize()}:", values, 0, name == "model")
+        value, chosen = QInputDialog.getItem(
+            window, f"Choose the {name}", f"{name.capitalize()}:", values, 0, name == "model"
+        )
         if chosen and value.strip():
             window.run_command(f"/{name} {value}")
 
-    return lambda window: window.run(lambda session: list(slash.find(name).values(session)), lambda values: ask(window, values))
+    return lambda window: window.run(
+        lambda session: list(slash.find(name).values(session)), lambda values: ask(window, values)
+    )
 
 
 def _settings(window: "ChatWindow") -> None:
@@ -106,12 +123,19 @@ def _settings(window: "ChatWindow") -> None:
         if file.exists():
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
         else:
-            window.result.show_outcome([f"There is no settings file yet: {file}\nzkchat config set KEY VALUE makes it."])
+            window.result.show_outcome(
+                [f"There is no settings file yet: {file}\nzkchat config set KEY VALUE makes it."]
+            )
 
 
 MENU: "tuple[tuple[str, str, str, Callable[[ChatWindow], object]], ...]" = (
     ("&Conversation", "&New", "Ctrl+N", _command_action("/new")),
-    ("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.list.setFocus()),
+    (
+        "&Conversation",
+        "Re&sume from the list",
+        "Ctrl+L",
+        lambda window: window.conversations.list.setFocus(),
+    ),
     ("&Conversation", "&Find", "Ctrl+F", lambda window: window.conversations.search.setFocus()),
     ("&Conversation", "Re&name…", "F2", _rename),
     ("&Conversation", "&Delete…", "Ctrl+Shift+Delete", _delete),
@@ -131,12 +155,17 @@ MENU: "tuple[tuple[str, str, str, Callable[[ChatWindow], object]], ...]" = (
     ("&Settings", "Settings &file", "Ctrl+,", _settings),
 )
 """Menu, label, keys and what the entry runs."""
-WHILE_BUSY = ("Ctrl+L", "Ctrl+F", "Ctrl+Q", "Ctrl+I")  # keys of the entries that can be chosen while a turn runs
+# Keys of the entries that can be chosen while a turn runs
+WHILE_BUSY = ("Ctrl+L", "Ctrl+F", "Ctrl+Q", "Ctrl+I")
 
 
 def build_menus(window: "ChatWindow") -> list[QAction]:
     """Returns the actions that cannot be chosen while a turn runs."""
-    waiting, menus = [], {title: window.menuBar().addMenu(title) for title in dict.fromkeys(title for title, *_ in MENU)}
+    waiting = []
+    menus = {
+        title: window.menuBar().addMenu(title)
+        for title in dict.fromkeys(title for title, *_ in MENU)
+    }
     for title, label, keys, run in MENU:
         action = QAction(label, window)
         action.setShortcut(QKeySequence(keys))

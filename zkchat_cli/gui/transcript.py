@@ -1,7 +1,9 @@
-"""The transcript: a part of the conversation as the HTML that is exported, and the answer that is streamed below it.
+"""The transcript: a part of the conversation as the HTML that is exported, and the answer that is
+streamed below it.
 
-Only some turns are in the document at once, so that a conversation of 10,000 turns opens and scrolls as fast as a short one. Earlier and
-later ones take their place when the user scrolls to an end.
+Only some turns are in the document at once, so that a conversation of 10,000 turns opens and
+scrolls as fast as a short one. Earlier and later ones take their place when the user scrolls to an
+end.
 """
 
 import re
@@ -20,14 +22,18 @@ from zkchat_cli.views.sources import SourceItem, turn_source_items
 
 PAGE = 24  # turns in the document
 STEP = PAGE // 2  # turns by which it moves
-DRAW_INTERVAL = 60  # milliseconds between two drawings of a streamed answer
-SETTLED = 2000  # characters of a streamed answer that may change with the next delta; earlier ones are drawn once
+# Milliseconds between two drawings of a streamed answer
+DRAW_INTERVAL = 60
+# Characters of a streamed answer that may change with the next delta; earlier ones are drawn once
+SETTLED = 2000
 _UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
 _SOURCE = re.compile(r"source-(\d+)\.\d+-(\d+)")
 
 
 class TranscriptPage(NamedTuple):
-    """Turns of a conversation that has `turn_count`, each as HTML with its references. Turns are numbered from 1."""
+    """Turns of a conversation that has `turn_count`, each as HTML with its references. Turns are
+    numbered from 1.
+    """
 
     first: int
     turns: Sequence[tuple[str, list[SourceItem]]]
@@ -38,30 +44,44 @@ class TranscriptPage(NamedTuple):
         return self.first + len(self.turns) - 1
 
 
-def render_page(exchanges: Sequence[Sequence[ZkChatMessage]], first: int | None = None) -> TranscriptPage:
-    """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a worker's thread."""
+def render_page(
+    exchanges: Sequence[Sequence[ZkChatMessage]], first: int | None = None
+) -> TranscriptPage:
+    """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a
+    worker's thread.
+    """
     start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
     shown = enumerate(exchanges[start : start + PAGE], start + 1)
-    return TranscriptPage(start + 1, [(_for_qt(html.turn_html(turn, n)), turn_source_items(turn)) for n, turn in shown], len(exchanges))
+    return TranscriptPage(
+        start + 1,
+        [(_for_qt(html.turn_html(turn, n)), turn_source_items(turn)) for n, turn in shown],
+        len(exchanges),
+    )
 
 
 def _for_qt(text: str) -> str:
-    """The HTML without what only Qt would show: words for screen readers, and an empty line at the end of code."""
+    """The HTML without what only Qt would show: words for screen readers, and an empty line at the
+    end of code.
+    """
     return _UNSEEN.sub("", text).replace("\n</code></pre>", "</code></pre>")
 
 
 class TranscriptView(StyledBrowser):
     turn_selected = Signal(list)  # the references of the selected turn
-    citation_clicked = Signal(str)  # the number of a source of the selected turn
-    page_wanted = Signal(int)  # the number of the first turn of the wanted page
+    # The number of a source of the selected turn
+    citation_clicked = Signal(str)
+    # The number of the first turn of the wanted page
+    page_wanted = Signal(int)
 
     def __init__(self) -> None:
         super().__init__("Transcript")
         flags = Qt.TextInteractionFlag
         self.setTextInteractionFlags(flags.TextBrowserInteraction | flags.TextSelectableByKeyboard)
         self.page = TranscriptPage(1, (), 0)
-        self.selected = 0  # the number of the turn whose references are shown; 0 without one
-        self._answer = ""  # the end of the streamed answer that is not drawn for good
+        # The number of the turn whose references are shown; 0 without one
+        self.selected = 0
+        # The end of the streamed answer that is not drawn for good
+        self._answer = ""
         self._stream_start: int | None = None
         self._loading = False
         self._timer = QTimer(self, singleShot=True, interval=DRAW_INTERVAL)
@@ -71,13 +91,20 @@ class TranscriptView(StyledBrowser):
         self.verticalScrollBar().valueChanged.connect(self._scroll)
 
     def show_page(self, page: TranscriptPage, *, keep: int | None = None) -> None:
-        """Show other turns: at their end, or with turn `keep` at the top, unless an answer has begun since they were asked for."""
+        """Show other turns: at their end, or with turn `keep` at the top, unless an answer has
+        begun since they were asked for.
+        """
         if keep is not None and self._stream_start is not None:
             return
         self._timer.stop()
         self._loading = True
-        self.page, self._answer, self._stream_start = page, "", None
-        turns = (f'<a name="turn-{number}"></a>{text}' for number, (text, _) in enumerate(page.turns, page.first))
+        self.page = page
+        self._answer = ""
+        self._stream_start = None
+        turns = (
+            f'<a name="turn-{number}"></a>{text}'
+            for number, (text, _) in enumerate(page.turns, page.first)
+        )
         self.show_html("".join(turns) or "<p class='note'>No messages yet.</p>")
         if keep is not None:
             self.scrollToAnchor(f"turn-{keep}")
@@ -95,7 +122,14 @@ class TranscriptView(StyledBrowser):
 
     def _select_turn(self, number: int) -> None:
         self.selected = number
-        self.turn_selected.emit([row for n, (_, rows) in enumerate(self.page.turns, self.page.first) if n == number for row in rows])
+        self.turn_selected.emit(
+            [
+                row
+                for n, (_, rows) in enumerate(self.page.turns, self.page.first)
+                if n == number
+                for row in rows
+            ]
+        )
 
     # the answer that is streamed
 
@@ -103,7 +137,9 @@ class TranscriptView(StyledBrowser):
         """Show the question, and make room for its answer."""
         if not self.page.turns:
             self.clear()
-        self._begin_text(f"<h2>You</h2><p>{escape(question).replace(chr(10), '<br>')}</p><h2>zkchat</h2><p></p>")
+        self._begin_text(
+            f"<h2>You</h2><p>{escape(question).replace(chr(10), '<br>')}</p><h2>zkchat</h2><p></p>"
+        )
         self._scroll_to_end()
 
     def add_answer(self, text: str) -> bool:
@@ -125,7 +161,8 @@ class TranscriptView(StyledBrowser):
         cursor.insertBlock()
         cursor.insertHtml(head)
         cursor.insertBlock()
-        self._answer, self._stream_start = "", cursor.position()
+        self._answer = ""
+        self._stream_start = cursor.position()
 
     def _draw_answer(self) -> None:
         """Draw the streamed answer; of a long one only the end, which may still change."""
@@ -141,7 +178,8 @@ class TranscriptView(StyledBrowser):
         if settled and self._answer.count("```", 0, settled) % 2 == 0:
             cursor.insertHtml(_for_qt(render_markdown(self._answer[:settled])))
             cursor.insertBlock()
-            self._answer, self._stream_start = self._answer[settled:], cursor.position()
+            self._answer = self._answer[settled:]
+            self._stream_start = cursor.position()
         cursor.insertHtml(_for_qt(render_markdown(self._answer)))
         if at_end:
             self._scroll_to_end()
@@ -152,8 +190,12 @@ class TranscriptView(StyledBrowser):
         """Select the turn that the cursor is in: the nearest beginning of one above it."""
         block = self.textCursor().block()
         while block.isValid() and not self._loading:
-            names = block.begin().fragment().charFormat().anchorNames() if block.length() > 1 else []
-            if number := next((int(name.removeprefix("turn-")) for name in names if name.startswith("turn-")), 0):
+            names = (
+                block.begin().fragment().charFormat().anchorNames() if block.length() > 1 else []
+            )
+            if number := next(
+                (int(name.removeprefix("turn-")) for name in names if name.startswith("turn-")), 0
+            ):
                 if number != self.selected:
                     self._select_turn(number)
                 return
@@ -170,7 +212,8 @@ class TranscriptView(StyledBrowser):
         """At an end of the page, ask for the turns beyond it."""
         if self._loading or self._stream_start is not None:
             return
-        bar, first = self.verticalScrollBar(), None
+        bar = self.verticalScrollBar()
+        first = None
         if value == bar.minimum() and self.page.first > 1:
             first = max(1, self.page.first - STEP)
         elif value == bar.maximum() and bar.maximum() > 0 and self.page.last < self.page.turn_count:

@@ -1,5 +1,5 @@
-"""Widgets around the transcript: the input, panels for results of commands, errors and questions, the references of the selected turn,
-and the budget bar.
+"""Widgets around the transcript: the input, panels for results of commands, errors and questions,
+the references of the selected turn, and the budget bar.
 
 What they show is HTML in the colors of the exported page, dark or light as the desktop is.
 """
@@ -22,12 +22,32 @@ from zkchat_cli.views.stored_items import display_title, size_and_time
 from zkchat_cli.views.text import CELLS, BudgetBar, StyledLine, StyledSpan, plain_text, styled_line
 
 HEIGHT = 190
-_CLASSES = {"green": "verified", "yellow": "cut", "red": "misquoted", "dim": "quiet", "cyan": "link", "bold": "bold"}
+_CLASSES = {
+    "green": "verified",
+    "yellow": "cut",
+    "red": "misquoted",
+    "dim": "quiet",
+    "cyan": "link",
+    "bold": "bold",
+}
 """The style sheet's class for each style of a view."""
-_COLORS = ("royalblue", "mediumpurple", "goldenrod", "orchid", "teal", "coral", "seagreen", "tomato")
+_COLORS = (
+    "royalblue",
+    "mediumpurple",
+    "goldenrod",
+    "orchid",
+    "teal",
+    "coral",
+    "seagreen",
+    "tomato",
+)
 """The colors of the components in the budget bar, in their order."""
 _ID = Qt.ItemDataRole.UserRole
-_MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
+_MODIFIERS = (
+    Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.ShiftModifier
+    | Qt.KeyboardModifier.ControlModifier
+)
 _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 _COLOR = re.compile(r"var\(--([a-z-]+)\)")
 
@@ -37,13 +57,23 @@ def fixed_font() -> QFont:
 
 
 def lines_html(lines: Iterable[StyledLine], text: str = "") -> str:
-    """Text and styled lines as preformatted HTML; what the terminal aligns in a second column follows after three spaces."""
+    """Text and styled lines as preformatted HTML; what the terminal aligns in a second column
+    follows after three spaces.
+    """
     shown = [escape(text)] if text else []
     for line in lines:
         written = ""
         for span in (*line.left, StyledSpan("   "), *line.right) if line.right else line.left:
-            classes = "quoted" if span.quoted else " ".join(_CLASSES[word] for word in span.style.split() if word in _CLASSES)
-            written += f"<span class='{classes}'>{escape(span.text)}</span>" if classes else escape(span.text)
+            classes = (
+                "quoted"
+                if span.quoted
+                else " ".join(_CLASSES[word] for word in span.style.split() if word in _CLASSES)
+            )
+            written += (
+                f"<span class='{classes}'>{escape(span.text)}</span>"
+                if classes
+                else escape(span.text)
+            )
         shown.append(written)
     return f"<pre class='lines'>{chr(10).join(shown)}</pre>"
 
@@ -63,7 +93,7 @@ class StyledBrowser(QtWidgets.QTextBrowser):
         self.document().setDefaultStyleSheet(_COLOR.sub(lambda found: colors[found[1]], _STYLE))
         self.setHtml(text)
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._html:
             self.restyle()
@@ -73,7 +103,9 @@ class StyledBrowser(QtWidgets.QTextBrowser):
 
 
 class Panel(QtWidgets.QFrame):
-    """HTML above the input, with buttons for the answers to it: the last one is what Escape gives."""
+    """HTML above the input, with buttons for the answers to it: the last one is what Escape
+    gives.
+    """
 
     def __init__(self, name: str, *answers: str) -> None:
         super().__init__()
@@ -86,7 +118,9 @@ class Panel(QtWidgets.QFrame):
         grid.setContentsMargins(2, 2, 2, 2)
         grid.addWidget(self.text, 0, 0, 1, len(answers) + 1)
         for column, button in enumerate(self.buttons):
-            button.clicked.connect(lambda _=False, yes=button is not self.buttons[-1]: self.answer(yes=yes))
+            button.clicked.connect(
+                lambda _=False, yes=button is not self.buttons[-1]: self.answer(yes=yes)
+            )
             grid.addWidget(button, 1, column)
         grid.setColumnStretch(len(answers), 1)
         self.hide()
@@ -100,10 +134,16 @@ class Panel(QtWidgets.QFrame):
 
     def show_outcome(self, notices: Sequence[str], error: ZkchatError | None = None) -> None:
         """Show the notices of a turn, and why it failed."""
-        failure = f"<p class='problem'>✗ {escape(error.message)}</p><p>{escape(error.hint)}</p>" if error is not None else ""
+        failure = (
+            f"<p class='problem'>✗ {escape(error.message)}</p><p>{escape(error.hint)}</p>"
+            if error is not None
+            else ""
+        )
         self.show_html((lines_html((), "\n\n".join(notices)) if notices else "") + failure)
 
-    def ask(self, question: str, lines: Iterable[StyledLine], answered: Callable[[bool], object]) -> None:
+    def ask(
+        self, question: str, lines: Iterable[StyledLine], answered: Callable[[bool], object]
+    ) -> None:
         self._answered = answered
         self.show_html(lines_html([styled_line(question, "bold"), *lines]))
         self.buttons[-1].setFocus()
@@ -120,7 +160,8 @@ class ConversationPanel(QtWidgets.QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.search, self.list = QtWidgets.QLineEdit(), QtWidgets.QListWidget()
+        self.search = QtWidgets.QLineEdit()
+        self.list = QtWidgets.QListWidget()
         self.search.setPlaceholderText("Search")
         self.search.setAccessibleName("Search conversations")
         self.list.setAccessibleName("Conversations")
@@ -142,17 +183,23 @@ class ConversationPanel(QtWidgets.QWidget):
         with QSignalBlocker(self.list):
             self.list.clear()
             for each in found:
-                item = QtWidgets.QListWidgetItem(f"{display_title(each)}\n{size_and_time(each)}", self.list)
+                item = QtWidgets.QListWidgetItem(
+                    f"{display_title(each)}\n{size_and_time(each)}", self.list
+                )
                 item.setData(_ID, each.id)
                 if each.id == current_id:
                     self.list.setCurrentItem(item)
 
 
 class ReferencePanel(QtWidgets.QSplitter):
-    """One row for each source of the selected turn, and the passage of the selected one in its note."""
+    """One row for each source of the selected turn, and the passage of the selected one in its
+    note.
+    """
 
-    opened = Signal(str)  # the key of a row that was double-clicked; empty for a broken link
-    selected = Signal(str)  # the key of the selected row, to show its passage
+    # The key of a row that was double-clicked; empty for a broken link
+    opened = Signal(str)
+    # The key of the selected row, to show its passage
+    selected = Signal(str)
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Vertical)
@@ -162,7 +209,9 @@ class ReferencePanel(QtWidgets.QSplitter):
         self.list.setWordWrap(True)
         self.list.setAlternatingRowColors(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.itemActivated.connect(lambda item: self.opened.emit(self.items[self.list.row(item)].key))
+        self.list.itemActivated.connect(
+            lambda item: self.opened.emit(self.items[self.list.row(item)].key)
+        )
         self.list.currentRowChanged.connect(self._select)
         self.passage = StyledBrowser("Passage in its note")
         self.addWidget(self.list)
@@ -179,13 +228,19 @@ class ReferencePanel(QtWidgets.QSplitter):
         self.passage.clear()
 
     def select_number(self, number: str) -> None:
-        self.list.setCurrentRow(next((n for n, item in enumerate(self.items) if item.key == number), -1))
+        self.list.setCurrentRow(
+            next((n for n, item in enumerate(self.items) if item.key == number), -1)
+        )
 
     def _select(self, number: int) -> None:
         if number >= 0 and self.items[number].key:
             self.selected.emit(self.items[number].key)
         else:
-            self.passage.show_html(f"<p class='problem'>{escape(_item_text(self.items[number]))}</p>" if number >= 0 else "")
+            self.passage.show_html(
+                f"<p class='problem'>{escape(_item_text(self.items[number]))}</p>"
+                if number >= 0
+                else ""
+            )
 
 
 def _item_text(item: SourceItem) -> str:
@@ -193,21 +248,32 @@ def _item_text(item: SourceItem) -> str:
 
 
 class BudgetLabel(QtWidgets.QLabel):
-    """The next prompt's tokens against the window, with cells in the color of each component. The bar is a link."""
+    """The next prompt's tokens against the window, with cells in the color of each component. The
+    bar is a link.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
         self.setAccessibleName("Context budget")
         self.components: dict[str, int] = {}  # tokens by component
         self._usage: ContextUsage | None = None
 
     def show_usage(self, usage: ContextUsage | None, more: int = 0) -> None:
-        """`more` are tokens of an answer that is being written; they count as conversation. Without `usage`, the last one stays."""
+        """`more` are tokens of an answer that is being written; they count as conversation. Without
+        `usage`, the last one stays.
+        """
         self._usage = usage = usage or self._usage
         if usage is None:
             return
-        counts = [("system", usage.system_tokens), ("tools", usage.tool_tokens), *usage.message_breakdown.items()]
+        counts = [
+            ("system", usage.system_tokens),
+            ("tools", usage.tool_tokens),
+            *usage.message_breakdown.items(),
+        ]
         self.components = {name.replace("_", " "): tokens for name, tokens in counts}
         self.components["conversation"] += more
         bar = BudgetBar(usage.total_tokens + more, usage.effective_limit, estimated=usage.estimated)
@@ -218,21 +284,30 @@ class BudgetLabel(QtWidgets.QLabel):
         empty = bar.bar.count("░") * "░"
         figures = f"{bar.figures} ({bar.percent})"
         color = {"yellow": "darkorange", "red": "crimson"}.get(bar.color, "grey")
-        self.setText(f"<a href='context' style='text-decoration: none'>{cells}<font color='{color}'>{empty}</font></a> {figures}")
-        words = ", ".join(f"{name} {tokens:,}" for name, tokens in self.components.items() if tokens)
+        self.setText(
+            f"<a href='context' style='text-decoration: none'>{cells}<font "
+            f"color='{color}'>{empty}</font></a> {figures}"
+        )
+        words = ", ".join(
+            f"{name} {tokens:,}" for name, tokens in self.components.items() if tokens
+        )
         self.setToolTip(f"{words}. Click for the context and the exact prompt.")
         self.setAccessibleDescription(f"{figures}: {words}")
 
 
 class InputBox(QtWidgets.QPlainTextEdit):
-    sent = Signal(str)  # the text when Enter is pressed, even if it cannot be sent now
+    # The text when Enter is pressed, even if it cannot be sent now
+    sent = Signal(str)
     remembered = Signal(str)
-    completion_wanted = Signal(str, str)  # the text before and the text after the cursor
+    # The text before and the text after the cursor
+    completion_wanted = Signal(str, str)
 
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("Message")
-        self.setPlaceholderText("Ask your notes. Enter sends, Alt+Enter starts a line; / [[ # and @ complete.")
+        self.setPlaceholderText(
+            "Ask your notes. Enter sends, Alt+Enter starts a line; / [[ # and @ complete."
+        )
         self.setTabChangesFocus(True)
         self.setFixedHeight(self.fontMetrics().lineSpacing() * 5)
         self.history: list[str] = []  # newest first
@@ -240,9 +315,12 @@ class InputBox(QtWidgets.QPlainTextEdit):
         self._draft = ""
         self._offers: Sequence[Suggestion] = ()
         self._completer = QtWidgets.QCompleter(QStringListModel(self), self)
-        self._completer.setCompletionMode(QtWidgets.QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setCompletionMode(
+            QtWidgets.QCompleter.CompletionMode.UnfilteredPopupCompletion
+        )
         self._completer.setWidget(self)
-        popup = self._completer.popup()  # Qt's own: a plain list could be edited, and has a scroll bar over its last row
+        # Qt's own: a plain list could be edited, and has a scroll bar over its last row
+        popup = self._completer.popup()
         assert popup is not None
         self._popup = popup
         self._popup.setAccessibleName("Completions")
@@ -260,7 +338,12 @@ class InputBox(QtWidgets.QPlainTextEdit):
             self._popup.hide()
             return
         self._offers = offers
-        self._completer.setModel(QStringListModel([f"{each.label or each.text}   {each.description}".rstrip() for each in offers], self))
+        self._completer.setModel(
+            QStringListModel(
+                [f"{each.label or each.text}   {each.description}".rstrip() for each in offers],
+                self,
+            )
+        )
         place = self.cursorRect()
         place.setWidth(min(460, self.width()))
         self._completer.complete(place)
@@ -283,14 +366,23 @@ class InputBox(QtWidgets.QPlainTextEdit):
         offer = self._offers[max(0, row)]
         cursor = self.textCursor()
         replaced = self._before[len(self._before) - offer.replaced :]
-        cursor.setPosition(cursor.position() - len(replaced.encode("utf-16-le")) // 2, QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(
+            cursor.position() - len(replaced.encode("utf-16-le")) // 2,
+            QTextCursor.MoveMode.KeepAnchor,
+        )
         cursor.insertText(offer.text)
         self._popup.hide()
 
-    def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802  Qt's name
+    def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802
         """While completions are shown, Tab and Enter take one; other keys are typed as usual."""
-        if watched is self._popup and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            if event.key() == Qt.Key.Key_Tab or (event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers()):
+        if (
+            watched is self._popup
+            and isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+        ):
+            if event.key() == Qt.Key.Key_Tab or (
+                event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers()
+            ):
                 self._accept(self._popup.currentIndex().row())
                 return True
             if event.key() == Qt.Key.Key_Escape:
@@ -298,8 +390,10 @@ class InputBox(QtWidgets.QPlainTextEdit):
                 return True
         return super().eventFilter(watched, event)  # type: ignore[arg-type]
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
-        key, modifiers, line = event.key(), event.modifiers() & _MODIFIERS, self.textCursor().blockNumber()
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        key = event.key()
+        modifiers = event.modifiers() & _MODIFIERS
+        line = self.textCursor().blockNumber()
         is_enter = key in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and not modifiers:
             self.sent.emit(self.toPlainText())
@@ -316,7 +410,8 @@ class InputBox(QtWidgets.QPlainTextEdit):
         """Add a sent text to the history, and clear the input."""
         self.history.insert(0, text)
         self.remembered.emit(text)
-        self._at, self._draft = -1, ""
+        self._at = -1
+        self._draft = ""
         self.clear()
 
     def _recall(self, at: int) -> None:

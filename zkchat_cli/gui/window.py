@@ -1,7 +1,9 @@
-"""The window: conversations on the left, the transcript and the input in the middle, the references of the selected turn on the right.
+"""The window: conversations on the left, the transcript and the input in the middle, the references
+of the selected turn on the right.
 
-Whatever changes the conversation runs on the worker `_work`, one task after another as in the terminal; lookups (completion, lists,
-passages, other pages) run on `_side` meanwhile. The window's own thread waits for neither.
+Whatever changes the conversation runs on the worker `_work`, one task after another as in the
+terminal; lookups (completion, lists, passages, other pages) run on `_side` meanwhile. The window's
+own thread waits for neither.
 """
 
 import signal
@@ -23,10 +25,24 @@ from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import menu
 from zkchat_cli.gui.transcript import PAGE, TranscriptPage, TranscriptView, render_page
-from zkchat_cli.gui.widgets import BudgetLabel, ConversationPanel, InputBox, Panel, ReferencePanel, lines_html
+from zkchat_cli.gui.widgets import (
+    BudgetLabel,
+    ConversationPanel,
+    InputBox,
+    Panel,
+    ReferencePanel,
+    lines_html,
+)
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.models import ContextUsage, ConversationOverview, IndexReport, ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models import (
+    ContextUsage,
+    ConversationOverview,
+    IndexReport,
+    ToolCall,
+    ZkChatMessage,
+    split_into_exchanges,
+)
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate
@@ -36,15 +52,21 @@ from zkchat_cli.views.stored_items import MAX_LISTED, filter_by_title
 from zkchat_cli.views.text import StyledLine, short_count, styled_line, summarize_problems
 from zkchat_cli.views.turn_steps import call_question, diff_lines, tool_line
 
-WIDTHS = (220, 600, 360)  # widths of the three panes, which keep their proportions
-READ_FIRST = 100  # messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools
-NOTE_LINES = 60  # lines shown of a note without a numbered passage
+# Widths of the three panes, which keep their proportions
+WIDTHS = (220, 600, 360)
+# Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000
+# turns with tools
+READ_FIRST = 100
+# Lines shown of a note without a numbered passage
+NOTE_LINES = 60
 Work = Callable[[ZkChatSession], Any]
 
 
 class ChatWindow(QtWidgets.QMainWindow):
     def __init__(self, open_app: Callable[[], App], resume: str | None = None) -> None:
-        """`open_app` is called on a worker's thread; `resume` is the id of a conversation, or the beginning of it."""
+        """`open_app` is called on a worker's thread; `resume` is the id of a conversation, or the
+        beginning of it.
+        """
         super().__init__()
         self.app: App | None = None
         self.session: ZkChatSession | None = None
@@ -52,7 +74,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._exchanges: Sequence[Sequence[ZkChatMessage]] = ()
         self._end = TranscriptPage(1, (), 0)
         self.idle = ""
-        self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
+        self._work, self._side = (
+            Worker("chat", self._show_error),
+            Worker("lookup", self._show_error),
+        )
         self._completer = InputCompleter(lambda: self.session)
         self._actions = menu.build_menus(self)
         self._build()
@@ -70,10 +95,13 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.setWindowTitle("zkchat")
         self.resize(1180, 760)
         self.conversations: ConversationPanel = ConversationPanel()
-        self.transcript, self.references = TranscriptView(), ReferencePanel()
+        self.transcript = TranscriptView()
+        self.references = ReferencePanel()
         self.conversations.chosen.connect(self.resume)
         self.conversations.search.textChanged.connect(self.list_conversations)
-        self.result, self.question, self.input = Panel("Result", "&Close"), Panel("Question", "&Yes", "&No"), InputBox()
+        self.result = Panel("Result", "&Close")
+        self.question = Panel("Question", "&Yes", "&No")
+        self.input = InputBox()
         self.transcript.turn_selected.connect(self.references.show_items)
         self.transcript.citation_clicked.connect(self.references.select_number)
         self.transcript.page_wanted.connect(self._load_page)
@@ -81,8 +109,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.references.opened.connect(self._open_reference)
         self.input.sent.connect(self.send)
         self.input.completion_wanted.connect(self._complete)
-        self.input.document().contentsChanged.connect(self._count_typed)  # also when a line is recalled from the history
-        self.send_button, self.stop_button = QtWidgets.QPushButton("Send"), QtWidgets.QPushButton("Stop")
+        # Also when a line is recalled from the history
+        self.input.document().contentsChanged.connect(self._count_typed)
+        self.send_button = QtWidgets.QPushButton("Send")
+        self.stop_button = QtWidgets.QPushButton("Stop")
         self.send_button.clicked.connect(lambda: self.send(self.input.toPlainText()))
         self.stop_button.setToolTip("Stop the answer and keep what came (Escape)")
         self.stop_button.clicked.connect(self._work.stop)
@@ -104,7 +134,10 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.panes.setStretchFactor(self.panes.count() - 1, width)
         self.panes.setSizes(WIDTHS)
         self.setCentralWidget(self.panes)
-        self.state, self.speaker, self.typed, self.budget = QtWidgets.QLabel(), QtWidgets.QLabel(), QtWidgets.QLabel(), BudgetLabel()
+        self.state = QtWidgets.QLabel()
+        self.speaker = QtWidgets.QLabel()
+        self.typed = QtWidgets.QLabel()
+        self.budget = BudgetLabel()
         self.budget.linkActivated.connect(lambda _: menu.show_context(self))
         self.statusBar().addWidget(self.state, 1)
         for widget in (self.typed, self.speaker, self.budget):
@@ -121,7 +154,12 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     # the session
 
-    def run(self, work: Work, done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], object] = lambda: None) -> None:
+    def run(
+        self,
+        work: Work,
+        done: Callable[[Any], object] = lambda _: None,
+        stopped: Callable[[], object] = lambda: None,
+    ) -> None:
         """Run a task with the session after all earlier ones."""
         if (session := self.session) is not None:
             self._work.submit(lambda: work(session), done, stopped)
@@ -132,40 +170,71 @@ class ChatWindow(QtWidgets.QMainWindow):
             self._side.submit(lambda: work(session), done)
 
     def run_command(self, line: str) -> None:
-        self.run(lambda session: slash.run_line(line, session), lambda result: self._carry_out(result, line))
+        self.run(
+            lambda session: slash.run_line(line, session),
+            lambda result: self._carry_out(result, line),
+        )
 
     def send(self, line: str) -> None:
-        """Send a message, or run a command, after all that runs now; while an answer is written, nothing can be sent."""
+        """Send a message, or run a command, after all that runs now; while an answer is written,
+        nothing can be sent.
+        """
         if not self.answering and self.session is not None and line.strip():
             self.input.remember(line)
             self.result.hide()
             self.run_command(line)
 
     def resume(self, conversation_id: str) -> None:
-        if self.session is None or conversation_id == self.session.conversation.id or self._work.busy:
+        if (
+            self.session is None
+            or conversation_id == self.session.conversation.id
+            or self._work.busy
+        ):
             return
 
         def read_end(session: ZkChatSession) -> TranscriptPage:
-            with closing(session.store.reopen()) as store:  # the session's own connection is busy with reading all of it
-                return render_page([*split_into_exchanges(store.latest(conversation_id, READ_FIRST))][-PAGE:])
+            # The session's own connection is busy with reading all of it
+            with closing(session.store.reopen()) as store:
+                return render_page(
+                    [*split_into_exchanges(store.latest(conversation_id, READ_FIRST))][-PAGE:]
+                )
 
         self.run(lambda session: session.open_conversation(conversation_id), self.switch_to)
-        self.look_up(read_end, lambda page: self.transcript.show_page(page) if self._work.busy else None)
+        self.look_up(
+            read_end, lambda page: self.transcript.show_page(page) if self._work.busy else None
+        )
 
     def switch_to(self, session: ZkChatSession | None) -> None:
         """Show another session, or with None this one as it is now."""
 
-        def read(session: ZkChatSession) -> tuple[Sequence[Sequence[ZkChatMessage]], TranscriptPage, str, str]:
-            exchanges, conversation = [*split_into_exchanges(session.history)], session.conversation
-            title = conversation.title or (session.store.conversation(conversation.id).title if session.is_stored else None)
-            return exchanges, render_page(exchanges), title or "New conversation", session.runtime.speaker_label
+        def read(
+            session: ZkChatSession,
+        ) -> tuple[Sequence[Sequence[ZkChatMessage]], TranscriptPage, str, str]:
+            exchanges = [*split_into_exchanges(session.history)]
+            conversation = session.conversation
+            title = conversation.title or (
+                session.store.conversation(conversation.id).title if session.is_stored else None
+            )
+            return (
+                exchanges,
+                render_page(exchanges),
+                title or "New conversation",
+                session.runtime.speaker_label,
+            )
 
-        def show(exchanges: Sequence[Sequence[ZkChatMessage]], page: TranscriptPage, title: str, speaker: str) -> None:
-            self._exchanges, self._end = exchanges, page
+        def show(
+            exchanges: Sequence[Sequence[ZkChatMessage]],
+            page: TranscriptPage,
+            title: str,
+            speaker: str,
+        ) -> None:
+            self._exchanges = exchanges
+            self._end = page
             self.setWindowTitle(f"{title} — zkchat")
             self.speaker.setText(truncate(speaker, 40))
             self.transcript.show_page(page)
-            self.run(lambda session: session.usage, self.budget.show_usage)  # after the page: two threads would share the processor's time
+            # After the page: two threads would share the processor's time
+            self.run(lambda session: session.usage, self.budget.show_usage)
             self.list_conversations()
 
         self.session = session or self.session
@@ -192,9 +261,15 @@ class ChatWindow(QtWidgets.QMainWindow):
         if app.store.persistent:
             file = history_file(app.loaded.paths.data_dir, str(app.vault.root))
             self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
-            self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
+            self.input.remembered.connect(
+                lambda line: self.look_up(lambda _: append_line(file, line))
+            )
         self.switch_to(None)
-        self.run(lambda _: app.vault.refresh(progress=show_progress), use_index, lambda: self.state.setText("indexing stopped"))
+        self.run(
+            lambda _: app.vault.refresh(progress=show_progress),
+            use_index,
+            lambda: self.state.setText("indexing stopped"),
+        )
         if warnings:
             self.result.show_outcome(warnings)
 
@@ -219,8 +294,10 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.switch_to(result.session)
 
     def _begin_turn(self, turn: Generator[events.Event, None, None], question: str) -> None:
-        self.answering, self._streamed = True, ""
-        self._counted = 0  # characters of the answer that are in the prompt that was measured last
+        self.answering = True
+        self._streamed = ""
+        # Characters of the answer that are in the prompt that was measured last
+        self._counted = 0
         self._notices: list[str] = []
         self._error: ZkchatError | None = None
         if self.transcript.page.last < self._end.last:
@@ -244,13 +321,15 @@ class ChatWindow(QtWidgets.QMainWindow):
         usage: ContextUsage | None = None
         match event:
             case events.PromptBuilt(measured, _):
-                usage, self._counted = measured, len(self._streamed)
+                usage = measured
+                self._counted = len(self._streamed)
             case events.TextDelta(text):
                 self._streamed += text
                 if not self.transcript.add_answer(text):
                     return
             case events.TurnFailed(error, _, _):
-                self.answering, self._error = False, error
+                self.answering = False
+                self._error = error
             case events.TurnCompleted():
                 self.answering = False
             case events.Notice(message, hint):
@@ -270,7 +349,8 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _end_turn(self, stopped: str = "") -> None:
         self.question.hide()  # which a stopped turn left
         self.state.setText(stopped or self.idle)
-        if self.answering and not stopped and self._streamed:  # by a command such as /compact, which adds no message
+        # By a command such as /compact, which adds no message
+        if self.answering and not stopped and self._streamed:
             self._notices.append(self._streamed)
         if self._notices or self._error is not None:
             self.result.show_outcome(self._notices, self._error)
@@ -284,32 +364,48 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.state.setText(self.idle)
 
     def _count_typed(self) -> None:
-        text, idle = self.input.toPlainText(), not self._work.busy
+        text = self.input.toPlainText()
+        idle = not self._work.busy
 
         def show(counted: tuple[int, bool]) -> None:
             tokens, estimated = counted
             if text == self.input.toPlainText():
-                self.typed.setText(f"message: {'~' if estimated else ''}{short_count(tokens)} tokens" if text else "")
+                self.typed.setText(
+                    f"message: {'~' if estimated else ''}{short_count(tokens)} tokens"
+                    if text
+                    else ""
+                )
 
         self.look_up(lambda session: session.count_typed(text, with_documents=idle), show)
 
     def _show_passage(self, key: str) -> None:
-        """Show the passage with this source number in its note, or the beginning of the note with this path."""
+        """Show the passage with this source number in its note, or the beginning of the note with
+        this path.
+        """
 
         def read(session: ZkChatSession) -> Sequence[StyledLine]:
             if key.isdecimal():
                 return slash.run(f"/sources {key}", session).lines
-            return [styled_line(key, "bold"), *map(styled_line, session.vault.read(key).split("\n")[:NOTE_LINES])]
+            return [
+                styled_line(key, "bold"),
+                *map(styled_line, session.vault.read(key).split("\n")[:NOTE_LINES]),
+            ]
 
         self.look_up(read, lambda lines: self.references.passage.show_html(lines_html(lines)))
 
     def _load_page(self, first: int) -> None:
-        page, exchanges = self.transcript.page, self._exchanges
+        page = self.transcript.page
+        exchanges = self._exchanges
         keep = page.first if first < page.first else page.last
-        self.look_up(lambda _: render_page(exchanges, first), lambda page: self.transcript.show_page(page, keep=keep))
+        self.look_up(
+            lambda _: render_page(exchanges, first),
+            lambda page: self.transcript.show_page(page, keep=keep),
+        )
 
     def list_conversations(self) -> None:
-        """List the conversations about these notes, newest first, or those with the words of the search in title or messages."""
+        """List the conversations about these notes, newest first, or those with the words of the
+        search in title or messages.
+        """
         words = self.conversations.search.text()
 
         def read(session: ZkChatSession) -> list[ConversationOverview]:
@@ -318,48 +414,85 @@ class ChatWindow(QtWidgets.QMainWindow):
                 known = store.conversations(vault, MAX_LISTED)
                 if not words.strip():
                     return known
-                found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED)}
+                found = {
+                    each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED)
+                }
             by_title = filter_by_title(known, words)
             return [each for each in known if each in by_title or each.id in found]
 
         if (session := self.session) is not None:
-            self.look_up(read, lambda found: self.conversations.show_conversations(found, session.conversation.id))
+            self.look_up(
+                read,
+                lambda found: self.conversations.show_conversations(found, session.conversation.id),
+            )
 
     def _complete(self, before: str, after: str) -> None:
-        self.look_up(lambda _: list(self._completer.suggest(before, after)), lambda offers: self.input.offer(before, offers))
+        self.look_up(
+            lambda _: list(self._completer.suggest(before, after)),
+            lambda offers: self.input.offer(before, offers),
+        )
 
     # what the user is asked, and other programs
 
     def _open_reference(self, key: str) -> None:
         if key:
-            self.look_up(lambda session: slash.run(f"/open {key}", session), lambda result: self._open_note(result.open_note))
+            self.look_up(
+                lambda session: slash.run(f"/open {key}", session),
+                lambda result: self._open_note(result.open_note),
+            )
 
     def _open_note(self, note: NoteToOpen | None) -> None:
-        """Open a note with the editor that the settings name, else with the program of the desktop."""
+        """Open a note with the editor that the settings name, else with the program of the
+        desktop.
+        """
         if note is not None and self.session is not None:
             try:
                 configured = self.session.runtime.settings.terminal.open_command
-                command = open_note_command(note.file, note.line, configured, self.session.vault.root, in_terminal=False)
-                if not (QProcess.startDetached(command[0], command[1:])[0] if command else QDesktopServices.openUrl(note.file.as_uri())):
-                    raise UsageError(f"nothing opens {note.file.name}", "Set terminal.open_command, for example: code -g {path}:{line}")
+                command = open_note_command(
+                    note.file, note.line, configured, self.session.vault.root, in_terminal=False
+                )
+                if not (
+                    QProcess.startDetached(command[0], command[1:])[0]
+                    if command
+                    else QDesktopServices.openUrl(note.file.as_uri())
+                ):
+                    raise UsageError(
+                        f"nothing opens {note.file.name}",
+                        "Set terminal.open_command, for example: code -g {path}:{line}",
+                    )
             except ZkchatError as e:
                 self._show_error(e)
 
-    def ask(self, question: str, then: Callable[[], None], lines: Iterable[StyledLine] = ()) -> None:
+    def ask(
+        self, question: str, then: Callable[[], None], lines: Iterable[StyledLine] = ()
+    ) -> None:
         """Ask a question, and call `then` after a yes."""
         self.question.ask(question, lines, lambda yes: then() if yes else self.input.setFocus())
 
     # on a worker: whether the user approves
 
     def _approve_change(self, change: Change) -> Decision:
-        lines = [*([styled_line(change.note, "yellow")] if change.note else []), *diff_lines(change.diff)]
-        return ALLOWED if self._work.ask(partial(self.question.ask, f"{change.summary}?", lines)) else DECLINED
+        lines = [
+            *([styled_line(change.note, "yellow")] if change.note else []),
+            *diff_lines(change.diff),
+        ]
+        return (
+            ALLOWED
+            if self._work.ask(partial(self.question.ask, f"{change.summary}?", lines))
+            else DECLINED
+        )
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        return ALLOWED if self._work.ask(partial(self.question.ask, call_question(call), ())) else DECLINED_CALL
+        return (
+            ALLOWED
+            if self._work.ask(partial(self.question.ask, call_question(call), ()))
+            else DECLINED_CALL
+        )
 
     def _escape(self) -> None:
-        """As Ctrl-C in the terminal: stop the answer; otherwise answer no, close the result or clear the message."""
+        """As Ctrl-C in the terminal: stop the answer; otherwise answer no, close the result or
+        clear the message.
+        """
         if self._work.busy:
             self._work.stop()
         elif self.question.isVisible():
@@ -369,7 +502,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         else:
             self.input.clear()
 
-    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Stop the answer, and store what came of it."""
 
         def close_app() -> None:
@@ -390,7 +523,9 @@ def run_window(open_app: Callable[[], App], resume: str | None) -> int:
     application = QtWidgets.QApplication(["zkchat"])
     window = ChatWindow(open_app, resume)
     signal.signal(signal.SIGINT, lambda *_: window.close())
-    timer = QTimer(interval=200)  # Python sees a signal, such as Ctrl-C in the terminal that started the window, only when it runs
+    # Python sees a signal, such as Ctrl-C in the terminal that started the window, only when it
+    # runs
+    timer = QTimer(interval=200)
     timer.timeout.connect(lambda: None)
     timer.start()
     window.show()

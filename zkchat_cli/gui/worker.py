@@ -1,4 +1,6 @@
-"""Threads that run the window's tasks, one after another, and return the results to the window's own thread."""
+"""Threads that run the window's tasks, one after another, and return the results to the window's
+own thread.
+"""
 
 import gc
 import logging
@@ -17,12 +19,16 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm.stop_signal import STOP, wait_for
 
 _log = logging.getLogger(__name__)
-CLOSE_SECONDS = 5.0  # how long a closing window waits for its work, for example until a stopped answer is stored
+# How long a closing window waits for its work, for example until a stopped answer is stored
+CLOSE_SECONDS = 5.0
 MANY = 50_000
-"""Objects that only loading a long conversation leaves. Garbage is looked for between two pieces of work, and never among those: that would
-stop all threads for 0.2 s."""
+"""Objects that only loading a long conversation leaves. Garbage is looked for between two pieces of
+work, and never among those: that would stop all threads for 0.2 s.
+"""
 SWITCH_INTERVAL = 0.001
-"""Seconds for which a thread keeps Python's lock while the window wants it. It does so several times for each thing that it draws."""
+"""Seconds for which a thread keeps Python's lock while the window wants it. It does so several
+times for each thing that it draws.
+"""
 
 
 class Worker(QObject):
@@ -48,9 +54,14 @@ class Worker(QObject):
         return self._unfinished > 0
 
     def submit(
-        self, work: Callable[[], Any], done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], object] = lambda: None
+        self,
+        work: Callable[[], Any],
+        done: Callable[[Any], object] = lambda _: None,
+        stopped: Callable[[], object] = lambda: None,
     ) -> None:
-        """Do `work` after all that was submitted before; its result goes to `done`. `stopped` is called if it was stopped."""
+        """Do `work` after all that was submitted before; its result goes to `done`. `stopped` is
+        called if it was stopped.
+        """
         self._unfinished += 1
         self.busy_changed.emit(True)
 
@@ -65,8 +76,15 @@ class Worker(QObject):
             try:
                 with suppress(KeyboardInterrupt):
                     then = partial(done, work())
-            except Exception as e:  # a defect must not end the thread, and the user must see it  # noqa: BLE001
-                error = e if isinstance(e, ZkchatError) else ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it with --verbose.")
+            except Exception as e:  # noqa: BLE001, RUF100
+                # A defect must not end the thread, and the user must see it
+                error = (
+                    e
+                    if isinstance(e, ZkchatError)
+                    else ZkchatError(
+                        f"unexpected {type(e).__name__}: {e}", "Run it with --verbose."
+                    )
+                )
                 _log.debug("the window's work failed", exc_info=e)
                 then = partial(self._failed, error)
             self.post(partial(end, then))

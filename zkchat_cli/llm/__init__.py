@@ -1,1 +1,3 @@
-"""The model seam: one request in, a stream of deltas out. `base` has its types; `providers` and `embedders` are registries."""
+"""The model seam: one request in, a stream of deltas out. `base` has its types; `providers` and
+`embedders` are registries.
+"""

@@ -1,7 +1,8 @@
-"""The seam between the engine and a model: one request in, a stream of deltas out. The engine owns the tool loop.
+"""The seam between the engine and a model: one request in, a stream of deltas out. The engine owns
+the tool loop.
 
-A stream never raises. It ends with exactly one `StreamFinished` or `StreamFailed`, so the engine handles failures in one place and keeps
-the text that came before them.
+A stream never raises. It ends with exactly one `StreamFinished` or `StreamFailed`, so the engine
+handles failures in one place and keeps the text that came before them.
 """
 
 import json
@@ -18,18 +19,31 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
-from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, Similarities, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models import (
+    AnswerLevel,
+    FinishReason,
+    PromptMessage,
+    PromptTool,
+    Similarities,
+    ThinkingBlocks,
+    TokenUsage,
+    ToolCall,
+)
 from zkchat_cli.text.words import replace_surrogates
 
 if TYPE_CHECKING:
     from zkchat_cli.llm.remote_model import RemoteModel
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model reasons. No model accepts all of these; a provider with models that know fewer sends the nearest."""
+"""How much a model reasons. No model accepts all of these; a provider with models that know fewer
+sends the nearest.
+"""
 
 _log = logging.getLogger(__name__)
 MAX_TOOL_NAME = 64
-MAX_CALL_ID = 40  # characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46
+# Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids
+# of 46
+MAX_CALL_ID = 40
 NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -40,17 +54,22 @@ class Options(NamedTuple):
     temperature: float | None = None
     reasoning_effort: Effort | None = None
     max_answer_bytes: int = 2_000_000
-    """The most that zkchat takes of an answer's text, of its reasoning and of its tool calls each, whatever limit the server got: about
-    500,000 tokens, several times what today's models write."""
+    """The most that zkchat takes of an answer's text, of its reasoning and of its tool calls each,
+    whatever limit the server got: about 500,000 tokens, several times what today's models write.
+    """
 
     @property
     def light_effort(self) -> Effort | None:
         """The effort for a short answer: long reasoning would use up its tokens."""
-        return self.reasoning_effort if self.reasoning_effort in (None, "none", "minimal") else "low"
+        return (
+            self.reasoning_effort if self.reasoning_effort in (None, "none", "minimal") else "low"
+        )
 
 
 class Request(NamedTuple):
-    """One model call: messages and tools of the prompt, and the context window in tokens for which the prompt was built."""
+    """One model call: messages and tools of the prompt, and the context window in tokens for which
+    the prompt was built.
+    """
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[PromptTool, ...] = ()
@@ -59,16 +78,21 @@ class Request(NamedTuple):
 
 
 class StreamFinished(NamedTuple):
-    """The answer is complete; `notice` says if zkchat cut it or had to request it in another way. `usage` is None if the provider does not
-    report it, `level` if it does not know how sure it is."""
+    """The answer is complete; `notice` says if zkchat cut it or had to request it in another way.
+    `usage` is None if the provider does not report it, `level` if it does not know how sure it is.
+    """
 
     reason: FinishReason
     usage: TokenUsage | None = None
-    calls: tuple[ToolCall, ...] = ()  # the tools the model wants to run before it continues, in its order
+    # The tools the model wants to run before it continues, in its order
+    calls: tuple[ToolCall, ...] = ()
     thinking: ThinkingBlocks | None = None
-    """Reasoning in the form in which the provider needs it back during the turn, such as signed blocks."""
+    """Reasoning in the form in which the provider needs it back during the turn, such as signed
+    blocks.
+    """
     notice: str = ""
-    hint: str = ""  # what the user can do about the notice
+    # What the user can do about the notice
+    hint: str = ""
     level: AnswerLevel | None = None
 
 
@@ -78,7 +102,9 @@ class StreamFailed(NamedTuple):
 
 Delta = TextDelta | ReasoningDelta | Waiting | StreamFinished | StreamFailed
 Emit = Callable[[Delta | int], None]
-"""A number is so many bytes of the answer that the engine does not get, such as a piece of a tool call: the timeout starts again."""
+"""A number is so many bytes of the answer that the engine does not get, such as a piece of a tool
+call: the timeout starts again.
+"""
 
 
 class Window(NamedTuple):
@@ -89,33 +115,49 @@ class Window(NamedTuple):
 
 
 class Model(ABC):
-    """An opened model. It loads nothing and contacts nobody before `prepare` or `stream`. Only `stream` takes longer than seconds, and no
-    method raises. The defaults are those of a model without a server."""
+    """An opened model. It loads nothing and contacts nobody before `prepare` or `stream`. Only
+    `stream` takes longer than seconds, and no method raises. The defaults are those of a model
+    without a server.
+    """
 
     name: str
     window: Window | None = None
-    exact: bool = True  # whether zkchat's token counts are those of the model's own tokenizer
+    # Whether zkchat's token counts are those of the model's own tokenizer
+    exact: bool = True
     has_server: ClassVar[bool] = False
-    summarizes: bool = True  # whether it can summarize a conversation in words of its own
-    only_tools: frozenset[str] | None = None  # those that it can call, if not all: describing others would cost tokens
-    calls_tools: bool | None = None  # whether it can call tools, if that is known after `prepare`
-    known_from: str = ""  # who says so: "its server", or a table
-    plain_excerpts: ClassVar[bool] = False  # whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
+    # Whether it can summarize a conversation in words of its own
+    summarizes: bool = True
+    # Those that it can call, if not all: describing others would cost tokens
+    only_tools: frozenset[str] | None = None
+    # Whether it can call tools, if that is known after `prepare`
+    calls_tools: bool | None = None
+    # Who says so: "its server", or a table
+    known_from: str = ""
+    # Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart
+    plain_excerpts: ClassVar[bool] = False
 
-    def prepare(self) -> None:  # noqa: B027  most have nothing to load
-        """Load what a call needs and find the window if that takes little time. Any thread may call it, more than once."""
+    def prepare(self) -> None:  # noqa: B027, RUF100
+        """Load what a call needs and find the window if that takes little time. Any thread may call
+        it, more than once.
+        """
 
     @abstractmethod
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         """Closing it ends the call within 0.2 s."""
 
     def body(self, request: Request) -> dict[str, Any]:
-        """The JSON body that `stream` would send, without the headers, which contain the key; without a server, in OpenAI's format."""
+        """The JSON body that `stream` would send, without the headers, which contain the key;
+        without a server, in OpenAI's format.
+        """
         tools = [tool.descriptor for tool in request.tools] or None
-        return without_none(model=self.name, messages=list(map(openai_message, request.messages)), tools=tools)
+        return without_none(
+            model=self.name, messages=list(map(openai_message, request.messages)), tools=tools
+        )
 
     def count_tokens(self, request: Request) -> int | None:  # noqa: ARG002
-        """The tokens of a request by the model's own tokenizer and template; None if no server counts them."""
+        """The tokens of a request by the model's own tokenizer and template; None if no server
+        counts them.
+        """
         return None
 
     def check(self) -> ProviderError | None:
@@ -123,9 +165,12 @@ class Model(ABC):
         return None
 
 
-def collect(model: Model, request: Request) -> Generator[Waiting, None, tuple[str, TokenUsage | None, str | None]]:
-    """Make the call and return its whole answer, its usage and, in a few words, why there is none or only a part. Yields why the call is
-    made again. Closing it ends the call."""
+def collect(
+    model: Model, request: Request
+) -> Generator[Waiting, None, tuple[str, TokenUsage | None, str | None]]:
+    """Make the call and return its whole answer, its usage and, in a few words, why there is none
+    or only a part. Yields why the call is made again. Closing it ends the call.
+    """
     text = ""
     with closing(model.stream(request)) as stream:
         for delta in stream:
@@ -135,8 +180,16 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, tuple[st
                 case Waiting():
                     yield delta
                 case StreamFinished(reason, usage):
-                    problem = f"the answer was not finished ({reason})" if reason in ("length", "content_filter", "cancelled") else None
-                    return text, usage, problem or (None if text.strip() else "the model's answer was empty")
+                    problem = (
+                        f"the answer was not finished ({reason})"
+                        if reason in ("length", "content_filter", "cancelled")
+                        else None
+                    )
+                    return (
+                        text,
+                        usage,
+                        problem or (None if text.strip() else "the model's answer was empty"),
+                    )
                 case StreamFailed(error):
                     _log.info("%s failed: %s: %s", model.name, error.kind, error.message)
                     return text, None, error.message
@@ -144,17 +197,24 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, tuple[st
 
 
 def wire_name(tool: str) -> str:
-    """A tool's name as every server accepts it: the tools of other programs are called `SERVER.tool`, and a model may make up any name."""
+    """A tool's name as every server accepts it: the tools of other programs are called
+    `SERVER.tool`, and a model may make up any name.
+    """
     return NOT_IN_NAMES.sub("_", tool.replace(".", "__"))[:MAX_TOOL_NAME] or "unnamed"
 
 
 def with_wire_names(request: Request) -> Request:
-    tools, messages = [], []
+    tools = []
+    messages = []
     for tool in request.tools:
         function = {**tool.descriptor["function"], "name": wire_name(tool.name)}
-        tools.append(tool.model_copy(update={"descriptor": {**tool.descriptor, "function": function}}))
+        tools.append(
+            tool.model_copy(update={"descriptor": {**tool.descriptor, "function": function}})
+        )
     for message in request.messages:
-        calls = tuple(call.model_copy(update={"name": wire_name(call.name)}) for call in message.tool_calls)
+        calls = tuple(
+            call.model_copy(update={"name": wire_name(call.name)}) for call in message.tool_calls
+        )
         messages.append(message.model_copy(update={"tool_calls": calls}) if calls else message)
     return request._replace(tools=tuple(tools), messages=tuple(messages))
 
@@ -163,7 +223,9 @@ def openai_message(message: PromptMessage) -> dict[str, Any]:
     formatted: dict[str, Any] = {"role": message.role, "content": message.content}
     for call in message.tool_calls:
         function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
-        formatted.setdefault("tool_calls", []).append({"id": call.id[-MAX_CALL_ID:], "type": "function", "function": function})
+        formatted.setdefault("tool_calls", []).append(
+            {"id": call.id[-MAX_CALL_ID:], "type": "function", "function": function}
+        )
     if message.tool_call_id is not None:
         formatted["tool_call_id"] = message.tool_call_id[-MAX_CALL_ID:]
     return formatted
@@ -175,7 +237,9 @@ def without_none(**values: Any) -> dict[str, Any]:
 
 
 def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:
-    """A call with its arguments parsed, or with `malformed` if they are not a JSON object. Some servers send null for no arguments."""
+    """A call with its arguments parsed, or with `malformed` if they are not a JSON object. Some
+    servers send null for no arguments.
+    """
     with suppress(ValueError, RecursionError):
         parsed = json.loads(arguments) if arguments.strip() else None
         if parsed is None or isinstance(parsed, dict):
@@ -184,8 +248,10 @@ def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:
 
 
 class ModelConfig(NamedTuple):
-    """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, its own settings, the environment, its key, and
-    `similarities` if texts can be compared by meaning on this machine."""
+    """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, its own
+    settings, the environment, its key, and `similarities` if texts can be compared by meaning on
+    this machine.
+    """
 
     name: str = ""
     settings: Any = None
@@ -201,12 +267,15 @@ class ModelInfo(NamedTuple):
     name: str
     window: int | None = None
     calls_tools: bool | None = None
-    server: str = ""  # the program that serves it, such as llamacpp
+    # The program that serves it, such as llamacpp
+    server: str = ""
 
 
 class EmbedderConfig(NamedTuple):
-    """What an embedder opens a model with: `semantic.model` and `semantic.path`, which may be empty, the folder of downloaded models, and a
-    server: what the provider of the same name opens its models with. A model may keep in `cache_dir` what it can make again."""
+    """What an embedder opens a model with: `semantic.model` and `semantic.path`, which may be
+    empty, the folder of downloaded models, and a server: what the provider of the same name opens
+    its models with. A model may keep in `cache_dir` what it can make again.
+    """
 
     model: str = ""
     path: str = ""
@@ -221,4 +290,5 @@ class Provider(NamedTuple):
     name: str
     open: Callable[[ModelConfig], Model]
     settings: type[Section] = Section  # its table in the settings file
-    open_remote: "Callable[[ModelConfig], RemoteModel] | None" = None  # is there if it sends prompts to a server
+    # Is there if it sends prompts to a server
+    open_remote: "Callable[[ModelConfig], RemoteModel] | None" = None

@@ -1,7 +1,7 @@
 """One call of a model server. Importing this file imports mojentic, which takes a second.
 
-mojentic's policy decides when a failed call is made again. The answer is read here: mojentic's own decoder rejects any deviation from
-OpenAI's format, a `ChatReader` understands what servers send.
+mojentic's policy decides when a failed call is made again. The answer is read here: mojentic's own
+decoder rejects any deviation from OpenAI's format, a `ChatReader` understands what servers send.
 """
 
 import json
@@ -15,37 +15,59 @@ import httpx
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Emit
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_client import MAX_BODY, MAX_LINE, UNCOMPRESSED, Endpoint, check_document, check_response, open_client
+from zkchat_cli.llm.http_client import (
+    MAX_BODY,
+    MAX_LINE,
+    UNCOMPRESSED,
+    Endpoint,
+    check_document,
+    check_response,
+    open_client,
+)
 
-# mojentic calls logging.basicConfig(INFO) on import and lets structlog write JSON lines to stderr. With a handler on the root logger the
-# former does nothing and the latter ends there: in the log, which is empty without --verbose.
+# mojentic calls logging.basicConfig(INFO) on import and lets structlog write JSON lines to stderr.
+# With a handler on the root logger the former does nothing and the latter ends there: in the log,
+# which is empty without --verbose.
 if not logging.getLogger().handlers:
     logging.getLogger().addHandler(logging.NullHandler())
 logging.captureWarnings(True)
 
 
-# mojentic imports ollama, which makes a client on import. zkchat never uses it, but it reads these variables and fails if one is wrong, for
-# example if it names a SOCKS proxy. zkchat reads them itself, and says what is wrong if it matters.
+# mojentic imports ollama, which makes a client on import. zkchat never uses it, but it reads these
+# variables and fails if one is wrong, for example if it names a SOCKS proxy. zkchat reads them
+# itself, and says what is wrong if it matters.
 try:
     import ollama
-except Exception:  # noqa: BLE001
-    read_by_ollama = ("http_proxy", "https_proxy", "all_proxy", "ollama_host", "ssl_cert_file", "ssl_cert_dir")
-    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.lower() in read_by_ollama}
+except Exception:  # noqa: BLE001, RUF100
+    read_by_ollama = (
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "ollama_host",
+        "ssl_cert_file",
+        "ssl_cert_dir",
+    )
+    hidden = {
+        name: os.environ.pop(name) for name in list(os.environ) if name.lower() in read_by_ollama
+    }
     try:
         import ollama  # noqa: F401
     finally:
         os.environ.update(hidden)
 
-from mojentic.llm.recovery import Failure, Identity, RecoveryPolicy, RetryAfter, parse_retry_after  # noqa: E402  after the handler
+from mojentic.llm.recovery import Failure, Identity, RecoveryPolicy, RetryAfter, parse_retry_after  # noqa: E402
 
 if TYPE_CHECKING:
     from zkchat_cli.llm.remote_model import RemoteModel
 
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
-MAX_RETRY_AFTER = 86_400.0  # seconds; a longer time that a server names is not shown
-MAX_DELAY = 120.0  # if a server asks to wait longer, the call fails and the user decides
-PASSING = frozenset({"server", "rate_limit", "cut"})  # kinds of errors after which another attempt may succeed
+# Seconds; a longer time that a server names is not shown
+MAX_RETRY_AFTER = 86_400.0
+# If a server asks to wait longer, the call fails and the user decides
+MAX_DELAY = 120.0
+# Kinds of errors after which another attempt may succeed
+PASSING = frozenset({"server", "rate_limit", "cut"})
 
 
 def retry_delay(error: ProviderError, attempt: int, first_delay: float) -> float | None:
@@ -54,17 +76,29 @@ def retry_delay(error: ProviderError, attempt: int, first_delay: float) -> float
         return None
     identity = Identity(logical_request_id="", attempt_id=None, wire_attempt=attempt)
     wanted = RetryAfter(state="seconds", delay=error.retry_after)
-    failure = Failure(operation="streaming", category="http", reason=error.kind, identity=identity, retry_after=wanted)
-    delay: float | None = RecoveryPolicy(base_delay=first_delay, delay_ceiling=MAX_DELAY, jitter=lambda ceiling: ceiling).delay(failure)
+    failure = Failure(
+        operation="streaming",
+        category="http",
+        reason=error.kind,
+        identity=identity,
+        retry_after=wanted,
+    )
+    delay: float | None = RecoveryPolicy(
+        base_delay=first_delay, delay_ceiling=MAX_DELAY, jitter=lambda ceiling: ceiling
+    ).delay(failure)
     return delay
 
 
-async def stream_chat(model: "RemoteModel", body: dict[str, Any], reader: ChatReader, emit: Emit) -> None:
+async def stream_chat(
+    model: "RemoteModel", body: dict[str, Any], reader: ChatReader, emit: Emit
+) -> None:
     """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
     server = model.server
-    url, content = server.address.rstrip("/") + model.path, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    url = server.address.rstrip("/") + model.path
+    content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     headers = {"Content-Type": "application/json", **UNCOMPRESSED, **server.headers}
-    timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)  # stream_in_thread has the other timeouts
+    # stream_in_thread has the other timeouts
+    timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
     try:
         async with (
             open_client(server, httpx.AsyncClient, timeout=timeout) as client,
@@ -81,7 +115,8 @@ async def stream_chat(model: "RemoteModel", body: dict[str, Any], reader: ChatRe
     except (httpx.ConnectTimeout, httpx.ConnectError, httpx.ProxyError) as e:
         raise server.unreachable(e) from e
     except httpx.TransportError as e:
-        if not reader.finish:  # a server may leave after its finish reason
+        # A server may leave after its finish reason
+        if not reader.finish:
             raise server.cut_off(e) from e
     for delta in reader.end():
         emit(delta)
@@ -96,15 +131,18 @@ async def _read_error(response: httpx.Response, model: "RemoteModel") -> Provide
     delay = parse_retry_after(response.headers.get("retry-after"), RecoveryPolicy().wall()).delay
     delay = None if delay is None else min(delay, MAX_RETRY_AFTER)
     error = model.server.error_from_response(response.status_code, bytes(said[:MAX_BODY]), delay)
-    better = model.check() if error.kind == "unknown_model" else None  # names the models that the server has
+    # Names the models that the server has
+    better = model.check() if error.kind == "unknown_model" else None
     return better if better is not None and better.kind == "unknown_model" else error
 
 
 async def _read_lines(response: httpx.Response, server: Endpoint) -> AsyncIterator[bytes]:
-    """The lines of an answer with their ends, which the last one may lack. Indented JSON, of a server that does not stream, is one line.
-    Raises ProviderError for a line that is too long."""
+    """The lines of an answer with their ends, which the last one may lack. Indented JSON, of a
+    server that does not stream, is one line. Raises ProviderError for a line that is too long.
+    """
     is_json = response.headers.get("content-type", "").startswith("application/json")
-    indented, pending = (b"{\n", b"{\r\n") if is_json else (), bytearray()
+    indented = (b"{\n", b"{\r\n") if is_json else ()
+    pending = bytearray()
     async for received in response.aiter_raw():
         pending += received
         check_document(pending, server, MAX_LINE)

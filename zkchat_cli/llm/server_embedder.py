@@ -12,10 +12,13 @@ from zkchat_cli.vault.search.vector_store import Purpose
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-MAX_VECTORS = 8_000_000  # bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is not enough
+# Bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is
+# not enough
+MAX_VECTORS = 8_000_000
 SECONDS: dict[Purpose, tuple[float, float]] = {"query": (30, 2), "document": (300, 10)}
-"""For an answer, and before the second call of a failing server. The first call may load a model, which takes seconds; a batch on a slow
-processor takes minutes."""
+"""For an answer, and before the second call of a failing server. The first call may load a model,
+which takes seconds; a batch on a slow processor takes minutes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +41,24 @@ class ServerEmbedder:
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         texts = add_prefixes(texts, model_family(self.model), purpose)
         seconds, retry = SECONDS[purpose]
-        answer = self.server.fetch(self.path, {"model": self.model, "input": texts}, seconds=seconds, max_bytes=MAX_VECTORS, retry=retry)
+        answer = self.server.fetch(
+            self.path,
+            {"model": self.model, "input": texts},
+            seconds=seconds,
+            max_bytes=MAX_VECTORS,
+            retry=retry,
+        )
         try:
             if "embeddings" in answer:
                 return answer["embeddings"]  # type: ignore[no-any-return]
-            return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
+            return [
+                row["embedding"]
+                for row in sorted(answer["data"], key=lambda row: row.get("index", 0))
+            ]
         except UNREADABLE as e:
-            raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
+            raise ProviderError(
+                "bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check
+            ) from e
 
     def close(self) -> None:
         self.server.close()

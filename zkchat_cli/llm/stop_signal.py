@@ -1,6 +1,8 @@
-"""Stops a model call from another thread, for front ends in which the turn is not on the main thread and Ctrl-C does not reach it.
+"""Stops a model call from another thread, for front ends in which the turn is not on the main
+thread and Ctrl-C does not reach it.
 
-The thread that runs turns sets `STOP` once; whoever sets the event interrupts the wait for the model, as Ctrl-C does in the terminal.
+The thread that runs turns sets `STOP` once; whoever sets the event interrupts the wait for the
+model, as Ctrl-C does in the terminal.
 """
 
 import math
@@ -24,14 +26,17 @@ def raise_if_stopped() -> None:
 
 
 def wait_for(future: "Future[R]", seconds: float = math.inf) -> R:
-    """What it returns or raises. Raises TimeoutError after so many seconds, and KeyboardInterrupt if this thread's work is to end."""
+    """What it returns or raises. Raises TimeoutError after so many seconds, and KeyboardInterrupt
+    if this thread's work is to end.
+    """
     deadline = time.monotonic() + seconds
     while True:
         raise_if_stopped()
         try:
             return future.result(max(0.0, min(STOP_INTERVAL, deadline - time.monotonic())))
         except TimeoutError:
-            if future.done():  # it ended just now, or raised this itself
+            # It ended just now, or raised this itself
+            if future.done():
                 return future.result()
             if time.monotonic() >= deadline:
                 raise

@@ -1,1 +1,3 @@
-"""Markdown: the block scanner, blocks and sentences, and plain text. It knows no notes or conversations."""
+"""Markdown: the block scanner, blocks and sentences, and plain text. It knows no notes or
+conversations.
+"""

@@ -1,8 +1,10 @@
-"""The blocks of a Markdown text: what each line is by the rules of CommonMark, and the lines gathered to paragraphs, items and tables.
+"""The blocks of a Markdown text: what each line is by the rules of CommonMark, and the lines
+gathered to paragraphs, items and tables.
 
-The scanner reads line by line and never looks back, so it can follow a text that is still coming in, and it is fast enough for the index
-(markdown-it needs 24 ms for 4.7 kB). Link reference definitions are one line, and HTML blocks are paragraphs. Blocks are read without
-comments (`<!-- -->`, `%% %%`), a template's commands (`<% %>`), styles, scripts and blocks of math.
+The scanner reads line by line and never looks back, so it can follow a text that is still coming
+in, and it is fast enough for the index (markdown-it needs 24 ms for 4.7 kB). Link reference
+definitions are one line, and HTML blocks are paragraphs. Blocks are read without comments (`<!--
+-->`, `%% %%`), a template's commands (`<% %>`), styles, scripts and blocks of math.
 """
 
 import re
@@ -12,14 +14,28 @@ from typing import Literal, NamedTuple
 from zkchat_cli.text.patterns import lazy_pattern
 
 _Code = Literal["fence", "code", "fence_end", "indented"]
-LineKind = Literal["blank", "paragraph", "heading", "underline", "item", "table", "delimiter", "rule", "definition", _Code]
-"""`underline` makes the paragraph line above it a heading. `table` is a row, `delimiter` the row `|---|` under a table's header.
-`fence` opens a code block, `code` are its lines, `fence_end` closes it; `indented` is code without a fence."""
+LineKind = Literal[
+    "blank",
+    "paragraph",
+    "heading",
+    "underline",
+    "item",
+    "table",
+    "delimiter",
+    "rule",
+    "definition",
+    _Code,
+]
+"""`underline` makes the paragraph line above it a heading. `table` is a row, `delimiter` the row
+`|---|` under a table's header. `fence` opens a code block, `code` are its lines, `fence_end` closes
+it; `indented` is code without a fence.
+"""
 
 
 class ScannedLine(NamedTuple):
-    """`start`: where the text begins, behind the markers of quotes and list items. `level`: of a heading. `in_list`: inside a list item
-    that an earlier line opened."""
+    """`start`: where the text begins, behind the markers of quotes and list items. `level`: of a
+    heading. `in_list`: inside a list item that an earlier line opened.
+    """
 
     kind: LineKind
     start: int = 0
@@ -29,7 +45,9 @@ class ScannedLine(NamedTuple):
 
 
 class Fence(NamedTuple):
-    """An open code block. A line with fewer quote markers or less indentation ends the container that it is in, and the block with it."""
+    """An open code block. A line with fewer quote markers or less indentation ends the container
+    that it is in, and the block with it.
+    """
 
     mark: str
     quotes: int
@@ -37,10 +55,13 @@ class Fence(NamedTuple):
     nested: bool
 
 
-LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"  # the mark of a list item, as a part of other patterns
-_PARAGRAPH, _BLANK = ScannedLine("paragraph"), ScannedLine("blank")
+# The mark of a list item, as a part of other patterns
+LIST_MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"
+_PARAGRAPH = ScannedLine("paragraph")
+_BLANK = ScannedLine("blank")
 _CONTAINER_BEGINS = frozenset(" \t\r>")
-_MAY_BEGIN_BLOCK = frozenset("-+*#=_`~|:[0123456789")  # first characters of what may be more than a paragraph's next line
+# First characters of what may be more than a paragraph's next line
+_MAY_BEGIN_BLOCK = frozenset("-+*#=_`~|:[0123456789")
 _ROWS = ("table", "delimiter")
 _QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
 _ITEM = lazy_pattern(rf"{LIST_MARKER}(?:[ \t]{{1,4}}|$)")
@@ -53,14 +74,18 @@ _DEFINITION = lazy_pattern(r"\[[^\[\]]++\]:")
 
 
 class BlockScanner:
-    """Scan every line of a text once, in order. With `lenient` it allows for how models write: a fence in a list ends at its closing mark
-    only, however its code is indented, and `---` below a paragraph is a rule, not a heading."""
+    """Scan every line of a text once, in order. With `lenient` it allows for how models write: a
+    fence in a list ends at its closing mark only, however its code is indented, and `---` below a
+    paragraph is a rule, not a heading.
+    """
 
     def __init__(self, *, lenient: bool = False) -> None:
         self.fence: Fence | None = None  # the open code block, if any
         self._lenient = lenient
-        self._item = 0  # columns by which the content of the open list item is indented; 0 outside of lists
-        self._in_paragraph = False  # whether indentation continues a block rather than beginning code
+        # Columns by which the content of the open list item is indented; 0 outside of lists
+        self._item = 0
+        # Whether indentation continues a block rather than beginning code
+        self._in_paragraph = False
         self._previous = _BLANK
 
     def scan(self, line: str) -> ScannedLine:
@@ -77,20 +102,34 @@ class BlockScanner:
 
     def _scan_container(self, line: str) -> ScannedLine:
         """Scan a line that may begin with white space or quote markers, or be in a code block."""
-        end, quotes = len(line), 0
+        end = len(line)
+        quotes = 0
         at = end - len(line.lstrip(" \t\r"))
         indent = _columns(line, 0, at)
-        is_code = not self._in_paragraph and indent >= 4 and indent >= (self._item if indent >= self._item else 0) + 4
-        if line.startswith(">", at) and not (is_code and not self.fence) and (quote := _QUOTE.match(line)):
+        is_code = (
+            not self._in_paragraph
+            and indent >= 4
+            and indent >= (self._item if indent >= self._item else 0) + 4
+        )
+        if (
+            line.startswith(">", at)
+            and not (is_code and not self.fence)
+            and (quote := _QUOTE.match(line))
+        ):
             quotes = quote[0].count(">")
             at = end - len(line[quote.end() :].lstrip(" \t\r"))
             indent = _columns(line, quote.end(), at)
         if fence := self.fence:
             is_inside = quotes >= fence.quotes and (indent >= fence.indent or at == len(line))
-            closes = quotes == fence.quotes and line.startswith(fence.mark, at) and not line[at:].strip(" \t\r").strip(fence.mark[0])
+            closes = (
+                quotes == fence.quotes
+                and line.startswith(fence.mark, at)
+                and not line[at:].strip(" \t\r").strip(fence.mark[0])
+            )
             if is_inside and not closes:
                 return ScannedLine("code", at, quotes)
-            self.fence, self._in_paragraph = None, False
+            self.fence = None
+            self._in_paragraph = False
             if is_inside:
                 return ScannedLine("fence_end", at, quotes)
         if at == end:
@@ -101,31 +140,50 @@ class BlockScanner:
         return self._scan_text(line, at, quotes, indent)
 
     def _scan_text(self, line: str, at: int, quotes: int, indent: int) -> ScannedLine:
-        first, column, head = at, indent, line[at]
+        first = at
+        column = indent
+        head = line[at]
         marker = _ITEM.match(line, at)
         if marker and line.startswith(head, marker.end()) and _RULE.match(line, at):
             marker = None  # `- - -`
         heading = _HEADING.match(line, at) if head == "#" and indent < 4 else None
-        if indent < self._item and (not self._in_paragraph or marker or heading or _FENCE.match(line, at)):
-            self._item = 0  # only a paragraph may continue without its indentation
+        if indent < self._item and (
+            not self._in_paragraph or marker or heading or _FENCE.match(line, at)
+        ):
+            # Only a paragraph may continue without its indentation
+            self._item = 0
         in_list = indent >= self._item > 0
         while marker:
             column += marker.end() - at
-            at, self._item = marker.end(), column
-            if quote := _QUOTE.match(line, at):  # lists in a quote in a list count columns from the quote marker on
-                at, column, quotes = quote.end(), 0, quotes + quote[0].count(">")
+            at = marker.end()
+            self._item = column
+            # Lists in a quote in a list count columns from the quote marker on
+            if quote := _QUOTE.match(line, at):
+                at = quote.end()
+                column = 0
+                quotes = quotes + quote[0].count(">")
             marker = _ITEM.match(line, at)
-        in_paragraph, self._in_paragraph = self._in_paragraph, True
+        in_paragraph = self._in_paragraph
+        self._in_paragraph = True
         if opening := _FENCE.match(line, at):
             inner = 0 if self._lenient or column < self._item else self._item
-            self.fence = Fence(opening[0], quotes, inner, nested=at != first or quotes > 0 or column >= (self._item or 4))
+            self.fence = Fence(
+                opening[0],
+                quotes,
+                inner,
+                nested=at != first or quotes > 0 or column >= (self._item or 4),
+            )
             return ScannedLine("fence", at, quotes, 0, in_list)
         if at != first:
             return ScannedLine("item", at, quotes, 0, in_list)
         if heading:
             self._in_paragraph = False
             return ScannedLine("heading", at, quotes, len(heading[1]), in_list)
-        is_below_text = in_paragraph and self._previous.kind == "paragraph" and not (quotes or self._previous.quotes)
+        is_below_text = (
+            in_paragraph
+            and self._previous.kind == "paragraph"
+            and not (quotes or self._previous.quotes)
+        )
         may_underline = is_below_text and (head == "=" or (head == "-" and not self._lenient))
         if may_underline and (underline := _UNDERLINE.match(line)):
             self._in_paragraph = False
@@ -148,21 +206,36 @@ def _columns(line: str, start: int, end: int) -> int:
     return end - start + 3 * line.count("\t", start, end)
 
 
-BlockKind = Literal["paragraph", "item", "heading", "callout", "table", "code", "indented", "definition"]
+BlockKind = Literal[
+    "paragraph", "item", "heading", "callout", "table", "code", "indented", "definition"
+]
 
-GAP = "\0"  # stands in a line where a comment was
-_CLOSING = {"<!--": "-->", "%%": "%%", "<%": "%>", "<style": "</style>", "<script": "</script>", "$$": "$$"}
+# Stands in a line where a comment was
+GAP = "\0"
+_CLOSING = {
+    "<!--": "-->",
+    "%%": "%%",
+    "<%": "%>",
+    "<style": "</style>",
+    "<script": "</script>",
+    "$$": "$$",
+}
 _HIDDEN_OR_CODE = lazy_pattern(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
 _CONTAINER = lazy_pattern(rf"[ \t>]*+(?:{LIST_MARKER}[ \t]++)?")
 _CALLOUT = lazy_pattern(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
 _BAR = lazy_pattern(r"(?<!\\)\|")
 _DELIMITER = lazy_pattern(r"[\s:|-]++")
-_NO_PROSE = lazy_pattern(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$")
+_NO_PROSE = lazy_pattern(
+    r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$"
+)
 """Lines with only a block id, an image or a tag."""
-_SENTENCE_END = lazy_pattern(r"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」]*""")
+_SENTENCE_END = lazy_pattern(
+    r"""[.!?…]["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|[。！？]["”’）」]*"""
+)
 _LONGEST_ABBREVIATION = 9  # characters before its point
 _ABBREVIATION = lazy_pattern(
-    r"\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig|pp|vol|et al|env|ca|Nr|Tel|Abb|Kap|bzw|evtl|ggf|inkl|sog|vgl|zzgl|[A-Z]"
+    r"\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig|pp|vol|et "
+    r"al|env|ca|Nr|Tel|Abb|Kap|bzw|evtl|ggf|inkl|sog|vgl|zzgl|[A-Z]"
     r"|(?:(?<!\bI )am|im|vom|zum|beim|de[mnrs]|das|die) \d\d?)\.$",
     re.IGNORECASE,
 )
@@ -170,8 +243,10 @@ _ABBREVIATION = lazy_pattern(
 
 
 class MarkdownBlock(NamedTuple):
-    """`lines` without the markers of their container; of code without its fences, of a heading its text, of a callout its title, of a table
-    its rows, the delimiter row among them. `level`: of a heading; of a list item the column where its text begins."""
+    """`lines` without the markers of their container; of code without its fences, of a heading its
+    text, of a callout its title, of a table its rows, the delimiter row among them. `level`: of a
+    heading; of a list item the column where its text begins.
+    """
 
     kind: BlockKind
     lines: tuple[str, ...]
@@ -185,25 +260,43 @@ class MarkdownBlock(NamedTuple):
 
 
 def blocks(text: str, *, lenient: bool = False) -> Iterator[MarkdownBlock]:
-    """The blocks in the text's order, one by one: a caller that needs only the first does not pay for the others."""
+    """The blocks in the text's order, one by one: a caller that needs only the first does not pay
+    for the others.
+    """
     return _BlockReader(text, lenient=lenient).read()
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a Markdown text: of paragraphs, list items and quotes; not of code, tables, headings or comments."""
-    prose = (block for block in blocks(text, lenient=True) if block.kind in ("paragraph", "item", "callout"))
+    """The sentences of a Markdown text: of paragraphs, list items and quotes; not of code, tables,
+    headings or comments.
+    """
+    prose = (
+        block
+        for block in blocks(text, lenient=True)
+        if block.kind in ("paragraph", "item", "callout")
+    )
     return [sentence for block in prose for sentence in block_sentences(block)]
 
 
 def block_sentences(block: MarkdownBlock) -> list[str]:
-    """The sentences of a paragraph, list item or callout's title; none spans a comment, an image or a block id."""
+    """The sentences of a paragraph, list item or callout's title; none spans a comment, an image or
+    a block id.
+    """
     prose = " ".join(GAP if _NO_PROSE.match(line) else line for line in block.lines)
-    return [sentence for part in prose.split(GAP) for sentence in split_sentences(part)] if GAP in prose else split_sentences(prose)
+    return (
+        [sentence for part in prose.split(GAP) for sentence in split_sentences(part)]
+        if GAP in prose
+        else split_sentences(prose)
+    )
 
 
 def code_blocks(text: str) -> list[str]:
     """The fenced code in an answer, without its fences and the indentation that these have."""
-    return ["\n".join(block.lines).rstrip("\n") for block in blocks(text, lenient=True) if block.kind == "code"]
+    return [
+        "\n".join(block.lines).rstrip("\n")
+        for block in blocks(text, lenient=True)
+        if block.kind == "code"
+    ]
 
 
 def table_cells(row: str) -> list[str]:
@@ -226,14 +319,19 @@ class _BlockReader:
         self._lines: list[str] = []
         self._first_line = self._level = self._fence_start = 0
         self._quoted = False
-        self._visible_from = 0  # where a comment ends that runs over lines
+        # Where a comment ends that runs over lines
+        self._visible_from = 0
         self._unclosed: set[str] = set()
 
     def read(self) -> Iterator[MarkdownBlock]:
         begin = 0
         may_hide = any(mark in self._text for mark in _CLOSING)
         for number, written in enumerate(self._text.split("\n"), 1):
-            line = self._visible(begin, begin + len(written)) if may_hide and not self._scanner.fence else written
+            line = (
+                self._visible(begin, begin + len(written))
+                if may_hide and not self._scanner.fence
+                else written
+            )
             if line is not None:
                 yield from self._add(line, self._scanner.scan(line), number)
             begin += len(written) + 1
@@ -243,18 +341,28 @@ class _BlockReader:
         """Add a scanned line to the open block or to a new one; the blocks that end with it."""
         text = line[scanned.start :].strip()
         match scanned.kind:
-            case "paragraph" if self._kind in ("paragraph", "item") and self._quoted >= bool(scanned.quotes):
-                self._lines.append(text)  # a quote may continue without its marker, but not the other way round
+            case "paragraph" if self._kind in ("paragraph", "item") and self._quoted >= bool(
+                scanned.quotes
+            ):
+                # A quote may continue without its marker, but not the other way round
+                self._lines.append(text)
             case "paragraph":
                 continues_item = scanned.in_list and self._kind in (None, "heading", "definition")
                 callout = _CALLOUT.match(text) if scanned.quotes else None
-                yield from self._open("item" if continues_item else "paragraph", number, scanned, *(() if callout else (text,)))
+                yield from self._open(
+                    "item" if continues_item else "paragraph",
+                    number,
+                    scanned,
+                    *(() if callout else (text,)),
+                )
                 if callout:
                     self._first_line = number + 1
                     if callout[1]:
                         yield MarkdownBlock("callout", (callout[1],), number, quoted=True)
             case "code":
-                self._lines.append(line[min(self._fence_start, len(line) - len(line.lstrip(" \t>"))) :])
+                self._lines.append(
+                    line[min(self._fence_start, len(line) - len(line.lstrip(" \t>"))) :]
+                )
             case "fence":
                 self._fence_start = scanned.start
                 yield from self._open("code", number, scanned)
@@ -263,26 +371,48 @@ class _BlockReader:
             case "indented" | "item" | "definition":
                 yield from self._open(scanned.kind, number, scanned, text)
             case "heading":
-                yield from self._open("heading", number, scanned, text[scanned.level :].strip().rstrip("# \t"))
+                yield from self._open(
+                    "heading", number, scanned, text[scanned.level :].strip().rstrip("# \t")
+                )
             case "underline" if self._lines:
-                self._kind, self._lines, self._level = "heading", [" ".join(self._lines)], scanned.level
+                self._kind, self._lines, self._level = (
+                    "heading",
+                    [" ".join(self._lines)],
+                    scanned.level,
+                )
             case "table" | "delimiter" if self._kind == "table":
                 self._lines.append(text)
             case "table" | "delimiter":
-                header = [self._lines.pop()] if scanned.kind == "delimiter" and self._lines and self._kind == "paragraph" else []
+                header = (
+                    [self._lines.pop()]
+                    if scanned.kind == "delimiter" and self._lines and self._kind == "paragraph"
+                    else []
+                )
                 yield from self._open("table", number - len(header), scanned, *header, text)
             case _:  # blank, rule, fence_end
                 yield from self._close()
 
-    def _open(self, kind: BlockKind, number: int, scanned: ScannedLine, *lines: str) -> Iterator[MarkdownBlock]:
+    def _open(
+        self, kind: BlockKind, number: int, scanned: ScannedLine, *lines: str
+    ) -> Iterator[MarkdownBlock]:
         yield from self._close()
-        self._kind, self._lines, self._first_line, self._quoted = kind, list(lines), number, scanned.quotes > 0
+        self._kind = kind
+        self._lines = list(lines)
+        self._first_line = number
+        self._quoted = scanned.quotes > 0
         self._level = scanned.start if kind == "item" else scanned.level
 
     def _close(self) -> Iterator[MarkdownBlock]:
         if self._lines or self._kind == "code":
-            yield MarkdownBlock(self._kind or "paragraph", tuple(self._lines), self._first_line, self._quoted, self._level)
-        self._kind, self._lines = None, []
+            yield MarkdownBlock(
+                self._kind or "paragraph",
+                tuple(self._lines),
+                self._first_line,
+                self._quoted,
+                self._level,
+            )
+        self._kind = None
+        self._lines = []
 
     def _visible(self, begin: int, end: int) -> str | None:
         """The line without its comments; None where nothing is left of it."""
@@ -290,25 +420,35 @@ class _BlockReader:
         at = begin = max(begin, self._visible_from)
         pieces: list[str] = []
         while at < end and (mark := _HIDDEN_OR_CODE.search(self._text, at, end)):
-            opening, at = mark[0], mark.end()
+            opening = mark[0]
+            at = mark.end()
             if mark[1]:
                 at = max(at, self._text.find(opening, at, end) + len(opening))
-            elif opening == "$$" and (self._text.find("$$", at, end) >= 0 or not _CONTAINER.fullmatch(self._text, begin, mark.start())):
+            elif opening == "$$" and (
+                self._text.find("$$", at, end) >= 0
+                or not _CONTAINER.fullmatch(self._text, begin, mark.start())
+            ):
                 at = end  # math within a paragraph is text
             elif (closing_mark := _CLOSING[opening]) not in self._unclosed:
                 closing = self._text.find(closing_mark, at)
-                if closing < 0:  # the first of a kind that nothing closes hides the rest of the text if its line begins with it
+                # The first of a kind that nothing closes hides the rest of the text if its line
+                # begins with it
+                if closing < 0:
                     self._unclosed.add(closing_mark)
                     if opening == "<%" or self._text[begin : mark.start()].strip():
                         continue
                 pieces.append(self._text[begin : mark.start()])
-                at = begin = self._visible_from = closing + len(closing_mark) if closing >= 0 else len(self._text) + 1
+                at = begin = self._visible_from = (
+                    closing + len(closing_mark) if closing >= 0 else len(self._text) + 1
+                )
         left = GAP.join([*pieces, self._text[begin:end]])
         return left if left.strip(" \t\0") or not (hidden or pieces) else None
 
 
 def split_sentences(paragraph: str) -> list[str]:
-    """The sentences of one paragraph, in languages with and without spaces between words; pieces without a letter or digit are left out."""
+    """The sentences of one paragraph, in languages with and without spaces between words; pieces
+    without a letter or digit are left out.
+    """
     pieces: list[str] = []
     begin = 0
     for end in _SENTENCE_END.finditer(paragraph):

@@ -1,4 +1,6 @@
-"""Markdown as a reader sees it: the words of a text without the marks that format it. Linear in the text."""
+"""Markdown as a reader sees it: the words of a text without the marks that format it. Linear in the
+text.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,16 +9,22 @@ from zkchat_cli.text.patterns import lazy_pattern
 
 _MARK = lazy_pattern(r"[\\`$\[<^*_~=&]")
 _CODE_MARK = lazy_pattern("`++")
-_LITERAL = lazy_pattern(r"\\[!-/:-@\[-`{-~]|\$(?![\s$])(?:[^$\\]++|\\.)++(?<!\s)\$(?!\d)|\$\$[^$]++\$\$")
+_LITERAL = lazy_pattern(
+    r"\\[!-/:-@\[-`{-~]|\$(?![\s$])(?:[^$\\]++|\\.)++(?<!\s)\$(?!\d)|\$\$[^$]++\$\$"
+)
 """An escaped character or math, in which no mark formats anything."""
-_IMAGE = lazy_pattern(r"!\[\[[^\[\]]*\]\]|!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|\[[^\[\]]*\])")
+_IMAGE = lazy_pattern(
+    r"!\[\[[^\[\]]*\]\]|!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|\[[^\[\]]*\])"
+)
 _WIKILINK = lazy_pattern(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _FOOTNOTE = lazy_pattern(r"\[\^[^\[\]]*\]:?")
 _INLINE_FOOTNOTE = lazy_pattern(r"\^\[[^\[\]]*\]")
 _LINK = lazy_pattern(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|\[[^\[\]]*\])")
 _ADDRESS = lazy_pattern(r"<((?:https?://|mailto:)[^<>\s]*)>")
 _TAG = lazy_pattern(r"<(/?[A-Za-z][A-Za-z0-9]*)[^<>]*>")
-BLOCK_TAGS = frozenset("br p div td th tr li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details table section hr".split())
+BLOCK_TAGS = frozenset(
+    "br p div td th tr li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details table section hr".split()
+)
 """Tags that separate words."""
 _EMPHASIS = lazy_pattern(r"\*++|_++|~~++|==++")
 ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -26,7 +34,9 @@ _CONTROLS = dict.fromkeys((*range(32), *range(0x7F, 0xA0)), " ")
 
 
 def to_plain_text(markdown: str) -> str:
-    """The words on one line: links as their texts, code without its backticks, math unchanged; no images, footnotes and block ids."""
+    """The words on one line: links as their texts, code without its backticks, math unchanged; no
+    images, footnotes and block ids.
+    """
     literals: list[str] = []
 
     def protect(text: str) -> str:
@@ -41,7 +51,10 @@ def to_plain_text(markdown: str) -> str:
         pieces: list[str] = []
         at = 0
         for first, last in pair_code_marks([(len(run[0]), len(run[0])) for run in runs]):
-            pieces += [text[at : runs[first].start()], protect(text[runs[first].end() : runs[last].start()].strip())]
+            pieces += [
+                text[at : runs[first].start()],
+                protect(text[runs[first].end() : runs[last].start()].strip()),
+            ]
             at = runs[last].end()
         text = "".join([*pieces, text[at:]])
     text = _WIKILINK.sub(_wikilink_text, _IMAGE.sub(" ", text))
@@ -62,8 +75,9 @@ def remove_tags(text: str) -> str:
 
 
 def pair_code_marks(runs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The indexes of the runs of backticks that open and close a code span: the next run of the same length closes one. `runs`: each run's
-    length if it opens a span, and if it closes one."""
+    """The indexes of the runs of backticks that open and close a code span: the next run of the
+    same length closes one. `runs`: each run's length if it opens a span, and if it closes one.
+    """
     closed_by: list[int | None] = []
     next_of_length: dict[int, int] = {}
     for i in range(len(runs) - 1, -1, -1):
@@ -78,17 +92,25 @@ def pair_code_marks(runs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]
 
 
 def _wikilink_text(link: re.Match[str]) -> str:
-    """A wikilink as Obsidian shows it, without the folders: its alias, or the note and the heading."""
+    """A wikilink as Obsidian shows it, without the folders: its alias, or the note and the
+    heading.
+    """
     if link[2]:
         return link[2]
     note, _, anchor = link[1].removesuffix("\\").partition("#")
     heading = anchor.rpartition("#")[2]
-    return " › ".join(filter(None, (note.rpartition("/")[2].strip(), "" if heading.startswith("^") else heading.strip())))
+    return " › ".join(
+        filter(
+            None,
+            (note.rpartition("/")[2].strip(), "" if heading.startswith("^") else heading.strip()),
+        )
+    )
 
 
 def _literal_emphasis(marks: re.Match[str]) -> str:
     """The marks, if they cannot be emphasis (`2 * 3`, `snake_case`, `a == b`); else nothing."""
-    before, after = marks.string[marks.start() - 1 : marks.start()], marks.string[marks.end() : marks.end() + 1]
+    before = marks.string[marks.start() - 1 : marks.start()]
+    after = marks.string[marks.end() : marks.end() + 1]
     if not before.strip() and not after.strip():
         return marks[0]
     between = before + after

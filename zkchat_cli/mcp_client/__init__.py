@@ -1,1 +1,3 @@
-"""Tools of the MCP servers that the user has configured; the model may call them beside zkchat's own."""
+"""Tools of the MCP servers that the user has configured; the model may call them beside zkchat's
+own.
+"""

@@ -1,7 +1,9 @@
-"""The configured MCP servers: they start in the background, the model is offered their tools, and each call has limits of time and size.
+"""The configured MCP servers: they start in the background, the model is offered their tools, and
+each call has limits of time and size.
 
-A server is a guest: whatever it does costs one line, and the chat goes on. Its tools are offered as `SERVER.tool`, and what they return is
-data for the model. It gets no notes but what the model writes into a call's arguments, which the user approves.
+A server is a guest: whatever it does costs one line, and the chat goes on. Its tools are offered as
+`SERVER.tool`, and what they return is data for the model. It gets no notes but what the model
+writes into a call's arguments, which the user approves.
 """
 
 import json
@@ -28,25 +30,40 @@ from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
-START_SECONDS = 20.0  # how long a turn waits for servers that are starting; a program from npm or PyPI may be downloaded first
+# How long a turn waits for servers that are starting; a program from npm or PyPI may be downloaded
+# first
+START_SECONDS = 20.0
 CALL_SECONDS = 120.0
-MAX_STARTS = 3  # how often a server that ends is started before it is given up
-MAX_TOOLS, MAX_PAGES = 100, 20  # how many tools of a server are offered, and how many pages of its list are read
+# How often a server that ends is started before it is given up
+MAX_STARTS = 3
+# How many tools of a server are offered, and how many pages of its list are read
+MAX_TOOLS = 100
+MAX_PAGES = 20
 TOOL_NAME = lazy_pattern(r"[\w./-]+")
 MAX_DESCRIPTION = 1_000
-MAX_SCHEMA = 10_000  # characters of a tool's input schema; a longer one would take thousands of tokens with every call
-MAX_RESULT = 1_000_000  # characters of a result; of these the model gets what its window has room for
+# Characters of a tool's input schema; a longer one would take thousands of tokens with every call
+MAX_SCHEMA = 10_000
+# Characters of a result; of these the model gets what its window has room for
+MAX_RESULT = 1_000_000
 MAX_PROBLEM = 200
 MISSING_LIBRARY = "the MCP library is not installed: pip install 'zkchat[mcp]'"
 
 
 class McpServers:
-    """The servers by their names. `start` returns at once; `tools` waits for the servers that are starting, once."""
+    """The servers by their names. `start` returns at once; `tools` waits for the servers that are
+    starting, once.
+    """
 
     def __init__(
-        self, settings: Mapping[str, McpServer], *, start_seconds: float = START_SECONDS, call_seconds: float = CALL_SECONDS
+        self,
+        settings: Mapping[str, McpServer],
+        *,
+        start_seconds: float = START_SECONDS,
+        call_seconds: float = CALL_SECONDS,
     ) -> None:
-        self._connections = {name: _Connection(name, server, call_seconds) for name, server in settings.items()}
+        self._connections = {
+            name: _Connection(name, server, call_seconds) for name, server in settings.items()
+        }
         self._start_seconds = start_seconds
         self._portal: BlockingPortal | None = None
         self._resources = ExitStack()
@@ -64,7 +81,9 @@ class McpServers:
             connection.start(self._portal)
 
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of the servers that are ready. The first time it waits for them, `start_seconds` at most; a stop ends that."""
+        """The tools of the servers that are ready. The first time it waits for them,
+        `start_seconds` at most; a stop ends that.
+        """
         self.start()
         if not self._has_waited:
             self._has_waited = True
@@ -74,13 +93,16 @@ class McpServers:
                     raise_if_stopped()
                 if not connection.settled.is_set():
                     connection.problems.append("it has not answered yet; its tools are missing")
-        return tuple(tool for connection in self._connections.values() for tool in connection.status.tools)
+        return tuple(
+            tool for connection in self._connections.values() for tool in connection.status.tools
+        )
 
     def take_notices(self) -> list[tuple[str, str]]:
         """What went wrong since the last time: message and hint."""
         notices = []
         for name, connection in self._connections.items():
-            problems, connection.problems = connection.problems, []
+            problems = connection.problems
+            connection.problems = []
             notices += [(f"{name}: {problem}", "/mcp lists the servers.") for problem in problems]
         return notices
 
@@ -102,19 +124,29 @@ class McpServers:
 
 
 class _Connection:
-    """One server. Its session lives on the servers' thread; `status` and `problems` are read from others."""
+    """One server. Its session lives on the servers' thread; `status` and `problems` are read from
+    others.
+    """
 
     def __init__(self, name: str, server: McpServer, call_seconds: float) -> None:
-        self.status = ExternalServer(name, server.url or " ".join((server.command, *server.args)), "off")
-        self.settled = threading.Event()  # set when the server is ready or has failed
-        self.problems: list[str] = []  # what the user has not been told yet
+        self.status = ExternalServer(
+            name, server.url or " ".join((server.command, *server.args)), "off"
+        )
+        # Set when the server is ready or has failed
+        self.settled = threading.Event()
+        # What the user has not been told yet
+        self.problems: list[str] = []
         self.task: Future[None] | None = None
-        self._name, self._server, self._call_seconds, self._starts = name, server, call_seconds, 0
+        self._name = name
+        self._server = server
+        self._call_seconds = call_seconds
+        self._starts = 0
         self._client: Any = None
 
     def start(self, portal: "BlockingPortal") -> None:
         if self.task is None or (self.task.done() and self._starts < MAX_STARTS):
-            self.status, self._starts = self.status._replace(state="starting"), self._starts + 1
+            self.status = self.status._replace(state="starting")
+            self._starts = self._starts + 1
             self._portal = portal
             self.task = portal.start_task_soon(self._serve)
 
@@ -123,7 +155,9 @@ class _Connection:
         self.status = self.status._replace(state="failed", problem=self.problems[-1], tools=())
 
     async def _serve(self) -> None:
-        """Connect, list the tools, and stay until the server ends. No error of a server leaves this method."""
+        """Connect, list the tools, and stay until the server ends. No error of a server leaves this
+        method.
+        """
         errors = bytearray()
         try:
             import anyio
@@ -133,8 +167,11 @@ class _Connection:
             from zkchat_cli.mcp_client.transports import connect
 
             ended = anyio.Event()
-            streams, client_info = connect(self._server, ended, errors), Implementation(name="zkchat", version=__version__)
-            async with Client(streams, read_timeout_seconds=self._call_seconds, client_info=client_info) as client:
+            streams = connect(self._server, ended, errors)
+            client_info = Implementation(name="zkchat", version=__version__)
+            async with Client(
+                streams, read_timeout_seconds=self._call_seconds, client_info=client_info
+            ) as client:
                 self._client = client
                 described: list[Any] = []
                 cursor = None
@@ -150,7 +187,8 @@ class _Connection:
             self._fail(f"the program has ended. {_last_line(errors)}".strip())
         except ImportError:
             self._fail(MISSING_LIBRARY)
-        except Exception as e:  # whatever a server makes of the protocol ends as one line  # noqa: BLE001
+        except Exception as e:  # noqa: BLE001, RUF100
+            # Whatever a server makes of the protocol ends as one line
             self._fail(_last_line(errors) or _first_cause(e))
         finally:
             self._client = None
@@ -159,21 +197,37 @@ class _Connection:
     def _read_tools(self, described: Sequence[Any]) -> tuple[Tool, ...]:
         """The tools that can be offered; those that cannot are a problem."""
         tools: dict[str, Tool] = {}
-        wrong, allowed = [], self._server.tools
+        wrong = []
+        allowed = self._server.tools
         for each in described:
             if allowed is not None and each.name not in allowed:
                 continue
-            name, schema = f"{self._name}.{each.name}", each.input_schema
-            is_valid = isinstance(schema, dict) and schema.get("type", "object") == "object" and len(json.dumps(schema)) <= MAX_SCHEMA
-            key = wire_name(name)  # what differs only in its punctuation would be one tool for a model
-            if key in tools or len(name) > MAX_TOOL_NAME or not TOOL_NAME.fullmatch(each.name) or not is_valid:
+            name = f"{self._name}.{each.name}"
+            schema = each.input_schema
+            is_valid = (
+                isinstance(schema, dict)
+                and schema.get("type", "object") == "object"
+                and len(json.dumps(schema)) <= MAX_SCHEMA
+            )
+            # What differs only in its punctuation would be one tool for a model
+            key = wire_name(name)
+            if (
+                key in tools
+                or len(name) > MAX_TOOL_NAME
+                or not TOOL_NAME.fullmatch(each.name)
+                or not is_valid
+            ):
                 wrong.append(each.name)
                 continue
             description = sanitize(truncate(each.description or each.title or "", MAX_DESCRIPTION))
-            tools[key] = Tool(name, description, schema, partial(self._call, name, each.name), "server")
+            tools[key] = Tool(
+                name, description, schema, partial(self._call, name, each.name), "server"
+            )
         if wrong:
             names = truncate(sanitize(", ".join(wrong)), 100)
-            self.problems.append(f"{names} cannot be offered: a name, or what it takes, is too long or wrong")
+            self.problems.append(
+                f"{names} cannot be offered: a name, or what it takes, is too long or wrong"
+            )
         if missing := set(allowed or ()) - {each.name for each in described}:
             self.problems.append(f"it has no tool {', '.join(sorted(missing))}")
         if len(tools) > MAX_TOOLS:
@@ -181,38 +235,55 @@ class _Connection:
         return tuple(tools.values())[:MAX_TOOLS]
 
     def _call(self, name: str, remote_name: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """The text of a result, and a note about parts that are not text. Raises ToolArgumentError with a sentence for the model."""
+        """The text of a result, and a note about parts that are not text. Raises ToolArgumentError
+        with a sentence for the model.
+        """
         client = self._client
         if client is None:
-            raise ToolArgumentError(f"{name} cannot be called: {self.status.problem or 'its server is not ready'}. Answer without it")
+            raise ToolArgumentError(
+                f"{name} cannot be called: "
+                f"{self.status.problem or 'its server is not ready'}. Answer without it"
+            )
         future = self._portal.start_task_soon(client.call_tool, remote_name, dict(arguments))
         try:
             result = wait_for(future, self._call_seconds + 5)
         except TimeoutError:
-            raise ToolArgumentError(f"{name} did not answer in {self._call_seconds:.0f} s. Answer without it") from None
+            raise ToolArgumentError(
+                f"{name} did not answer in {self._call_seconds:.0f} s. Answer without it"
+            ) from None
         except ValueError as e:
-            raise ToolArgumentError(f"{name} answered with something that is not the result of a tool") from e
-        except Exception as e:  # an error of the protocol, or of the connection
-            raise ToolArgumentError(f"{name} failed: {truncate(sanitize(_first_cause(e)), MAX_PROBLEM)}") from e
+            raise ToolArgumentError(
+                f"{name} answered with something that is not the result of a tool"
+            ) from e
+        except Exception as e:
+            # An error of the protocol, or of the connection
+            raise ToolArgumentError(
+                f"{name} failed: {truncate(sanitize(_first_cause(e)), MAX_PROBLEM)}"
+            ) from e
         finally:
             future.cancel()  # a stop ends the call
         texts = []
         for block in result.content:
             if block.type == "resource_link":
                 texts.append(f"{block.name}: {block.uri}")
-            elif (text := getattr(getattr(block, "resource", block), "text", None)) is not None:  # of a text or an embedded file
+            elif (text := getattr(getattr(block, "resource", block), "text", None)) is not None:
+                # Of a text or an embedded file
                 texts.append(text)
         others = len(result.content) - len(texts)
         if not texts and result.structured_content is not None:
             texts = [json.dumps(result.structured_content, ensure_ascii=False)]
         text = "\n".join(texts)
         if result.is_error:
-            raise ToolArgumentError(f"{name}: {truncate(sanitize(text) or 'it failed and says nothing', 1000)}")
+            raise ToolArgumentError(
+                f"{name}: {truncate(sanitize(text) or 'it failed and says nothing', 1000)}"
+            )
         notes = [f"{plural(others, 'part')} left out: not text"] if others else []
         if len(text) > MAX_RESULT:
             notes.append(f"the result is cut after {MAX_RESULT:,} characters")
         return ToolOutput(
-            data={"result": sanitize(text[:MAX_RESULT]).split("\n")}, note=". ".join(notes), outcome=f"{len(text):,} characters"
+            data={"result": sanitize(text[:MAX_RESULT]).split("\n")},
+            note=". ".join(notes),
+            outcome=f"{len(text):,} characters",
         )
 
 

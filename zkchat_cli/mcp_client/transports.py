@@ -1,6 +1,8 @@
-"""Connections to MCP servers as the SDK's client takes them: a program's pipes, or HTTP. What a server sends is read up to a limit.
+"""Connections to MCP servers as the SDK's client takes them: a program's pipes, or HTTP. What a
+server sends is read up to a limit.
 
-The SDK reads a line of a program without a limit, so the pipes are ours. Imported only on the servers' thread: the SDK takes a second.
+The SDK reads a line of a program without a limit, so the pipes are ours. Imported only on the
+servers' thread: the SDK takes a second.
 """
 
 import os
@@ -23,21 +25,35 @@ from zkchat_cli.config.schema import McpServer
 
 MAX_MESSAGE = 8_000_000  # bytes of one message
 MAX_STREAM = 4 * MAX_MESSAGE
-"""Bytes of one stream of events. The SDK reads on after a call's time is over, so an endless one would take a processor."""
-MAX_STDERR = 400  # bytes of a server's standard error that are kept, for the line that says why it stopped
-GRACE_SECONDS = 0.5  # how long a program may take to end by itself
+"""Bytes of one stream of events. The SDK reads on after a call's time is over, so an endless one
+would take a processor.
+"""
+# Bytes of a server's standard error that are kept, for the line that says why it stopped
+MAX_STDERR = 400
+# How long a program may take to end by itself
+GRACE_SECONDS = 0.5
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 @asynccontextmanager
-async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> AsyncGenerator[Any, None]:
-    """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error or HTTP error."""
+async def connect(
+    server: McpServer, ended: anyio.Event, errors: bytearray
+) -> AsyncGenerator[Any, None]:
+    """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end
+    of its standard error or HTTP error.
+    """
     if server.url:
         headers = {**server.headers, "accept-encoding": "identity"}
-        hooks: dict[str, list[Callable[..., Any]]] = {"response": [partial(_check_response, errors)]}
+        hooks: dict[str, list[Callable[..., Any]]] = {
+            "response": [partial(_check_response, errors)]
+        }
         async with (
-            httpx2.AsyncClient(headers=headers, event_hooks=hooks, timeout=httpx2.Timeout(30, read=300)) as http,
-            streamable_http_client(server.url, http_client=http, max_sse_event_size=MAX_MESSAGE) as streams,
+            httpx2.AsyncClient(
+                headers=headers, event_hooks=hooks, timeout=httpx2.Timeout(30, read=300)
+            ) as http,
+            streamable_http_client(
+                server.url, http_client=http, max_sse_event_size=MAX_MESSAGE
+            ) as streams,
         ):
             yield streams
         return
@@ -49,7 +65,9 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
         env={**get_default_environment(), **server.env},
         start_new_session=True,
     )
-    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    stdin = process.stdin
+    stdout = process.stdout
+    stderr = process.stderr
     assert stdin is not None and stdout is not None and stderr is not None
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
@@ -73,7 +91,10 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
         async with from_client:
             with suppress(OSError, *_CLOSED):
                 async for sent in from_client:
-                    await stdin.send(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                    await stdin.send(
+                        sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+                        + b"\n"
+                    )
 
     async def read_errors() -> None:
         with suppress(*_CLOSED):
@@ -93,7 +114,9 @@ async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> A
 
 
 async def _stop(process: anyio.abc.Process) -> None:
-    """Close the program's input and, if it does not end then, kill it with all that it has started."""
+    """Close the program's input and, if it does not end then, kill it with all that it has
+    started.
+    """
     assert process.stdin is not None
     with suppress(OSError, *_CLOSED):
         await process.stdin.aclose()
@@ -105,10 +128,13 @@ async def _stop(process: anyio.abc.Process) -> None:
 
 
 async def _check_response(errors: bytearray, response: httpx2.Response) -> None:
-    """Let an answer end with an error after MAX_MESSAGE bytes, or MAX_STREAM of a stream of events. Compressed ones are refused, because a
-    few bytes can become gigabytes."""
+    """Let an answer end with an error after MAX_MESSAGE bytes, or MAX_STREAM of a stream of events.
+    Compressed ones are refused, because a few bytes can become gigabytes.
+    """
     if response.request.method == "POST":  # others are optional in the protocol
-        errors[:] = f"the server answers {response.status_code}".encode() if response.is_error else b""
+        errors[:] = (
+            f"the server answers {response.status_code}".encode() if response.is_error else b""
+        )
     if response.headers.get("content-encoding", "identity") != "identity":
         errors[:] = b"the server sends compressed answers"
         raise httpx2.RemoteProtocolError(errors.decode())
@@ -118,7 +144,8 @@ async def _check_response(errors: bytearray, response: httpx2.Response) -> None:
 
 class _BoundedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
-        self._stream, self._limit = stream, limit
+        self._stream = stream
+        self._limit = limit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0

@@ -1,1 +1,3 @@
-"""What outlasts a conversation: memory files in the vault, facts, often-cited notes, earlier conversations."""
+"""What outlasts a conversation: memory files in the vault, facts, often-cited notes, earlier
+conversations.
+"""

@@ -1,1 +1,3 @@
-"""The documents of a conversation: mentions, imports, numbered chunks, injection into the prompt, summaries."""
+"""The documents of a conversation: mentions, imports, numbered chunks, injection into the prompt,
+summaries.
+"""

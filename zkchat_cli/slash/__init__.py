@@ -1,4 +1,6 @@
-"""Registry of slash commands. Each file has the commands of a topic of `/help`, as functions decorated with `slash_command`."""
+"""Registry of slash commands. Each file has the commands of a topic of `/help`, as functions
+decorated with `slash_command`.
+"""
 
 import difflib
 import importlib
@@ -10,16 +12,23 @@ from zkchat_cli.slash.base import DECLARED, CommandResult, SlashCommand
 GROUPS = {
     "Check an answer": ("sources", "refs sources ground check why related open search"),
     "See and shrink the context": ("context", "context compact show pin unpin strategy tokens"),
-    "Change or keep this conversation": ("conversation", "undo redo retry edit continue branches clear copy save export rename"),
+    "Change or keep this conversation": (
+        "conversation",
+        "undo redo retry edit continue branches clear copy save export rename",
+    ),
     "Switch to another conversation": ("conversation", "new sessions resume"),
     "Remember across conversations": ("memory", "memory remember forget"),
     "Choose the model and settings": ("settings", "model agent config mcp verbose"),
     "Get help or leave": ("help", "help quit"),
 }
 """By topic, in the order of `/help`: the file that has its commands, and their names."""
-NEAR = 0.6  # how similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing
+# How similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense`
+# near nothing
+NEAR = 0.6
 _FIRST = ("help", "context", "refs", "compact")  # the most used commands
-_FILES = dict.fromkeys(_FIRST, "") | {name: file for file, names in GROUPS.values() for name in names.split()}
+_FILES = dict.fromkeys(_FIRST, "") | {
+    name: file for file, names in GROUPS.values() for name in names.split()
+}
 """The file of each command: the most used first, as completion offers them, then by topic."""
 
 
@@ -44,13 +53,20 @@ def run_line(line: str, session: ZkChatSession) -> CommandResult:
 
 
 def run(line: str, session: ZkChatSession) -> CommandResult:
-    """Run `/name argument`. Raises UsageError for an unknown name, and for an argument that is missing or not taken."""
+    """Run `/name argument`. Raises UsageError for an unknown name, and for an argument that is
+    missing or not taken.
+    """
     word, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
     command = find(word)
     if argument and not command.argument:
-        raise UsageError(f"/{command.name} takes no argument", f"/{command.name} alone will {command.help}.")
+        raise UsageError(
+            f"/{command.name} takes no argument", f"/{command.name} alone will {command.help}."
+        )
     if not argument and command.argument and not command.argument.startswith("["):
-        raise UsageError(f"/{command.name} needs {command.argument}", command.details or f"/help {command.name} describes it.")
+        raise UsageError(
+            f"/{command.name} needs {command.argument}",
+            command.details or f"/help {command.name} describes it.",
+        )
     result = command.run(session, argument)
     if isinstance(result, CommandResult):
         return result
@@ -58,11 +74,22 @@ def run(line: str, session: ZkChatSession) -> CommandResult:
 
 
 def find(word: str) -> SlashCommand:
-    """The command with this name or unique prefix. Raises UsageError that names the nearest ones."""
+    """The command with this name or unique prefix. Raises UsageError that names the nearest
+    ones.
+    """
     word = word.lower()
-    matches = [word] if word in _FILES else [name for name in _FILES if word and name.startswith(word)]
+    matches = (
+        [word] if word in _FILES else [name for name in _FILES if word and name.startswith(word)]
+    )
     if len(matches) == 1:
         return _load(matches[0])
-    nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, _FILES, n=3, cutoff=NEAR))
+    nearest = ", ".join(
+        f"/{name}" for name in matches or difflib.get_close_matches(word, _FILES, n=3, cutoff=NEAR)
+    )
     problem = f"/{word} is ambiguous" if matches else f"unknown command /{word}"
-    raise UsageError(problem, f"Did you mean {nearest}? /help lists all commands." if nearest else "/help lists all commands.")
+    raise UsageError(
+        problem,
+        f"Did you mean {nearest}? /help lists all commands."
+        if nearest
+        else "/help lists all commands.",
+    )

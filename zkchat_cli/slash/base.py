@@ -1,4 +1,6 @@
-"""What a slash command is, and what it returns. Commands do not print: the chat, a pipe, the window and editors run the same code."""
+"""What a slash command is, and what it returns. Commands do not print: the chat, a pipe, the window
+and editors run the same code.
+"""
 
 import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -20,7 +22,9 @@ MAX_OPENING = 60
 
 
 class YesNoQuestion(NamedTuple):
-    """A question with the action that a yes runs. In a pipe, the user has to type `command_without_asking` instead."""
+    """A question with the action that a yes runs. In a pipe, the user has to type
+    `command_without_asking` instead.
+    """
 
     text: str
     run: "Callable[[], CommandResult]"
@@ -37,9 +41,11 @@ class NoteToOpen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What to show, and what the chat does next: ask, run a turn, switch to another session, or quit.
+    """What to show, and what the chat does next: ask, run a turn, switch to another session, or
+    quit.
 
-    Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them for any. `input_text` is to be edited.
+    Where the lines depend on the width, `lines` has them for 80 columns, and `render` returns them
+    for any. `input_text` is to be edited.
     """
 
     text: str = ""
@@ -75,16 +81,21 @@ DECLARED: dict[str, SlashCommand] = {}
 """By name: the commands in the files that have been imported."""
 
 
-def slash_command(argument: str = "", values: ListValues = lambda _: ()) -> Callable[[RunCommand], RunCommand]:
-    """Declare a function as the command with its name, less a `_` at the end. The first line of its docstring is the command's help, and
-    the rest is what `/help NAME` adds.
+def slash_command(
+    argument: str = "", values: ListValues = lambda _: ()
+) -> Callable[[RunCommand], RunCommand]:
+    """Declare a function as the command with its name, less a `_` at the end. The first line of its
+    docstring is the command's help, and the rest is what `/help NAME` adds.
 
-    `argument` is shown by the help: `TEXT` is required, `[TEXT]` is not. `values` returns completions for it, with descriptions if they are
-    a mapping; they are computed in completion's own thread, so that may be slow."""
+    `argument` is shown by the help: `TEXT` is required, `[TEXT]` is not. `values` returns
+    completions for it, with descriptions if they are a mapping; they are computed in completion's
+    own thread, so that may be slow.
+    """
 
     def declare(run: RunCommand) -> RunCommand:
         name = run.__name__.removesuffix("_")
-        title, _, details = (inspect.getdoc(run) or "").partition("\n")
+        title, _, details = (inspect.getdoc(run) or "").partition("\n\n")
+        title = " ".join(title.split())
         title = title[:1].lower() + title[1:].rstrip(".")
         DECLARED[name] = SlashCommand(run, name, argument, title, " ".join(details.split()), values)
         return run
@@ -93,8 +104,12 @@ def slash_command(argument: str = "", values: ListValues = lambda _: ()) -> Call
 
 
 def find_question(session: ZkChatSession, number: str = "") -> numbered_turns.TurnPart:
-    """The question of turn `number` (default: the last). Raises UsageError that names the valid turns."""
-    return numbered_turns.resolve_turn(session.history, f"{number or numbered_turns.LAST} question")[0]
+    """The question of turn `number` (default: the last). Raises UsageError that names the valid
+    turns.
+    """
+    return numbered_turns.resolve_turn(
+        session.history, f"{number or numbered_turns.LAST} question"
+    )[0]
 
 
 def last_answer(session: ZkChatSession) -> Exchange:
@@ -113,4 +128,6 @@ def complete_turns(parts: Iterable[numbered_turns.TurnPart]) -> dict[str, str]:
 
 
 def complete_questions(session: ZkChatSession) -> dict[str, str]:
-    return complete_turns(each for each in numbered_turns.list_turn_parts(session.history) if each.part == "question")
+    return complete_turns(
+        each for each in numbered_turns.list_turn_parts(session.history) if each.part == "question"
+    )

@@ -10,7 +10,10 @@ KEYS = (
     ("Tab", "complete /commands and their arguments, [[notes#headings, @files, #tags"),
     ("Ctrl+R", "search the input history; Up on an empty line goes back in it"),
     ("Ctrl+X Ctrl+E", "write in your editor"),
-    ("Ctrl+C", "stop an answer and keep what arrived; clear the line; twice on an empty line: quit"),
+    (
+        "Ctrl+C",
+        "stop an answer and keep what arrived; clear the line; twice on an empty line: quit",
+    ),
     ("Ctrl+D", "quit, on an empty line"),
 )
 
@@ -25,20 +28,25 @@ def help_(_: ZkChatSession, argument: str) -> Lines:
             yield styled_line(f"  {text}", indent=2)
         return
     topics = [
-        (topic, [(command.usage, command.help) for command in map(slash.find, names.split())]) for topic, (_, names) in slash.GROUPS.items()
+        (topic, [(command.usage, command.help) for command in map(slash.find, names.split())])
+        for topic, (_, names) in slash.GROUPS.items()
     ]
     for topic, rows in (*topics, ("Keys", KEYS)):
         yield styled_line(topic, "bold")
         for left, right in rows:
             yield StyledLine((StyledSpan(f"  {left}", "cyan"),), (StyledSpan(right),), indent=6)
-    yield styled_line("/help NAME describes one command. A unique prefix of a name is enough.", indent=0)
+    yield styled_line(
+        "/help NAME describes one command. A unique prefix of a name is enough.", indent=0
+    )
 
 
 @slash_command()
 def quit_(session: ZkChatSession, _: str) -> CommandResult:
     """Leave the chat; the conversation stays stored.
 
-    While turns cannot be stored, it says so and stays; /export saves them elsewhere, Ctrl-D leaves without them."""
+    While turns cannot be stored, it says so and stays; /export saves them elsewhere, Ctrl-D leaves
+    without them.
+    """
     if session.store.persistent:
         session.flush()
     return CommandResult(quit=True)

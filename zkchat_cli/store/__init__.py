@@ -1,1 +1,3 @@
-"""Conversations on disk, in one SQLite file: nothing that was said is lost, and no SQL leaves this package."""
+"""Conversations on disk, in one SQLite file: nothing that was said is lost, and no SQL leaves this
+package.
+"""

@@ -1,10 +1,13 @@
-"""The tables `conversation`, `message` with the notes that it uses (`mention`), and `compaction`; and the search of messages.
+"""The tables `conversation`, `message` with the notes that it uses (`mention`), and `compaction`;
+and the search of messages.
 
-Triggers keep the figures of its messages in a conversation (see `database`). Compactions that were taken back stay, because past prompts
-contained them; and so does the last preview of each conversation, which no prompt ever had.
+Triggers keep the figures of its messages in a conversation (see `database`). Compactions that were
+taken back stay, because past prompts contained them; and so does the last preview of each
+conversation, which no prompt ever had.
 
-Search finds messages of every branch and results of tools by words, in any of their forms in `message_index`. `message_vector` has the
-vectors of a message's passages as 8-bit integers; none if the model does not know its language. No export has them: they are made again.
+Search finds messages of every branch and results of tools by words, in any of their forms in
+`message_index`. `message_vector` has the vectors of a message's passages as 8-bit integers; none if
+the model does not know its language. No export has them: they are made again.
 """
 
 import sqlite3
@@ -12,18 +15,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ConversationOverview, FoundMessage, NoteUsage, ZkChatMessage
+from zkchat_cli.models import (
+    Compaction,
+    Conversation,
+    ConversationOverview,
+    FoundMessage,
+    NoteUsage,
+    ZkChatMessage,
+)
 from zkchat_cli.store import rows
 from zkchat_cli.store.database import transaction
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import ENGLISH, content_terms, rarest_first, replace_surrogates, stem, to_index_text
+from zkchat_cli.text.words import (
+    ENGLISH,
+    content_terms,
+    rarest_first,
+    replace_surrogates,
+    stem,
+    to_index_text,
+)
 
 _COLUMNS = (*rows.CONVERSATION, "messages", "tokens", "question", "checksum")
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM conversation"
 _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 """By the instant, not by the text: an imported conversation may have another time zone."""
 MOST_NOTES = 30
-RECENT_MESSAGES = 20_000  # only so many of the newest messages count for the notes that are often cited
+# Only so many of the newest messages count for the notes that are often cited
+RECENT_MESSAGES = 20_000
 
 _CHECKSUM = "checksum({0}packed, id, parent_id, role, content, timestamp, {0}rest)"
 _UPDATE_MESSAGE = f"""
@@ -44,28 +62,47 @@ _OFTEN_CITED = _NOTES.format(
 )
 _MOST_USED = _NOTES.format("mention.how <> 'memory'", "ORDER BY 3 DESC, 4 DESC, 2 DESC, 1")
 _COMPACTION_FIELDS = ("id", "created_at", "last_id", "undone")
-_PREVIEW = 2  # the value of `undone` that marks a preview
+# The value of `undone` that marks a preview
+_PREVIEW = 2
 _SELECT_COMPACTION = f"SELECT {', '.join(_COMPACTION_FIELDS)}, packed FROM compaction"
-MOST_INDEXED = 200_000  # characters of a message that are indexed: a pasted book is found by its beginning
+# Characters of a message that are indexed: a pasted book is found by its beginning
+MOST_INDEXED = 200_000
 MOST_TERMS = 32
-BATCH = 500  # messages that are indexed in one transaction: about 30 ms, during which nobody else can write
-SHORTEST_STEM = 3  # letters; shorter words are looked for as they are
-MOST_FORMS = 1_000  # words of the index that are compared with a word of a query
+# Messages that are indexed in one transaction: about 30 ms, during which nobody else can write
+BATCH = 500
+# Letters; shorter words are looked for as they are
+SHORTEST_STEM = 3
+# Words of the index that are compared with a word of a query
+MOST_FORMS = 1_000
 MOST_RANKED = 10_000
-"""Messages that FTS5 ranks for one search: it walks through a million in 30 ms, but needs a second to rank them. So the rare words of a
-query choose the messages; its common words count only where it has no rare ones."""
+"""Messages that FTS5 ranks for one search: it walks through a million in 30 ms, but needs a second
+to rank them. So the rare words of a query choose the messages; its common words count only where it
+has no rare ones.
+"""
 
-_UNINDEXED = "SELECT message.seq, message.content FROM unindexed JOIN message ON message.seq = unindexed.message_seq LIMIT ?"
+_UNINDEXED = (
+    "SELECT message.seq, message.content FROM unindexed JOIN message ON message.seq = "
+    "unindexed.message_seq LIMIT ?"
+)
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM message_index WHERE message_index MATCH ? LIMIT ?)"
-_RANKED = "SELECT rowid, -bm25(message_index) FROM message_index WHERE message_index MATCH ? ORDER BY bm25(message_index), rowid DESC"
+_RANKED = (
+    "SELECT rowid, -bm25(message_index) FROM message_index WHERE message_index MATCH ? ORDER "
+    "BY bm25(message_index), rowid DESC"
+)
 _FOUND = f"""
     SELECT conversation.id, conversation.title, {", ".join(f"message.{column}" for column in rows.MESSAGE)}
     FROM message CROSS JOIN conversation ON conversation.id = message.conversation_id
     WHERE message.seq = :message AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
         AND (:tool_results OR message.role <> 'tool')
 """
-_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_vocabulary USING fts5vocab(main, message_index, row)"
-_SAME_BEGINNING = "SELECT term FROM temp.message_vocabulary WHERE term >= :prefix AND term < :prefix || char(0x10ffff) LIMIT :most"
+_VOCABULARY = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_vocabulary USING fts5vocab(main, "
+    "message_index, row)"
+)
+_SAME_BEGINNING = (
+    "SELECT term FROM temp.message_vocabulary WHERE term >= :prefix AND term < :prefix || "
+    "char(0x10ffff) LIMIT :most"
+)
 
 _WITHOUT_VECTORS = """
     SELECT message.seq, message.id, message.content
@@ -95,28 +132,47 @@ def read(connection: sqlite3.Connection, conversation_id: str) -> ConversationOv
     return _to_overview(row)
 
 
-def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) -> ConversationOverview:
-    """The conversation with this id or unique prefix of it, in any vault; None: the most recently updated one of `vault`."""
+def find(
+    connection: sqlite3.Connection, prefix: str | None, vault: str | None
+) -> ConversationOverview:
+    """The conversation with this id or unique prefix of it, in any vault; None: the most recently
+    updated one of `vault`.
+    """
     if prefix is None:
         if newest := newest_first(connection, vault, 1):
             return newest[0]
         where = f" with {vault}" if vault else ""
         how = f'Start one: zkchat ask "…", or name one by its id. {_recent_hint(connection)}'
         raise StoreError(f"there is no conversation{where} yet", how)
-    query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
+    query = (
+        f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix "
+        f"{_NEWEST_FIRST}"
+    )
     found = [_to_overview(row) for row in connection.execute(query, {"prefix": prefix})]
     exact = [conversation for conversation in found if conversation.id == prefix]
     if exact or len(found) == 1:
         return (exact or found)[0]
     if not found:
-        raise StoreError(f"no conversation has an id that begins with {prefix!r}", _recent_hint(connection))
-    raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_format_list(found)}", "Give more of the id.")
+        raise StoreError(
+            f"no conversation has an id that begins with {prefix!r}", _recent_hint(connection)
+        )
+    raise StoreError(
+        f"{prefix!r} is the beginning of {len(found)} conversations: {_format_list(found)}",
+        "Give more of the id.",
+    )
 
 
-def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[ConversationOverview]:
+def newest_first(
+    connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None
+) -> list[ConversationOverview]:
     """Those of `vault` (None: of all vaults), the most recently updated first."""
-    query = f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT coalesce(:limit, -1)"
-    return [_to_overview(row) for row in connection.execute(query, {"vault": vault, "limit": limit})]
+    query = (
+        f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT "
+        "coalesce(:limit, -1)"
+    )
+    return [
+        _to_overview(row) for row in connection.execute(query, {"vault": vault, "limit": limit})
+    ]
 
 
 def insert(connection: sqlite3.Connection, conversation: Conversation) -> None:
@@ -130,26 +186,41 @@ def rename(connection: sqlite3.Connection, conversation_id: str, title: str) -> 
 
 
 def move_head(connection: sqlite3.Connection, conversation_id: str, message_id: str | None) -> None:
-    """Make another message the end of the current branch; None: the conversation's empty beginning."""
+    """Make another message the end of the current branch; None: the conversation's empty
+    beginning.
+    """
     update(connection, conversation_id, "head_id = ?", message_id)
 
 
-def update(connection: sqlite3.Connection, conversation_id: str, assignments: str, *values: str | None) -> None:
+def update(
+    connection: sqlite3.Connection, conversation_id: str, assignments: str, *values: str | None
+) -> None:
     """Change columns of a conversation. Raises StoreError as `read` does."""
-    if connection.execute(f"UPDATE conversation SET {assignments} WHERE id = ?", (*values, conversation_id)).rowcount == 0:
+    if (
+        connection.execute(
+            f"UPDATE conversation SET {assignments} WHERE id = ?", (*values, conversation_id)
+        ).rowcount
+        == 0
+    ):
         read(connection, conversation_id)
     _store_checksum(connection, conversation_id)
 
 
 def _store_checksum(connection: sqlite3.Connection, conversation_id: str) -> None:
     """Store the checksum of a conversation after its title or question has changed."""
-    update = "UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question) WHERE id = ? AND checksum IS NULL"
+    update = (
+        "UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question) WHERE "
+        "id = ? AND checksum IS NULL"
+    )
     connection.execute(update, (conversation_id,))
 
 
 def is_intact(row: Mapping[str, Any]) -> bool:
     """Whether title and question of a conversation are as they were stored."""
-    return row["checksum"] in (None, rows.checksum(None, row["id"], row["vault"], row["title"], row["question"]))
+    return row["checksum"] in (
+        None,
+        rows.checksum(None, row["id"], row["vault"], row["title"], row["question"]),
+    )
 
 
 def _to_overview(row: Sequence[Any]) -> ConversationOverview:
@@ -159,7 +230,9 @@ def _to_overview(row: Sequence[Any]) -> ConversationOverview:
         values |= {"title": rows.DAMAGED_TITLE, "question": None}
     lines = str(values["question"] or "").strip().splitlines()
     values["first_line"] = lines[0].strip() if lines else None
-    return ConversationOverview.model_validate({name: values[name] for name in ConversationOverview.model_fields})
+    return ConversationOverview.model_validate(
+        {name: values[name] for name in ConversationOverview.model_fields}
+    )
 
 
 def _recent_hint(connection: sqlite3.Connection) -> str:
@@ -168,34 +241,65 @@ def _recent_hint(connection: sqlite3.Connection) -> str:
 
 
 def _format_list(conversations: Sequence[Conversation]) -> str:
-    names = [f"{c.id} ({truncate(c.title or 'untitled', 60)}, {c.updated_at[:10]})" for c in conversations[:5]]
-    return ", ".join(names) + (f" and {len(conversations) - 5} more" if len(conversations) > 5 else "")
+    names = [
+        f"{c.id} ({truncate(c.title or 'untitled', 60)}, {c.updated_at[:10]})"
+        for c in conversations[:5]
+    ]
+    return ", ".join(names) + (
+        f" and {len(conversations) - 5} more" if len(conversations) > 5 else ""
+    )
 
 
-def insert_message(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage, *, seq: int | None = None) -> None:
+def insert_message(
+    connection: sqlite3.Connection,
+    conversation_id: str,
+    message: ZkChatMessage,
+    *,
+    seq: int | None = None,
+) -> None:
     row = rows.from_message(message) | {"seq": seq, "conversation_id": conversation_id}
     _add_mentions(connection, rows.insert(connection, "message", row), message)
 
 
-def update_message(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage, *, with_status: bool = False) -> None:
-    """Store the fields of a message that are not its words. Raises StoreError if the conversation has no such message."""
+def update_message(
+    connection: sqlite3.Connection,
+    conversation_id: str,
+    message: ZkChatMessage,
+    *,
+    with_status: bool = False,
+) -> None:
+    """Store the fields of a message that are not its words. Raises StoreError if the conversation
+    has no such message.
+    """
     row = rows.from_message(message) | {"conversation_id": conversation_id}
-    updated = connection.execute(_UPDATE_MESSAGE.format(", status = :status" if with_status else ""), row).fetchall()
+    updated = connection.execute(
+        _UPDATE_MESSAGE.format(", status = :status" if with_status else ""), row
+    ).fetchall()
     if not updated:
         read(connection, conversation_id)
-        raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
+        raise StoreError(
+            f"The message {message.id} is not in conversation {conversation_id}",
+            "Nothing was changed.",
+        )
     [(seq,)] = updated
     connection.execute("DELETE FROM mention WHERE message_seq = ?", (seq,))
     _add_mentions(connection, seq, message)
 
 
-def read_messages(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
+def read_messages(
+    connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]
+) -> tuple[ZkChatMessage, ...]:
     """These messages, in this order; one that is damaged or gone says so."""
     # with the + SQLite looks for the ids, and not through the whole conversation
-    query = f"{rows.SELECT_MESSAGE} WHERE +conversation_id = ? AND id IN ({', '.join('?' * len(ids))})"
+    query = (
+        f"{rows.SELECT_MESSAGE} WHERE +conversation_id = ? AND id IN ({', '.join('?' * len(ids))})"
+    )
     found = connection.execute(query, (conversation_id, *ids))
     by_id = {row[0]: row for row in found}
-    return tuple(rows.to_message(by_id[id_]) if id_ in by_id else rows.damaged_message(id_) for id_ in map(replace_surrogates, ids))
+    return tuple(
+        rows.to_message(by_id[id_]) if id_ in by_id else rows.damaged_message(id_)
+        for id_ in map(replace_surrogates, ids)
+    )
 
 
 def _add_mentions(connection: sqlite3.Connection, seq: int, message: ZkChatMessage) -> None:
@@ -209,15 +313,22 @@ def _add_mentions(connection: sqlite3.Connection, seq: int, message: ZkChatMessa
             uses.setdefault((reference.relative_path, kind, reference.number or 0), [0, 0])
     for citation in message.citations:
         if citation.relative_path is not None:
-            counts = uses.setdefault((citation.relative_path, "cited", citation.number or 0), [0, 0])
+            counts = uses.setdefault(
+                (citation.relative_path, "cited", citation.number or 0), [0, 0]
+            )
             counts[0] += 1
             counts[1] += citation.valid
-    connection.executemany("INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?)", [(seq, *use, *uses[use]) for use in uses])
+    connection.executemany(
+        "INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?)",
+        [(seq, *use, *uses[use]) for use in uses],
+    )
 
 
 def often_cited_notes(connection: sqlite3.Connection, vault: str) -> tuple[NoteUsage, ...]:
     """The notes that more than one conversation with `vault` cited, most conversations first."""
-    return _read_usage(connection, _OFTEN_CITED, {"vault": vault, "recent": RECENT_MESSAGES, "most": MOST_NOTES})
+    return _read_usage(
+        connection, _OFTEN_CITED, {"vault": vault, "recent": RECENT_MESSAGES, "most": MOST_NOTES}
+    )
 
 
 def most_used_notes(connection: sqlite3.Connection, vault: str, most: int) -> tuple[NoteUsage, ...]:
@@ -225,34 +336,61 @@ def most_used_notes(connection: sqlite3.Connection, vault: str, most: int) -> tu
     return _read_usage(connection, _MOST_USED, {"vault": vault, "most": most})
 
 
-def _read_usage(connection: sqlite3.Connection, query: str, values: dict[str, object]) -> tuple[NoteUsage, ...]:
-    return tuple(NoteUsage(**dict(zip(NoteUsage.model_fields, row, strict=True))) for row in connection.execute(query, values))
+def _read_usage(
+    connection: sqlite3.Connection, query: str, values: dict[str, object]
+) -> tuple[NoteUsage, ...]:
+    return tuple(
+        NoteUsage(**dict(zip(NoteUsage.model_fields, row, strict=True)))
+        for row in connection.execute(query, values)
+    )
 
 
-def insert_compaction(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
-    """Store a summary that replaces the messages it covers in prompts, or what a preview of one showed, instead of the preview before."""
+def insert_compaction(
+    connection: sqlite3.Connection, conversation_id: str, compaction: Compaction
+) -> None:
+    """Store a summary that replaces the messages it covers in prompts, or what a preview of one
+    showed, instead of the preview before.
+    """
     packed = rows.compress(rows.other_fields(compaction, _COMPACTION_FIELDS))
-    fields = rows.column_values(compaction, _COMPACTION_FIELDS) | {"conversation_id": conversation_id, "packed": packed}
+    fields = rows.column_values(compaction, _COMPACTION_FIELDS) | {
+        "conversation_id": conversation_id,
+        "packed": packed,
+    }
     if compaction.preview:
-        connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (conversation_id, _PREVIEW))
+        connection.execute(
+            "DELETE FROM compaction WHERE conversation_id = ? AND undone = ?",
+            (conversation_id, _PREVIEW),
+        )
         fields["undone"] = _PREVIEW
     rows.insert(connection, "compaction", fields)
 
 
 def read_preview(connection: sqlite3.Connection, conversation_id: str) -> Compaction | None:
-    row = connection.execute(f"{_SELECT_COMPACTION} WHERE conversation_id = ? AND undone = ?", (conversation_id, _PREVIEW)).fetchone()
+    row = connection.execute(
+        f"{_SELECT_COMPACTION} WHERE conversation_id = ? AND undone = ?",
+        (conversation_id, _PREVIEW),
+    ).fetchone()
     return None if row is None else _to_compaction(row)
 
 
-def read_compactions(connection: sqlite3.Connection, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:
+def read_compactions(
+    connection: sqlite3.Connection, conversation_id: str, *, undone: bool = False
+) -> tuple[Compaction, ...]:
     """The compactions in force, oldest first; with `undone` also those that were taken back."""
     query = f"{_SELECT_COMPACTION} WHERE conversation_id = ? AND undone <= ? ORDER BY seq"
     return tuple(map(_to_compaction, connection.execute(query, (conversation_id, undone))))
 
 
-def undo_compaction(connection: sqlite3.Connection, conversation_id: str, compaction_id: str | None = None) -> Compaction | None:
-    """Take back this compaction, or the last one in force of any branch, and return it; None if there is none."""
-    query = f"{_SELECT_COMPACTION} WHERE conversation_id = ? AND NOT undone AND id = coalesce(?, id) ORDER BY seq DESC LIMIT 1"
+def undo_compaction(
+    connection: sqlite3.Connection, conversation_id: str, compaction_id: str | None = None
+) -> Compaction | None:
+    """Take back this compaction, or the last one in force of any branch, and return it; None if
+    there is none.
+    """
+    query = (
+        f"{_SELECT_COMPACTION} WHERE conversation_id = ? AND NOT undone AND id = coalesce(?, "
+        "id) ORDER BY seq DESC LIMIT 1"
+    )
     row = connection.execute(query, (conversation_id, compaction_id)).fetchone()
     if row is None:
         return None
@@ -260,8 +398,12 @@ def undo_compaction(connection: sqlite3.Connection, conversation_id: str, compac
     return _to_compaction(row)
 
 
-def compaction_with_summary(connection: sqlite3.Connection, conversation_id: str, compaction_id: str) -> Compaction | None:
-    """The compaction with the summary that a prompt had: this one or, if it only masks, the nearest one before it that has a summary."""
+def compaction_with_summary(
+    connection: sqlite3.Connection, conversation_id: str, compaction_id: str
+) -> Compaction | None:
+    """The compaction with the summary that a prompt had: this one or, if it only masks, the nearest
+    one before it that has a summary.
+    """
     query = f"""{_SELECT_COMPACTION} WHERE conversation_id = ? AND undone <> {_PREVIEW} AND seq <=
         (SELECT seq FROM compaction AS last WHERE last.id = ? AND last.conversation_id = compaction.conversation_id)
         ORDER BY seq DESC"""
@@ -272,7 +414,9 @@ def compaction_with_summary(connection: sqlite3.Connection, conversation_id: str
 def _to_compaction(row: Sequence[Any]) -> Compaction:
     *values, packed = row
     fields = dict(zip(_COMPACTION_FIELDS, values, strict=True))
-    return Compaction.model_validate(rows.decompress(packed) | fields | {"undone": bool(fields["undone"])})
+    return Compaction.model_validate(
+        rows.decompress(packed) | fields | {"undone": bool(fields["undone"])}
+    )
 
 
 def search(
@@ -285,15 +429,24 @@ def search(
     languages: tuple[str, ...] = (ENGLISH,),
     tool_results: bool = True,
 ) -> tuple[FoundMessage, ...]:
-    """The messages most relevant to `text`, best first: of one conversation, or of all in `vault` (None: in any vault).
+    """The messages most relevant to `text`, best first: of one conversation, or of all in `vault`
+    (None: in any vault).
 
-    Words are found in any form that they have in `languages`. Without `tool_results` only questions and answers are: what tools returned is
-    in the notes. Messages stored since the last search are indexed first: usually in no time, but a million imported ones take 20 s.
+    Words are found in any form that they have in `languages`. Without `tool_results` only questions
+    and answers are: what tools returned is in the notes. Messages stored since the last search are
+    indexed first: usually in no time, but a million imported ones take 20 s.
     """
     _index_messages(connection)
     connection.execute(_VOCABULARY)
-    queries = dict.fromkeys(_any_form_query(connection, term, languages) for term in dict.fromkeys(content_terms(text)[:MOST_TERMS]))
-    counts = {query: connection.execute(_COUNT, (query, MOST_RANKED + 1)).fetchone()[0] for query in queries}  # stops at a common word
+    queries = dict.fromkeys(
+        _any_form_query(connection, term, languages)
+        for term in dict.fromkeys(content_terms(text)[:MOST_TERMS])
+    )
+    # Stops at a common word
+    counts = {
+        query: connection.execute(_COUNT, (query, MOST_RANKED + 1)).fetchone()[0]
+        for query in queries
+    }
     frequencies = {query: count for query, count in counts.items() if count}
     if not frequencies or limit <= 0:
         return ()
@@ -304,28 +457,43 @@ def search(
     for seq, score in connection.execute(_RANKED, (query,)):
         row = connection.execute(_FOUND, {"message": seq, **scope}).fetchone()
         if row is not None and (message := rows.to_message(row[2:])).status != "damaged":
-            found.append(FoundMessage(conversation_id=row[0], title=row[1], score=score, message=message))
+            found.append(
+                FoundMessage(conversation_id=row[0], title=row[1], score=score, message=message)
+            )
         if len(found) == limit:
             break
     return tuple(found)
 
 
 def _index_messages(connection: sqlite3.Connection) -> None:
-    """Index the messages stored since the last search; between its transactions other processes can write."""
+    """Index the messages stored since the last search; between its transactions other processes can
+    write.
+    """
     found = None
     while found is None or found:
         with transaction(connection):
-            found = [(seq, text, to_index_text(text[:MOST_INDEXED])) for seq, text in connection.execute(_UNINDEXED, (BATCH,))]
+            found = [
+                (seq, text, to_index_text(text[:MOST_INDEXED]))
+                for seq, text in connection.execute(_UNINDEXED, (BATCH,))
+            ]
             different = [(seq, words) for seq, text, words in found if words != text]
-            connection.executemany("INSERT INTO index_words (message_seq, words) VALUES (?, ?)", different)
-            connection.executemany("INSERT INTO message_index (rowid, words) VALUES (?, ?)", [(seq, words) for seq, _, words in found])
-            connection.executemany("DELETE FROM unindexed WHERE message_seq = ?", [(seq,) for seq, *_ in found])
+            connection.executemany(
+                "INSERT INTO index_words (message_seq, words) VALUES (?, ?)", different
+            )
+            connection.executemany(
+                "INSERT INTO message_index (rowid, words) VALUES (?, ?)",
+                [(seq, words) for seq, _, words in found],
+            )
+            connection.executemany(
+                "DELETE FROM unindexed WHERE message_seq = ?", [(seq,) for seq, *_ in found]
+            )
 
 
 def _any_form_query(connection: sqlite3.Connection, term: str, languages: tuple[str, ...]) -> str:
     """A query for a word in any of its forms in the index."""
     own = stem(term, languages)
-    prefix = own[:-1] if own.endswith("i") and len(own) > SHORTEST_STEM else own  # "studi" is the stem of "study"
+    # "studi" is the stem of "study"
+    prefix = own[:-1] if own.endswith("i") and len(own) > SHORTEST_STEM else own
     if len(prefix) < SHORTEST_STEM or not term.startswith(prefix) or not term.isalpha():
         return f'"{term}"'
     found = connection.execute(_SAME_BEGINNING, {"prefix": prefix, "most": MOST_FORMS})
@@ -333,16 +501,35 @@ def _any_form_query(connection: sqlite3.Connection, term: str, languages: tuple[
     return "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
 
 
-def without_vectors(connection: sqlite3.Connection, vault: str, embedder: str, before: int, limit: int) -> list[tuple[int, str, str]]:
-    """The newest questions and answers about `vault` without vectors of `embedder`, before row `before`: row, message id and content."""
-    return connection.execute(_WITHOUT_VECTORS, {"vault": vault, "embedder": embedder, "before": before, "limit": limit}).fetchall()
+def without_vectors(
+    connection: sqlite3.Connection, vault: str, embedder: str, before: int, limit: int
+) -> list[tuple[int, str, str]]:
+    """The newest questions and answers about `vault` without vectors of `embedder`, before row
+    `before`: row, message id and content.
+    """
+    return connection.execute(
+        _WITHOUT_VECTORS, {"vault": vault, "embedder": embedder, "before": before, "limit": limit}
+    ).fetchall()
 
 
-def add_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping[str, bytes]) -> None:
-    """Store the vectors of messages, by their ids, in place of another embedder's. A message that is not stored is passed over."""
-    connection.executemany(_ADD_VECTORS, [{"id": id_, "embedder": embedder, "passages": packed} for id_, packed in vectors.items()])
+def add_vectors(
+    connection: sqlite3.Connection, embedder: str, vectors: Mapping[str, bytes]
+) -> None:
+    """Store the vectors of messages, by their ids, in place of another embedder's. A message that
+    is not stored is passed over.
+    """
+    connection.executemany(
+        _ADD_VECTORS,
+        [{"id": id_, "embedder": embedder, "passages": packed} for id_, packed in vectors.items()],
+    )
 
 
-def vectors(connection: sqlite3.Connection, conversation_id: str, embedder: str, after: int) -> list[tuple[int, str, bytes]]:
-    """The vectors of a conversation that were stored after row `after`: row, message id and passages."""
-    return connection.execute(_VECTORS, {"conversation": conversation_id, "embedder": embedder, "after": after}).fetchall()
+def vectors(
+    connection: sqlite3.Connection, conversation_id: str, embedder: str, after: int
+) -> list[tuple[int, str, bytes]]:
+    """The vectors of a conversation that were stored after row `after`: row, message id and
+    passages.
+    """
+    return connection.execute(
+        _VECTORS, {"conversation": conversation_id, "embedder": embedder, "after": after}
+    ).fetchall()

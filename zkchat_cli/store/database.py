@@ -1,11 +1,13 @@
 """The tables of the store, and opening its SQLite file.
 
-The fields that are queried are columns; the rest of a value is JSON in `rest`, so a new field of a message changes no table. Triggers guard
-the log whoever writes: a message's words never change, and its parent is an earlier message of the same conversation.
+The fields that are queried are columns; the rest of a value is JSON in `rest`, so a new field of a
+message changes no table. Triggers guard the log whoever writes: a message's words never change, and
+its parent is an earlier message of the same conversation.
 
-Nobody outside the store sees an `sqlite3.Error`: each operation runs inside `translate_errors`. A file of another program or of another
-version of zkchat is refused before the first write. Everything is private to its user: new folders get mode 0700, new files 0600 (SQLite
-gives its -wal and -shm files the database's mode).
+Nobody outside the store sees an `sqlite3.Error`: each operation runs inside `translate_errors`. A
+file of another program or of another version of zkchat is refused before the first write.
+Everything is private to its user: new folders get mode 0700, new files 0600 (SQLite gives its -wal
+and -shm files the database's mode).
 """
 
 import errno
@@ -20,17 +22,22 @@ from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
 from zkchat_cli.fileio import can_lock, create_database, lock_timeout, make_private_folder
 from zkchat_cli.store import rows
 
-APPLICATION_ID = 0x7A6B6368  # `zkch`, in the file's header: a store of ours, not another program's database
-VERSION = 14  # `PRAGMA user_version` of a store with the tables of `SCHEMA`; others are refused
+# `zkch`, in the file's header: a store of ours, not another program's database
+APPLICATION_ID = 0x7A6B6368
+# `PRAGMA user_version` of a store with the tables of `SCHEMA`; others are refused
+VERSION = 14
 
 _TOKENS = """(CASE WHEN json_valid({0}.rest)
     THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""
 """A message's token count; an imported one may be any number, and the sum must fit into 64 bits."""
 _IS_CHAT = """NEW.role = 'user' OR NEW.role = 'assistant' AND NEW.content <> '' AND instr(NEW.rest, '"tool_calls":') = 0"""
-"""Whether a message is a question or an answer, not a tool call or its result. A `"` within a text of `rest` is escaped."""
+"""Whether a message is a question or an answer, not a tool call or its result. A `"` within a text
+of `rest` is escaped.
+"""
 
-# Checksums find damage on the disk; see rows.checksum. `messages`, `tokens` and `question` of a conversation are kept by triggers, so a
-# list of conversations reads no message. Conversation and piece numbers are never reused (AUTOINCREMENT), because a process caches them.
+# Checksums find damage on the disk; see rows.checksum. `messages`, `tokens` and `question` of a
+# conversation are kept by triggers, so a list of conversations reads no message. Conversation and
+# piece numbers are never reused (AUTOINCREMENT), because a process caches them.
 SCHEMA = f"""
     CREATE TABLE conversation (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -196,35 +203,57 @@ SCHEMA = f"""
     CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
     """
 
-BUSY_TIMEOUT = 10.0  # seconds to wait for another process's write; a write takes milliseconds
+# Seconds to wait for another process's write; a write takes milliseconds
+BUSY_TIMEOUT = 10.0
 
 _Cause = tuple[type[StoreError], str, str]
-_FULL: _Cause = (StoreUnwritable, "the disk is full", "Free some space and try again; what was stored before is safe.")
+_FULL: _Cause = (
+    StoreUnwritable,
+    "the disk is full",
+    "Free some space and try again; what was stored before is safe.",
+)
 _UNWRITABLE: _Cause = (
     StoreUnwritable,
     "it may not be written",
-    "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or use --no-store.",
+    "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or "
+    "use --no-store.",
 )
 _DAMAGED: _Cause = (
     StoreDamaged,
     "the file is damaged or not a zkchat store",
-    "`zkchat doctor --repair` saves what can be read and keeps the damaged file; or restore a backup.",
+    "`zkchat doctor --repair` saves what can be read and keeps the damaged file; or "
+    "restore a backup.",
 )
 _NO_LOCKS: _Cause = (
     StoreUnwritable,
     "its file system cannot lock files",
-    "Network file systems often cannot: set ZKCHAT_HOME to a folder on a local disk, or use --no-store.",
+    "Network file systems often cannot: set ZKCHAT_HOME to a folder on a local disk, or "
+    "use --no-store.",
 )
-_LOCKED: _Cause = (StoreError, "another program keeps it locked", "Close that program (a backup or a database browser) and try again.")
-_BROKEN_DISK: _Cause = (StoreUnwritable, "reading or writing the disk failed", "Check the disk, its space and your quota, then try again.")
+_LOCKED: _Cause = (
+    StoreError,
+    "another program keeps it locked",
+    "Close that program (a backup or a database browser) and try again.",
+)
+_BROKEN_DISK: _Cause = (
+    StoreUnwritable,
+    "reading or writing the disk failed",
+    "Check the disk, its space and your quota, then try again.",
+)
 _CAUSES: dict[str | tuple[str, ...], _Cause] = {
-    ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"): _FULL,  # the second: no space for the -shm file
+    # The second: no space for the -shm file
+    ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"): _FULL,
     ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"): _UNWRITABLE,
     ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"): _LOCKED,
-    ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_MISMATCH"): _DAMAGED,  # our own SQL is right
+    # Our own SQL is right
+    ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_MISMATCH"): _DAMAGED,
     "SQLITE_IOERR": _BROKEN_DISK,
     "SQLITE_CONSTRAINT": (StoreError, "it contradicts what is stored", "Nothing was changed."),
-    "": (StoreError, "an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this."),
+    "": (
+        StoreError,
+        "an unexpected error",
+        "Run `zkchat doctor`; if it finds nothing, please report this.",
+    ),
 }
 
 
@@ -240,72 +269,115 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
         yield
         return
     except sqlite3.Error as e:
-        error, detail = e, str(e)
-        cause = next(cause for prefixes, cause in _CAUSES.items() if (getattr(e, "sqlite_errorname", None) or "").startswith(prefixes))
+        error = e
+        detail = str(e)
+        cause = next(
+            cause
+            for prefixes, cause in _CAUSES.items()
+            if (getattr(e, "sqlite_errorname", None) or "").startswith(prefixes)
+        )
         if cause in (_LOCKED, _BROKEN_DISK) and file is not None and not can_lock(file.parent):
             cause = _NO_LOCKS
-    except rows.UNREADABLE as e:  # a row that is not a valid value
-        error, cause, detail = e, _DAMAGED, next(iter(str(e).splitlines()), type(e).__name__)
+    except rows.UNREADABLE as e:
+        # A row that is not a valid value
+        error = e
+        cause = _DAMAGED
+        detail = next(iter(str(e).splitlines()), type(e).__name__)
     except OSError as e:
-        error, cause, detail = e, _FULL if e.errno in (errno.ENOSPC, errno.EDQUOT) else _UNWRITABLE, e.strerror or str(e)
+        error = e
+        cause = _FULL if e.errno in (errno.ENOSPC, errno.EDQUOT) else _UNWRITABLE
+        detail = e.strerror or str(e)
     kind, why, hint = cause
     raise kind(f"{describe_store(file)} cannot {action}: {why} ({detail})", hint) from error
 
 
 def connect(file: Path | None) -> sqlite3.Connection:
-    """A connection to the store at `file`, which is created if it is missing (None: in memory). Raises StoreError."""
+    """A connection to the store at `file`, which is created if it is missing (None: in memory).
+    Raises StoreError.
+    """
     with translate_errors(file, "be opened"):
         if file is None:
             return _prepare(_connect(":memory:"), None)
         make_private_folder(file.parent)
         create_database(file)
-        if not os.access(file, os.W_OK):  # SQLite would open it, and refuse the first write after the question was answered
+        # SQLite would open it, and refuse the first write after the question was answered
+        if not os.access(file, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return _prepare(_connect(file, lock_timeout(file, BUSY_TIMEOUT)), file)
 
 
 def connect_to_copy(file: Path) -> sqlite3.Connection:
-    """A connection to a copy in memory of a store that cannot be written. Raises StoreError if it cannot be read either.
+    """A connection to a copy in memory of a store that cannot be written. Raises StoreError if it
+    cannot be read either.
 
-    SQLite reads a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct if the log is empty.
+    SQLite reads a write-ahead log only if it may use a file beside it; `immutable` needs none, and
+    is correct if the log is empty.
     """
     log = file.with_name(f"{file.name}-wal")
     with translate_errors(file, "be read"):
         mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
         copy = _connect(":memory:")
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=lock_timeout(file, BUSY_TIMEOUT))) as source:
+        with closing(
+            sqlite3.connect(
+                f"{file.absolute().as_uri()}?{mode}",
+                uri=True,
+                timeout=lock_timeout(file, BUSY_TIMEOUT),
+            )
+        ) as source:
             source.backup(copy)
         return _prepare(copy, file)
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE") -> Iterator[None]:
-    """All or nothing. A writer is IMMEDIATE: SQLite refuses a reader that becomes a writer at once, without waiting."""
-    with connection:  # commits, or rolls back after any exception
+def transaction(
+    connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE"
+) -> Iterator[None]:
+    """All or nothing. A writer is IMMEDIATE: SQLite refuses a reader that becomes a writer at once,
+    without waiting.
+    """
+    # Commits, or rolls back after any exception
+    with connection:
         connection.execute(f"BEGIN {kind}")
         yield
 
 
 def _connect(file: Path | str, timeout: float = 0.0) -> sqlite3.Connection:
-    """Opened for all threads: a chat opens the store in a background thread and uses it in another."""
-    return sqlite3.connect(file, timeout=timeout, isolation_level=None, check_same_thread=False, factory=rows.StoreDatabase)
+    """Opened for all threads: a chat opens the store in a background thread and uses it in
+    another.
+    """
+    return sqlite3.connect(
+        file,
+        timeout=timeout,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=rows.StoreDatabase,
+    )
 
 
 def _prepare(connection: sqlite3.Connection, file: Path | None) -> sqlite3.Connection:
-    """Set the connection up and create the tables of a new store. A store of another version is refused before the first write."""
+    """Set the connection up and create the tables of a new store. A store of another version is
+    refused before the first write.
+    """
     try:
         connection.text_factory = rows.decode_leniently
         connection.create_function("checksum", -1, rows.checksum, deterministic=True)
         _check_version(connection, file)
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten with zeros; see secure_delete.py
-        connection.execute("PRAGMA synchronous = FULL")  # acknowledged turns survive a power cut; measured at 0.3 ms a transaction
-        connection.execute("PRAGMA cache_size = -4000")  # KB; 4,000 messages are read in the same time with 16,000
-        with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
+        # Deleted rows are overwritten with zeros; see secure_delete.py
+        connection.execute("PRAGMA secure_delete = ON")
+        # Acknowledged turns survive a power cut; measured at 0.3 ms a transaction
+        connection.execute("PRAGMA synchronous = FULL")
+        # KB; 4,000 messages are read in the same time with 16,000
+        connection.execute("PRAGMA cache_size = -4000")
+        # Another process is setting it, which counts for the file
+        with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode = WAL")
-        with transaction(connection):  # a write even if there are tables: a store that cannot be written must fail now
+        # A write even if there are tables: a store that cannot be written must fail now
+        with transaction(connection):
             if connection.execute("PRAGMA user_version").fetchone() == (0,):
-                statement = ""  # one at a time, because `executescript` commits the open transaction, and half of the tables would remain
+                # One at a time, because `executescript` commits the open transaction, and half of
+                # the tables would remain
+                statement = ""
                 for line in SCHEMA.splitlines(keepends=True):
                     statement += line
                     if sqlite3.complete_statement(statement):
@@ -330,5 +402,8 @@ def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:
     if version != VERSION:
         step = "Update zkchat" if version > VERSION else "Export it with the zkchat that wrote it"
         layout = f"layout {version}, this one knows {VERSION}"
-        problem = f"{describe_store(file)} was written by another version of zkchat ({layout}); it was not changed"
+        problem = (
+            f"{describe_store(file)} was written by another version of zkchat ({layout}); it "
+            "was not changed"
+        )
         raise StoreError(problem, f"{step}, or set ZKCHAT_HOME to another folder to keep both.")

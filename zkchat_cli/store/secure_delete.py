@@ -1,9 +1,10 @@
 """Deleting conversations for good: afterwards no file of the store contains a word of them.
 
-SQLite leaves deleted text in three places. Freed pages: the pragma `secure_delete`, set on every connection, fills them with zeros. The
-full-text index, which stores a deletion in addition to the words: it is rewritten. The -wal file, which holds old pages until it is
-truncated. A row in `pending_cleanup` is written with the deletion and removed after the last step, so the next process that opens the
-store finishes a deletion that was killed.
+SQLite leaves deleted text in three places. Freed pages: the pragma `secure_delete`, set on every
+connection, fills them with zeros. The full-text index, which stores a deletion in addition to the
+words: it is rewritten. The -wal file, which holds old pages until it is truncated. A row in
+`pending_cleanup` is written with the deletion and removed after the last step, so the next process
+that opens the store finishes a deletion that was killed.
 """
 
 import sqlite3
@@ -16,21 +17,28 @@ from zkchat_cli.errors import StoreError, reason
 from zkchat_cli.store import input_history
 from zkchat_cli.store.database import transaction
 
-LOG_TIMEOUT = 2.0  # seconds to wait for readers of the -wal file
+# Seconds to wait for readers of the -wal file
+LOG_TIMEOUT = 2.0
 
 
 def delete(db: sqlite3.Connection, file: Path | None, ids: Sequence[str]) -> None:
-    """Delete existing conversations, inside the caller's transaction; then `clean_up` removes their words."""
+    """Delete existing conversations, inside the caller's transaction; then `clean_up` removes their
+    words.
+    """
     if file is not None:
         _delete_typed_lines(db, file.parent, ids)
     db.execute("INSERT INTO pending_cleanup DEFAULT VALUES")
     each = [(id_,) for id_ in ids]
-    db.executemany("UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?", each)
+    db.executemany(
+        "UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?", each
+    )
     db.executemany("DELETE FROM conversation WHERE id = ?", each)
 
 
 def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]) -> None:
-    """Questions and titles are in the input history, too. In the transaction of the deletion: a store that cannot be written keeps both."""
+    """Questions and titles are in the input history, too. In the transaction of the deletion: a
+    store that cannot be written keeps both.
+    """
     texts: defaultdict[Path, set[str]] = defaultdict(set)
     select = """
         SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
@@ -42,23 +50,34 @@ def _delete_typed_lines(db: sqlite3.Connection, folder: Path, ids: Sequence[str]
         try:
             input_history.delete_lines(file, lines)
         except OSError as e:
-            message = f"nothing was deleted: {file}, which may have what you typed, cannot be changed: {reason(e)}"
-            raise StoreError(message, "Delete that file if you do not need the lines you typed.") from e
+            message = (
+                f"nothing was deleted: {file}, which may have what you typed, cannot be "
+                f"changed: {reason(e)}"
+            )
+            raise StoreError(
+                message, "Delete that file if you do not need the lines you typed."
+            ) from e
 
 
 def clean_up(db: sqlite3.Connection, file: Path | None, timeout: float) -> None:
-    """Remove the words of all deleted conversations, also those of other processes, or of a process that was killed. Raises StoreError if a
-    file may still contain some."""
+    """Remove the words of all deleted conversations, also those of other processes, or of a process
+    that was killed. Raises StoreError if a file may still contain some.
+    """
     [last] = db.execute("SELECT max(seq) FROM pending_cleanup").fetchone()
     if last is None:
         return
     with transaction(db):
         db.execute("INSERT INTO message_index (message_index) VALUES ('optimize')")
     if file is not None:
-        with closing(sqlite3.connect(file, timeout=timeout)) as other:  # its own connection, for another timeout
+        # Its own connection, for another timeout
+        with closing(sqlite3.connect(file, timeout=timeout)) as other:
             [is_in_use, *_] = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if is_in_use:
-            problem = f"Deleted, but {file}-wal still has the words: another program reads the store"
-            raise StoreError(problem, "Close that program; the next start of zkchat empties the file.")
+            problem = (
+                f"Deleted, but {file}-wal still has the words: another program reads the store"
+            )
+            raise StoreError(
+                problem, "Close that program; the next start of zkchat empties the file."
+            )
     with transaction(db):
         db.execute("DELETE FROM pending_cleanup WHERE seq <= ?", (last,))

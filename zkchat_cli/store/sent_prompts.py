@@ -1,8 +1,9 @@
 """The tables `piece` and `prompt`: what each model call was sent.
 
-A piece is one message or tool of a prompt, compressed and stored once per conversation under the hash of its JSON. A prompt is a list of
-piece numbers, so its size grows with the number of messages and not with their text. The log's messages and the summary that a piece quotes
-whole are not stored again: that saves 15 MB of 44 in a conversation of 1000 turns with tools.
+A piece is one message or tool of a prompt, compressed and stored once per conversation under the
+hash of its JSON. A prompt is a list of piece numbers, so its size grows with the number of messages
+and not with their text. The log's messages and the summary that a piece quotes whole are not stored
+again: that saves 15 MB of 44 in a conversation of 1000 turns with tools.
 """
 
 import json
@@ -12,11 +13,20 @@ from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Any
 
-from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, ZkChatMessage
+from zkchat_cli.models import (
+    ArchivedCall,
+    ArchivedPrompts,
+    Prompt,
+    PromptMessage,
+    PromptTool,
+    SentPrompt,
+    ZkChatMessage,
+)
 from zkchat_cli.store import conversations, rows
 from zkchat_cli.text.words import replace_surrogates
 
-_MIN_QUOTED = 40  # characters: a shorter source is often found by chance
+# Characters: a shorter source is often found by chance
+_MIN_QUOTED = 40
 
 
 def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt]) -> None:
@@ -25,14 +35,19 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
     for each in sent:
         prompt = each.prompt
         head = {"question_id": each.question_id, "model": each.model, "usage": each.usage}
-        call = ArchivedCall(**head, strategy=prompt.strategy, dropped=prompt.dropped, figures=prompt.usage)
+        call = ArchivedCall(
+            **head, strategy=prompt.strategy, dropped=prompt.dropped, figures=prompt.usage
+        )
         writer.insert_prompt(call, prompt.messages, prompt.tools)
 
 
 def read(connection: sqlite3.Connection, question_id: str) -> tuple[SentPrompt, ...]:
-    """What the model calls for a question were sent, in order; empty if none were stored, as for an imported conversation.
-    `prompt.dropped` does not list the messages that were left out."""
-    row = connection.execute("SELECT conversation_id, seq FROM message WHERE id = ?", (question_id,)).fetchone()
+    """What the model calls for a question were sent, in order; empty if none were stored, as for an
+    imported conversation. `prompt.dropped` does not list the messages that were left out.
+    """
+    row = connection.execute(
+        "SELECT conversation_id, seq FROM message WHERE id = ?", (question_id,)
+    ).fetchone()
     found = row and read_archive(connection, row[0], question=row[1])
     if not found:
         return ()
@@ -40,20 +55,40 @@ def read(connection: sqlite3.Connection, question_id: str) -> tuple[SentPrompt, 
     for number, call in enumerate(found.calls, 1):
         messages = tuple(found.messages[n] for n in call.messages)
         tools = tuple(found.tools[n] for n in call.tools)
-        summary = next((m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None)
-        compaction = conversations.compaction_with_summary(connection, row[0], summary) if summary else None
-        prompt = Prompt(messages=messages, tools=tools, usage=call.figures, dropped=call.dropped, strategy=call.strategy)
+        summary = next(
+            (m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None
+        )
+        compaction = (
+            conversations.compaction_with_summary(connection, row[0], summary) if summary else None
+        )
+        prompt = Prompt(
+            messages=messages,
+            tools=tools,
+            usage=call.figures,
+            dropped=call.dropped,
+            strategy=call.strategy,
+        )
         through = compaction.last_id if compaction else None
-        values = {"question_id": call.question_id, "call": number, "prompt": prompt, "summarized_through": through}
+        values = {
+            "question_id": call.question_id,
+            "call": number,
+            "prompt": prompt,
+            "summarized_through": through,
+        }
         sent.append(SentPrompt(**values, model=call.model, usage=call.usage))
     return tuple(sent)
 
 
 def read_archive(
-    connection: sqlite3.Connection, conversation_id: str, log: Sequence[ZkChatMessage] = (), *, question: int | None = None
+    connection: sqlite3.Connection,
+    conversation_id: str,
+    log: Sequence[ZkChatMessage] = (),
+    *,
+    question: int | None = None,
 ) -> ArchivedPrompts | None:
-    """All prompts of a conversation, which has this log, or those of one question, by its row; None if none were stored. Raises LookupError
-    if a piece is missing."""
+    """All prompts of a conversation, which has this log, or those of one question, by its row; None
+    if none were stored. Raises LookupError if a piece is missing.
+    """
     texts = _SourceTexts(connection, conversation_id)
     texts.update({message.id: message.content for message in log})
     query = """SELECT message.id, prompt.body FROM prompt LEFT JOIN message ON message.seq = prompt.question_seq
@@ -77,25 +112,37 @@ def read_archive(
     return ArchivedPrompts.model_validate({**lists, "calls": calls})
 
 
-def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts: ArchivedPrompts) -> None:
+def write_archive(
+    connection: sqlite3.Connection, conversation_id: str, prompts: ArchivedPrompts
+) -> None:
     """Store the prompts of a valid archive, after its messages."""
     writer = _PieceWriter(connection, conversation_id)
     pieces: list[PromptMessage | PromptTool] = [*prompts.messages, *prompts.tools]
     for piece in pieces:
         writer.number(piece)
     for call in prompts.calls:
-        writer.insert_prompt(call, [prompts.messages[n] for n in call.messages], [prompts.tools[n] for n in call.tools])
+        writer.insert_prompt(
+            call,
+            [prompts.messages[n] for n in call.messages],
+            [prompts.tools[n] for n in call.tools],
+        )
 
 
 class _SourceTexts(dict[str, str]):
-    """The texts of a conversation's messages and summaries by their ids, read when they are needed; empty for other ids."""
+    """The texts of a conversation's messages and summaries by their ids, read when they are needed;
+    empty for other ids.
+    """
 
     def __init__(self, connection: sqlite3.Connection, conversation_id: str) -> None:
         super().__init__()
-        self._db, self._conversation_id = connection, conversation_id
+        self._db = connection
+        self._conversation_id = conversation_id
 
     def __missing__(self, id_: str) -> str:
-        row = self._db.execute(f"{rows.SELECT_MESSAGE} WHERE id = ? AND conversation_id = ?", (id_, self._conversation_id)).fetchone()
+        row = self._db.execute(
+            f"{rows.SELECT_MESSAGE} WHERE id = ? AND conversation_id = ?",
+            (id_, self._conversation_id),
+        ).fetchone()
         if row is not None:
             self[id_] = rows.to_message(row).content
         else:
@@ -110,8 +157,11 @@ class _PieceWriter:
     def __init__(self, connection: sqlite3.Connection, conversation_id: str) -> None:
         self._db = connection
         self._conversation_id = conversation_id
-        [self._conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
-        self._numbers: dict[int, int] = {}  # of pieces by their identities: most pieces of a prompt are also in the next one
+        [self._conversation] = connection.execute(
+            "SELECT seq FROM conversation WHERE id = ?", (conversation_id,)
+        ).fetchone()
+        # Of pieces by their identities: most pieces of a prompt are also in the next one
+        self._numbers: dict[int, int] = {}
         self._texts = _SourceTexts(connection, conversation_id)
 
     def number(self, piece: PromptMessage | PromptTool) -> int:
@@ -120,18 +170,31 @@ class _PieceWriter:
         return self._numbers[id(piece)]
 
     def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
-        """The number of a stored piece. One that is new is stored without the sources that it quotes whole."""
+        """The number of a stored piece. One that is new is stored without the sources that it
+        quotes whole.
+        """
         document = piece.model_dump(mode="json", exclude_defaults=True)
         key = (self._conversation, blake2b(rows.encode(document), digest_size=16).digest())
-        found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
+        found = self._db.execute(
+            "SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key
+        ).fetchone()
         if found:
             return int(found[0])
         if isinstance(piece, PromptMessage) and len(piece.content) > rows.MIN_COMPRESSED:
             ids = [replace_surrogates(id_) for id_ in piece.source_ids]
-            query = "SELECT id, content FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +conversation_id = ?"
-            # without their checksums, which take as long as all the rest: a damaged text is not in the piece
-            self._texts.update(self._db.execute(query, (json.dumps([*{*ids} - self._texts.keys()]), self._conversation_id)))
-            parts, quoted = [piece.content], []
+            query = (
+                "SELECT id, content FROM message WHERE id IN (SELECT value FROM json_each(?)) "
+                "AND +conversation_id = ?"
+            )
+            # without their checksums, which take as long as all the rest: a damaged text is not in
+            # the piece
+            self._texts.update(
+                self._db.execute(
+                    query, (json.dumps([*{*ids} - self._texts.keys()]), self._conversation_id)
+                )
+            )
+            parts = [piece.content]
+            quoted = []
             for number, id_ in enumerate(ids):
                 source = self._texts[id_]
                 if len(source) >= _MIN_QUOTED and source in parts[-1]:
@@ -141,13 +204,20 @@ class _PieceWriter:
         insert = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
         return self._db.execute(insert, (*key, rows.compress(document))).lastrowid or 0
 
-    def insert_prompt(self, call: ArchivedCall, messages: Sequence[PromptMessage], tools: Sequence[PromptTool]) -> None:
+    def insert_prompt(
+        self, call: ArchivedCall, messages: Sequence[PromptMessage], tools: Sequence[PromptTool]
+    ) -> None:
         """Store a prompt. Piece numbers are written as differences, which compress to a tenth."""
-        document = call.model_dump(mode="json", exclude={"question_id", "messages", "tools"}, exclude_defaults=True)
+        document = call.model_dump(
+            mode="json", exclude={"question_id", "messages", "tools"}, exclude_defaults=True
+        )
         for name, pieces in (("messages", messages), ("tools", tools)):
             numbers = [self.number(piece) for piece in pieces]
             document[name] = [*numbers[:1], *(b - a for a, b in pairwise(numbers))]
-        insert = "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq FROM message WHERE id = ?), ?)"
+        insert = (
+            "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq "
+            "FROM message WHERE id = ?), ?)"
+        )
         self._db.execute(insert, (self._conversation, call.question_id, rows.compress(document)))
 
 

@@ -1,1 +1,3 @@
-"""Summaries of conversations: the request to a model, and the extractive summarizer that needs none."""
+"""Summaries of conversations: the request to a model, and the extractive summarizer that needs
+none.
+"""

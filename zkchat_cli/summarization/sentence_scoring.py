@@ -1,7 +1,9 @@
-"""Splits messages into sentences, weighs each one for a summary, and finds those that a user's message teaches.
+"""Splits messages into sentences, weighs each one for a summary, and finds those that a user's
+message teaches.
 
-A sentence weighs more if it has a date, or speaks of the speaker, of people, of a decision. Capital letters do not count: German
-capitalizes every noun, and some chats have none. Rare words are weighed elsewhere, for every language (`sentence_selection`).
+A sentence weighs more if it has a date, or speaks of the speaker, of people, of a decision. Capital
+letters do not count: German capitalizes every noun, and some chats have none. Rare words are
+weighed elsewhere, for every language (`sentence_selection`).
 """
 
 import re
@@ -13,18 +15,27 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, terms
 
-CACHED_MESSAGES = 2048  # a rolling summary reads those that the last one quotes again each time
+# A rolling summary reads those that the last one quotes again each time
+CACHED_MESSAGES = 2048
 FEATURE_WEIGHT = 1.4  # factor for each of these features
 QUESTION_WEIGHT = 0.6
-SECOND_PERSON_WEIGHT = 0.8  # praise, wishes and advice ("you did great") say less than what speakers tell about themselves
-QUOTATION_WEIGHT = 0.4  # a quotation from a note can be read again there; what was said about it cannot
-_MAX_SENTENCE = 400  # characters; longer text without a sentence end, such as a raw transcript, is split
+# Praise, wishes and advice ("you did great") say less than what speakers tell about themselves
+SECOND_PERSON_WEIGHT = 0.8
+# A quotation from a note can be read again there; what was said about it cannot
+QUOTATION_WEIGHT = 0.4
+# Characters; longer text without a sentence end, such as a raw transcript, is split
+_MAX_SENTENCE = 400
 
 
 _SELF = frozenset(
-    "i i'm i've i'd i'll my mine me we we're we've our us ich mein meine meinen wir unser unsere je j'ai mon ma nous 我的 我们".split()
+    (
+        "i i'm i've i'd i'll my mine me we we're we've our us ich mein meine meinen wir unser "
+        "unsere je j'ai mon ma nous 我的 我们"
+    ).split()
 )
-_OTHER = frozenset("you you're you've you'll your yours du dein deine ihr sie vous votre tu".split())
+_OTHER = frozenset(
+    "you you're you've you'll your yours du dein deine ihr sie vous votre tu".split()
+)
 _WHEN = frozenset(
     """yesterday today tomorrow tonight ago last next since until week weekend month year years weeks months days day morning evening night
     recently soon just monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
@@ -46,22 +57,29 @@ _POINTING = frozenset(
 )
 _POINTING_CHINESE = ("他", "她", "它", "这", "那")
 _CORRECTING = lazy_pattern(
-    r"(?:no|nope|wait|sorry|actually|correction|wrong|rather|i meant|i was wrong|that(?:'|’)?s (?:wrong|not (?:right|true|correct))|"
+    r"(?:no|nope|wait|sorry|actually|correction|wrong|rather|i meant|i was "
+    r"wrong|that(?:'|’)?s (?:wrong|not (?:right|true|correct))|"
     r"nein|korrektur|eigentlich|falsch|ich meinte)\b|不对|不是|错了|更正|其实",
     re.IGNORECASE,
 )
 MAX_POINTS = 5
-MAX_READ = 4_000  # characters of a message that are read for its learning points: a longer one is pasted
+# Characters of a message that are read for its learning points: a longer one is pasted
+MAX_READ = 4_000
 MIN_WORDS = 3
 _STATES = lazy_pattern(
-    r", not \w|\bnot \w.{0,40}, but |\b(?:that|this) is (?:wrong|not)\b|\b(?:is|are) (?:called|named)\b|\blet['’]s\b|"
+    r", not \w|\bnot \w.{0,40}, but |\b(?:that|this) is (?:wrong|not)\b|\b(?:is|are) "
+    r"(?:called|named)\b|\blet['’]s\b|"
     r"\b(?:remember|note) that\b|nicht \w.{0,40}, sondern |\bheißt\b",
     re.IGNORECASE,
 )
-"""A correction, a name, a decision or something to remember, which a sentence's words alone do not show."""
+"""A correction, a name, a decision or something to remember, which a sentence's words alone do not
+show.
+"""
 _REQUEST = lazy_pattern(
-    r"(?:please (?!remember that|note that)|can|could|would|will|tell|show|give|list|find|search|write|explain|summari[sz]e|compare|help|"
-    r"describe|what|which|who|where|when|why|how|go on|continue|bitte|zeig|such|finde|schreib|erkläre?|was|wer|wo|wann|warum|wie|montre|"
+    r"(?:please (?!remember that|note "
+    r"that)|can|could|would|will|tell|show|give|list|find|search|write|explain|summari[sz]e|compare|help|"
+    r"describe|what|which|who|where|when|why|how|go "
+    r"on|continue|bitte|zeig|such|finde|schreib|erkläre?|was|wer|wo|wann|warum|wie|montre|"
     r"explique|cherche)\b|"
     r"请|告诉|解释|帮我|给我|列出|什么|怎么|为什么",
     re.IGNORECASE,
@@ -73,8 +91,10 @@ _QUOTATION = lazy_pattern(r"[\"“„«「].*[\"”“»」]")
 
 
 class ScoredSentence(NamedTuple):
-    """A sentence, word for word except for white space, and its `size` in bytes. `words` are its stems, sorted, so that sums over them are
-    the same in every process. `refers_back`: "She moved there in May."; `is_lead_in`: "From your notes:"."""
+    """A sentence, word for word except for white space, and its `size` in bytes. `words` are its
+    stems, sorted, so that sums over them are the same in every process. `refers_back`: "She moved
+    there in May."; `is_lead_in`: "From your notes:".
+    """
 
     text: str
     size: int
@@ -88,36 +108,57 @@ class ScoredSentence(NamedTuple):
 
 @lru_cache(maxsize=16_384)
 def light_stem(word: str) -> str:
-    """A word without common English endings. Snowball's stems join more words, which costs .02 of LoCoMo's answers in a summary."""
+    """A word without common English endings. Snowball's stems join more words, which costs .02 of
+    LoCoMo's answers in a summary.
+    """
     for suffix in ("ingly", "edly", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s"):
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word[: -len(suffix)] + ("y" if suffix in ("ies", "ied") else "")
             break
-    if (len(word) > 3 and word[-1] == "e") or (len(word) > 4 and word[-1] == word[-2]):  # note, notes; stop, stopped
+    # Note, notes; stop, stopped
+    if (len(word) > 3 and word[-1] == "e") or (len(word) > 4 and word[-1] == word[-2]):
         return word[:-1]
     return word
 
 
 @lru_cache(maxsize=CACHED_MESSAGES)
 def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
-    """The distinct sentences of a message: prose, list items and quotes, without code, tables and headings."""
+    """The distinct sentences of a message: prose, list items and quotes, without code, tables and
+    headings.
+    """
     found = sentences(content)
-    if content == content.lower():  # without capital letters each full stop ends a sentence
+    # Without capital letters each full stop ends a sentence
+    if content == content.lower():
         found = [piece for sentence in found for piece in _FULL_STOP.split(sentence)]
     pieces: list[str] = []
     for sentence in found:
-        is_short = len(sentence) <= _MAX_SENTENCE and "\t" not in sentence  # wrapping takes as long as all the rest
-        pieces += [sentence] if is_short else textwrap.wrap(sentence, _MAX_SENTENCE, break_on_hyphens=False)
-    return tuple(_score(text) for text in dict.fromkeys(_CITED.sub("", " ".join(piece.split())) for piece in pieces) if text)
+        # Wrapping takes as long as all the rest
+        is_short = len(sentence) <= _MAX_SENTENCE and "\t" not in sentence
+        pieces += (
+            [sentence]
+            if is_short
+            else textwrap.wrap(sentence, _MAX_SENTENCE, break_on_hyphens=False)
+        )
+    return tuple(
+        _score(text)
+        for text in dict.fromkeys(_CITED.sub("", " ".join(piece.split())) for piece in pieces)
+        if text
+    )
 
 
 def _score(text: str) -> ScoredSentence:
     all_terms = terms(text)
     present = frozenset(all_terms)
-    words = {light_stem(term) for term in present if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())}
+    words = {
+        light_stem(term)
+        for term in present
+        if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())
+    }
     is_question = text.rstrip("\"'”’」』)*_ ").endswith(("?", "？"))
     is_quotation = bool(_QUOTATION.fullmatch(text))
-    weight = FEATURE_WEIGHT ** sum(not feature.isdisjoint(present) for feature in (_SELF, _WHEN, _PEOPLE, _DECIDED))
+    weight = FEATURE_WEIGHT ** sum(
+        not feature.isdisjoint(present) for feature in (_SELF, _WHEN, _PEOPLE, _DECIDED)
+    )
     weight *= QUESTION_WEIGHT if is_question else 1.0
     weight *= QUOTATION_WEIGHT if is_quotation else 1.0
     weight *= SECOND_PERSON_WEIGHT if present & _OTHER and not present & _SELF else 1.0
@@ -126,7 +167,8 @@ def _score(text: str) -> ScoredSentence:
         size=len(text.encode("utf-8", "surrogatepass")),
         words=tuple(sorted(words)),
         weight=weight,
-        refers_back=bool(all_terms and all_terms[0] in _POINTING) or text.startswith(_POINTING_CHINESE),
+        refers_back=bool(all_terms and all_terms[0] in _POINTING)
+        or text.startswith(_POINTING_CHINESE),
         is_quotation=is_quotation,
         is_question=is_question,
         is_lead_in=text.endswith((":", "：")),
@@ -134,13 +176,22 @@ def _score(text: str) -> ScoredSentence:
 
 
 def find_learning_points(message: str) -> tuple[str, ...]:
-    """The sentences of a user's message that state, decide or correct something, in order; questions and requests do not."""
+    """The sentences of a user's message that state, decide or correct something, in order;
+    questions and requests do not.
+    """
     points: list[str] = []
     for sentence in score_sentences(message[:MAX_READ]):
-        if sentence.is_question or sentence.is_quotation or sentence.is_lead_in or _REQUEST.match(sentence.text):
+        if (
+            sentence.is_question
+            or sentence.is_quotation
+            or sentence.is_lead_in
+            or _REQUEST.match(sentence.text)
+        ):
             continue
         has_feature = sentence.weight >= FEATURE_WEIGHT or any(map(str.isdigit, sentence.words))
         is_stated = _CORRECTING.match(sentence.text) or _STATES.search(sentence.text)
-        if (has_feature and (is_stated or len(sentence.words) >= MIN_WORDS)) or (is_stated and len(sentence.words) > 1):
+        if (has_feature and (is_stated or len(sentence.words) >= MIN_WORDS)) or (
+            is_stated and len(sentence.words) > 1
+        ):
             points.append(sentence.text)
     return tuple(points[:MAX_POINTS])

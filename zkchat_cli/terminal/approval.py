@@ -1,4 +1,6 @@
-"""Questions on a screen: whether to do something, to change notes, and to call the tool of another program."""
+"""Questions on a screen: whether to do something, to change notes, and to call the tool of another
+program.
+"""
 
 import sys
 from collections.abc import Callable, Collection
@@ -12,20 +14,40 @@ from zkchat_cli.terminal.job_control import termios
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Approve, Change, Decision, approve_notes
+from zkchat_cli.vault.edit.transaction import (
+    ALLOWED,
+    DECLINED,
+    DECLINED_CALL,
+    Approve,
+    Change,
+    Decision,
+    approve_notes,
+)
 from zkchat_cli.views.turn_steps import call_question, diff_lines
 
-STOPPED = "\x03"  # the answer to a question that Ctrl-C ended
-YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
-ReadAnswer = Callable[[str, str], str]  # asks a question that has these choices
-DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
+# The answer to a question that Ctrl-C ended
+STOPPED = "\x03"
+YES = ("y", "yes")
+NO = ("n", "no", "", STOPPED)
+ALL = ("a", "all")
+ALWAYS = ("a", "always")
+# Asks a question that has these choices
+ReadAnswer = Callable[[str, str], str]
+DECLINED_ALL = Decision(
+    False, "declined by the user, who wants no more changes in this turn: nothing was changed"
+)
 
 
-def read_answer(question: str, choices: str, screen: Screen, pause: Callable[[], AbstractContextManager[None]] = nullcontext) -> str:
+def read_answer(
+    question: str,
+    choices: str,
+    screen: Screen,
+    pause: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> str:
     """The text of the user's answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input.
 
-    `pause` is entered meanwhile: it lets Ctrl-C answer the question and not stop a turn. Keys that were pressed before it appeared are
-    dropped, because they were meant for something else.
+    `pause` is entered meanwhile: it lets Ctrl-C answer the question and not stop a turn. Keys that
+    were pressed before it appeared are dropped, because they were meant for something else.
     """
     from zkchat_cli.terminal.plain_input import read_line  # needed here only
 
@@ -41,18 +63,23 @@ def read_answer(question: str, choices: str, screen: Screen, pause: Callable[[],
 
 
 class ApprovalPrompt:
-    """Asks before each change. "All" approves the rest of the turn, and `yes` all turns, except changes to memory, which later
-    conversations follow. Any other text declines it and is the reason that the model gets; Ctrl-C declines the rest of the turn."""
+    """Asks before each change. "All" approves the rest of the turn, and `yes` all turns, except
+    changes to memory, which later conversations follow. Any other text declines it and is the
+    reason that the model gets; Ctrl-C declines the rest of the turn.
+    """
 
     def __init__(self, ask: ReadAnswer, *, yes: bool = False) -> None:
-        self._ask, self._yes = ask, yes
+        self._ask = ask
+        self._yes = yes
         self.begin_turn()
 
     def begin_turn(self) -> None:
         self._for_all = ALLOWED if self._yes else None
 
     def __call__(self, change: Change) -> Decision:
-        if self._for_all is DECLINED_ALL or (self._for_all is ALLOWED and change.memory_file is None):
+        if self._for_all is DECLINED_ALL or (
+            self._for_all is ALLOWED and change.memory_file is None
+        ):
             return self._for_all
         text = self._ask(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
         if text == STOPPED or text.lower() in ALL:
@@ -66,7 +93,9 @@ def ask_about_call(call: ToolCall, ask: ReadAnswer) -> Decision:
 
 
 def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
-    """What an answer means: any other text than these for yes and those for no is the reason why not, which the model gets."""
+    """What an answer means: any other text than these for yes and those for no is the reason why
+    not, which the model gets.
+    """
     if text.lower() in yes:
         return ALLOWED
     if text.lower() in NO:
@@ -74,19 +103,29 @@ def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
     return declined._replace(reason=f"{declined.reason}. The user says: {replace_surrogates(text)}")
 
 
-def choose_approval(screen: Screen, ask: ReadAnswer | None, *, unsafe: bool, yes: bool) -> Approve | None:
-    """Who approves changes: the user, or where nobody can be asked, `yes`. None refuses all. Raises UsageError for contradictory flags."""
+def choose_approval(
+    screen: Screen, ask: ReadAnswer | None, *, unsafe: bool, yes: bool
+) -> Approve | None:
+    """Who approves changes: the user, or where nobody can be asked, `yes`. None refuses all. Raises
+    UsageError for contradictory flags.
+    """
     if yes and not unsafe:
-        raise UsageError("--yes needs --unsafe", "Without --unsafe there are no changes to approve.")
+        raise UsageError(
+            "--yes needs --unsafe", "Without --unsafe there are no changes to approve."
+        )
     if unsafe and ask is not None:
         return ApprovalPrompt(ask, yes=yes)
     if unsafe and not yes:
-        screen.warn("a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all")
+        screen.warn(
+            "a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all"
+        )
     return approve_notes if yes else None
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:
-    """A proposed change as a diff, and the decision: on the screen of a chat, in a pipe on stderr."""
+    """A proposed change as a diff, and the decision: on the screen of a chat, in a pipe on
+    stderr.
+    """
     if screen.columns is None:
         screen = replace(screen, out=screen.err, color=screen.color and screen.err_is_terminal)
     if isinstance(event, events.ChangeDecided):

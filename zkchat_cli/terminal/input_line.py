@@ -1,6 +1,7 @@
 """The input line with its keys, its completion menu, its history and the toolbar below.
 
-It is drawn before the session exists; `update` and `call_soon` pass in what becomes known later, from any thread.
+It is drawn before the session exists; `update` and `call_soon` pass in what becomes known later,
+from any thread.
 """
 
 import asyncio
@@ -17,7 +18,15 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER, EditingMode
-from prompt_toolkit.filters import Always, Condition, emacs_mode, has_focus, has_selection, vi_insert_mode, vi_navigation_mode
+from prompt_toolkit.filters import (
+    Always,
+    Condition,
+    emacs_mode,
+    has_focus,
+    has_selection,
+    vi_insert_mode,
+    vi_navigation_mode,
+)
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -41,26 +50,37 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
-TOOLBAR_DELAY = 0.03  # seconds that the toolbar may take to be drawn after the first prompt
+# Seconds that the toolbar may take to be drawn after the first prompt
+TOOLBAR_DELAY = 0.03
 STYLE = {
     "bottom-toolbar": "noreverse",
     "bottom-toolbar.text": "",
-    "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",  # prompt_toolkit's has a contrast of 3.5
+    # prompt_toolkit's has a contrast of 3.5
+    "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",
 }
-QUIT_WITHIN = 2.0  # seconds for which the hint is shown: Ctrl-C quits meanwhile
+# Seconds for which the hint is shown: Ctrl-C quits meanwhile
+QUIT_WITHIN = 2.0
 QUIT_HINT = "press Ctrl-C again to quit"
-POLL_INTERVAL = 0.05  # seconds between two checks whether the history's file is known: a blocked thread would delay leaving the chat
-MAX_LINES = 8  # lines from which a paste is folded
+# Seconds between two checks whether the history's file is known: a blocked thread would delay
+# leaving the chat
+POLL_INTERVAL = 0.05
+# Lines from which a paste is folded
+MAX_LINES = 8
 MAX_CHARACTERS = 1_500
 _LABEL = re.compile(r"\[pasted [^\[\]\n]*\]")
-MAX_NAME = 24  # characters of the names of model and vault, and of the background work
-FIGURES_FROM = 100  # columns from which the bar has its figures
-SHOWN_SHARE = 0.01  # share of the limit from which the tokens of the line being typed are shown
+# Characters of the names of model and vault, and of the background work
+MAX_NAME = 24
+# Columns from which the bar has its figures
+FIGURES_FROM = 100
+# Share of the limit from which the tokens of the line being typed are shown
+SHOWN_SHARE = 0.01
 
 
 class Toolbar(NamedTuple):
-    """`usage` is None until the first prompt has been measured. The bar includes the tokens of the line `typed` so far. `state` names the
-    background work (`indexing 120/4000`). Without `show_tokens` there is no bar. Empty parts are left out."""
+    """`usage` is None until the first prompt has been measured. The bar includes the tokens of the
+    line `typed` so far. `state` names the background work (`indexing 120/4000`). Without
+    `show_tokens` there is no bar. Empty parts are left out.
+    """
 
     model: str = ""
     vault: str = ""
@@ -71,26 +91,60 @@ class Toolbar(NamedTuple):
     show_tokens: bool = True
 
     def fragments(self, width: int) -> list[tuple[str, str]]:
-        # from left to right, each with its rank: the highest is left out first where there is no room
+        # from left to right, each with its rank: the highest is left out first where there is no
+        # room
         parts: list[tuple[int, list[tuple[str, str]]]] = []
         for rank, name in ((1, self.state), (3, self.model), (5, self.vault)):
             parts += [(rank, [("", truncate(sanitize_name(name), MAX_NAME))])] if name else []
         if self.show_tokens and self.usage is not None:
             cells = 14 if width >= 80 else 7 if width >= 60 else 4
-            limit, estimated = self.usage.effective_limit, self.typed > 0 and self.typed_estimated
-            bar = BudgetBar(self.usage.total_tokens + self.typed, limit, cells, self.usage.estimated or estimated)
+            limit = self.usage.effective_limit
+            estimated = self.typed > 0 and self.typed_estimated
+            bar = BudgetBar(
+                self.usage.total_tokens + self.typed,
+                limit,
+                cells,
+                self.usage.estimated or estimated,
+            )
             parts.append((0, [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}")]))
             if width >= FIGURES_FROM:
                 parts.append((6, [("", bar.figures)]))
             if self.typed > SHOWN_SHARE * limit:
-                parts.append((4, [("", f"next message: {'~' if estimated else ''}{short_count(self.typed)}")]))
+                parts.append(
+                    (
+                        4,
+                        [
+                            (
+                                "",
+                                "next message: "
+                                f"{'~' if estimated else ''}{short_count(self.typed)}",
+                            )
+                        ],
+                    )
+                )
             compaction = self.usage.compaction
-            if compaction.due:  # the bar shows what is sent, which was made to fit
-                parts.append((2, [("", f"compaction is due ({BudgetBar(compaction.tokens or 0, limit).percent})")]))
+            # The bar shows what is sent, which was made to fit
+            if compaction.due:
+                parts.append(
+                    (
+                        2,
+                        [
+                            (
+                                "",
+                                "compaction is due "
+                                f"({BudgetBar(compaction.tokens or 0, limit).percent})",
+                            )
+                        ],
+                    )
+                )
             elif bar.share >= YELLOW_FROM and compaction.at is not None:
                 parts.append((7, [("", f"compacts at {BudgetBar(compaction.at, limit).percent}")]))
         while True:
-            joined = [fragment for n, (_, part) in enumerate(parts) for fragment in (("", " │ " if n else " "), *part)]
+            joined = [
+                fragment
+                for n, (_, part) in enumerate(parts)
+                for fragment in (("", " │ " if n else " "), *part)
+            ]
             if len(parts) <= 1 or sum(get_cwidth(text) for _, text in joined) <= width:
                 return joined
             parts.remove(max(parts))
@@ -104,8 +158,9 @@ def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
 
 
 class Pastes:
-    """The long pastes of a chat, for its whole duration: the input history may contain any of them. The input line has `[pasted 120 lines]`
-    instead of the text, which is sent in full."""
+    """The long pastes of a chat, for its whole duration: the input history may contain any of them.
+    The input line has `[pasted 120 lines]` instead of the text, which is sent in full.
+    """
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -117,9 +172,11 @@ class Pastes:
             return text
         lines = len(text.removesuffix("\n").split("\n"))
         size = f"{lines} lines" if lines > 1 else f"{len(text)} characters"
-        label, number = f"[pasted {size}]", 2
+        label = f"[pasted {size}]"
+        number = 2
         while self._texts.setdefault(label, text) != text:
-            label, number = f"[pasted {size}, {number}]", number + 1
+            label = f"[pasted {size}, {number}]"
+            number = number + 1
         return label
 
     def unfold(self, line: str) -> str:
@@ -127,53 +184,84 @@ class Pastes:
         return _LABEL.sub(lambda label: self._texts.get(label[0], label[0]), line)
 
     def label_at_end(self, text: str) -> str:
-        """The label that the text ends with, which is deleted as a whole; empty if there is none."""
+        """The label that the text ends with, which is deleted as a whole; empty if there is
+        none.
+        """
         return next((label for label in self._texts if text.endswith(label)), "")
 
 
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `on_drawn` is called when the first prompt and its toolbar are on the screen, perhaps twice and from another thread.
+    `on_drawn` is called when the first prompt and its toolbar are on the screen, perhaps twice and
+    from another thread.
     """
 
     def __init__(
-        self, screen: Screen, completer: Completer, history: "VaultHistory", on_change: Callable[[str], None], on_drawn: Callable[[], None]
+        self,
+        screen: Screen,
+        completer: Completer,
+        history: "VaultHistory",
+        on_change: Callable[[str], None],
+        on_drawn: Callable[[], None],
     ) -> None:
-        self._pastes, color = history.pastes, screen.color
-        gray = f"#{(8 + 10 * (screen.palette['dim'] - 232)) * 0x10101:06x}" if screen.palette else "ansibrightblack"
+        self._pastes = history.pastes
+        color = screen.color
+        gray = (
+            f"#{(8 + 10 * (screen.palette['dim'] - 232)) * 0x10101:06x}"
+            if screen.palette
+            else "ansibrightblack"
+        )
         self._hint = ""
         self._hint_timer: asyncio.TimerHandle | None = None
         self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
-        self._on_change, self._on_drawn, self._is_drawn = on_change, on_drawn, False
+        self._on_change = on_change
+        self._on_drawn = on_drawn
+        self._is_drawn = False
         self._session: PromptSession[str] = PromptSession(
             [("bold" if color else "", PROMPT)],
             history=history,
             multiline=True,
-            prompt_continuation=lambda width, _line, wrapped: " " * width if wrapped else "… ".rjust(width),
+            prompt_continuation=lambda width, _line, wrapped: (
+                " " * width if wrapped else "… ".rjust(width)
+            ),
             key_bindings=self._key_bindings(),
             completer=completer,
             complete_in_thread=True,
-            # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
-            complete_while_typing=Condition(lambda: match_typed(self._session.default_buffer.document.text_before_cursor) is not None),
+            # only where something can be completed: prompt_toolkit keeps lines free for the menu
+            # while this is true
+            complete_while_typing=Condition(
+                lambda: (
+                    match_typed(self._session.default_buffer.document.text_before_cursor)
+                    is not None
+                )
+            ),
             reserve_space_for_menu=MENU_LINES,
             bottom_toolbar=lambda: FormattedText(
-                [("", f" {self._hint}")] if self._hint else self.toolbar.fragments(self._session.output.get_size().columns)
+                [("", f" {self._hint}")]
+                if self._hint
+                else self.toolbar.fragments(self._session.output.get_size().columns)
             ),
             enable_suspend=True,
             tempfile_suffix=".md",
-            # not without colors, where it would look like typed text, nor once the line is done, so that an empty line stays empty
-            placeholder=lambda: [(gray, PLACEHOLDER)] if color and not self._session.app.is_done else [],
+            # not without colors, where it would look like typed text, nor once the line is done, so
+            # that an empty line stays empty
+            placeholder=lambda: (
+                [(gray, PLACEHOLDER)] if color and not self._session.app.is_done else []
+            ),
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict(STYLE),
         )
-        self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line
+        # The toolbar is right below the line
+        self._session.layout.current_window.dont_extend_height = Always()
         self._session.app.after_render += self._on_render
         self._session.default_buffer.on_text_changed += self._on_text_changed
 
     def ask(self, default: str = "") -> str:
-        """The next line, pastes in full. Raises EOFError at the end of the input or after `end_input`, KeyboardInterrupt on SIGINT."""
+        """The next line, pastes in full. Raises EOFError at the end of the input or after
+        `end_input`, KeyboardInterrupt on SIGINT.
+        """
         self._hint = ""
         self._on_change(default)
         line = self._session.prompt(default=default)
@@ -203,15 +291,19 @@ class InputLine:
     def update(self, **changes: Any) -> None:
         """Change fields of the toolbar; it is redrawn only if one differs."""
         with self._toolbar_lock:
-            before, self.toolbar = self.toolbar, self.toolbar._replace(**changes)
+            before = self.toolbar
+            self.toolbar = self.toolbar._replace(**changes)
             changed = self.toolbar != before
         if changed:
-            self.call_soon(self._session.app.invalidate)  # which from another thread fails while the prompt ends
+            # Which from another thread fails while the prompt ends
+            self.call_soon(self._session.app.invalidate)
 
     # in the thread of the prompt
 
     def complete(self) -> None:
-        """Compute the completions again, because more is known now, unless the user is choosing one."""
+        """Compute the completions again, because more is known now, unless the user is choosing
+        one.
+        """
         state = self._session.default_buffer.complete_state
         if self._session.app.is_running and (state is None or state.current_completion is None):
             self._session.default_buffer.start_completion()
@@ -219,8 +311,8 @@ class InputLine:
     def print_above(self, show: Callable[[], None]) -> None:
         """Print something above the prompt and redraw the prompt below.
 
-        The terminal stays in its raw mode: prompt_toolkit's `run_in_terminal` leaves it for a moment, and an Enter in that moment would
-        arrive as Ctrl+J.
+        The terminal stays in its raw mode: prompt_toolkit's `run_in_terminal` leaves it for a
+        moment, and an Enter in that moment would arrive as Ctrl+J.
         """
         app = self._session.app
         if app.is_running:
@@ -240,7 +332,9 @@ class InputLine:
         self._session.app.invalidate()
 
     def _on_render(self, app: "Application[str]") -> None:
-        """The toolbar is in the second drawing, as soon as the terminal has reported the cursor's position; some terminals never do."""
+        """The toolbar is in the second drawing, as soon as the terminal has reported the cursor's
+        position; some terminals never do.
+        """
         if not self._is_drawn:
             self._is_drawn = True
             threading.Timer(TOOLBAR_DELAY, self._on_drawn).start()
@@ -250,23 +344,36 @@ class InputLine:
 
     def _key_bindings(self) -> KeyBindings:
         """The keys beyond prompt_toolkit's own for Emacs and vi."""
-        keys, pastes = KeyBindings(), self._pastes
-        after_link = Condition(lambda: get_app().current_buffer.document.text_before_cursor.endswith("]]"))
-        after_paste = Condition(lambda: bool(pastes.label_at_end(get_app().current_buffer.document.text_before_cursor)))
-        at_prompt = has_focus(DEFAULT_BUFFER)  # in a search (Ctrl+R) Enter and Ctrl+C belong to the search
+        keys = KeyBindings()
+        pastes = self._pastes
+        after_link = Condition(
+            lambda: get_app().current_buffer.document.text_before_cursor.endswith("]]")
+        )
+        after_paste = Condition(
+            lambda: bool(pastes.label_at_end(get_app().current_buffer.document.text_before_cursor))
+        )
+        # In a search (Ctrl+R) Enter and Ctrl+C belong to the search
+        at_prompt = has_focus(DEFAULT_BUFFER)
 
         @keys.add("enter", filter=at_prompt)
         def _(event: KeyPressEvent) -> None:
-            """Send the line; with a completion selected, accept it first. A selected command runs at once."""
+            """Send the line; with a completion selected, accept it first. A selected command runs
+            at once.
+            """
             buffer = event.current_buffer
             typed = match_typed(buffer.document.text_before_cursor)
             is_command = typed is not None and typed.lastgroup == "command"
-            if buffer.complete_state is not None and buffer.complete_state.current_completion is not None and not is_command:
+            if (
+                buffer.complete_state is not None
+                and buffer.complete_state.current_completion is not None
+                and not is_command
+            ):
                 buffer.complete_state = None
             else:
                 buffer.validate_and_handle()
 
-        @keys.add("escape", "enter", filter=at_prompt & emacs_mode)  # vi would wait after each Escape whether Enter follows
+        # Vi would wait after each Escape whether Enter follows
+        @keys.add("escape", "enter", filter=at_prompt & emacs_mode)
         @keys.add("c-j", filter=at_prompt)
         def _(event: KeyPressEvent) -> None:
             event.current_buffer.insert_text("\n")
@@ -290,7 +397,8 @@ class InputLine:
             if buffer.complete_state is not None and buffer.complete_state.completions:
                 buffer.complete_next()
             else:
-                buffer.on_completions_changed += select  # prompt_toolkit ignores a Tab while completions are being computed
+                # prompt_toolkit ignores a Tab while completions are being computed
+                buffer.on_completions_changed += select
                 buffer.start_completion(select_first=True)
 
         @keys.add("#", filter=at_prompt & after_link)
@@ -302,12 +410,16 @@ class InputLine:
         @keys.add("backspace", filter=at_prompt & after_paste)
         def _(event: KeyPressEvent) -> None:
             buffer = event.current_buffer
-            buffer.delete_before_cursor(len(pastes.label_at_end(buffer.document.text_before_cursor)))
+            buffer.delete_before_cursor(
+                len(pastes.label_at_end(buffer.document.text_before_cursor))
+            )
 
         @keys.add("c-x", "c-e", filter=at_prompt & ~has_selection & (emacs_mode | vi_insert_mode))
         @keys.add("v", filter=at_prompt & vi_navigation_mode & ~has_selection)
         def _(event: KeyPressEvent) -> None:
-            """Edit the line in the editor, with pastes in full. It is not sent before Enter, so that nothing is sent unseen."""
+            """Edit the line in the editor, with pastes in full. It is not sent before Enter, so
+            that nothing is sent unseen.
+            """
             buffer = event.current_buffer
             buffer.text = pastes.unfold(buffer.text)
             buffer.open_in_editor()
@@ -321,9 +433,11 @@ class InputLine:
                 event.app.exit(exception=EOFError)
             else:
                 self._show_hint(QUIT_HINT)
-                if self._hint_timer is not None:  # of an earlier hint, after which something was typed
+                # Of an earlier hint, after which something was typed
+                if self._hint_timer is not None:
                     self._hint_timer.cancel()
-                assert event.app.loop is not None  # a key was pressed, so the prompt runs
+                # A key was pressed, so the prompt runs
+                assert event.app.loop is not None
                 self._hint_timer = event.app.loop.call_later(QUIT_WITHIN, self._show_hint, "")
 
         @keys.add(Keys.SIGINT)
@@ -343,13 +457,26 @@ class ChatCompleter(Completer):
     def __init__(self, completer: InputCompleter) -> None:
         self._completer = completer
 
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
-        for each in self._completer.suggest(document.text_before_cursor, document.text_after_cursor):
-            yield Completion(each.text, -each.replaced, display=each.label or None, display_meta=each.description or None)
+    def get_completions(
+        self,
+        document: Document,
+        complete_event: CompleteEvent,  # noqa: ARG002
+    ) -> Iterable[Completion]:
+        for each in self._completer.suggest(
+            document.text_before_cursor, document.text_after_cursor
+        ):
+            yield Completion(
+                each.text,
+                -each.replaced,
+                display=each.label or None,
+                display_meta=each.description or None,
+            )
 
 
 class VaultHistory(History):
-    """Remembers lines from the first on, and reads and writes the vault's file once `set_file` has named it, with the `pastes` in full."""
+    """Remembers lines from the first on, and reads and writes the vault's file once `set_file` has
+    named it, with the `pastes` in full.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -360,7 +487,8 @@ class VaultHistory(History):
     def set_file(self, file: Path | None) -> None:
         """Only the first call counts. None means that no history is stored."""
         if not self._file_known:
-            self._file, self._file_known = file, True
+            self._file = file
+            self._file_known = True
             for string in reversed(self._loaded_strings):  # those sent before
                 self.store_string(string)
 

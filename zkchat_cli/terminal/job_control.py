@@ -1,8 +1,10 @@
-"""Who gets the keys and the signals: the chat while it works, or a program of the user in the foreground (an editor, a pager).
+"""Who gets the keys and the signals: the chat while it works, or a program of the user in the
+foreground (an editor, a pager).
 
-Ctrl-C, `kill` and a closed terminal all raise one KeyboardInterrupt, so that a partial answer is always stored. At the prompt Ctrl-C is a
-key: see input_line.py. Programs get the terminal as a shell would give it, and nothing runs through a shell, so the name of a file cannot
-become a command.
+Ctrl-C, `kill` and a closed terminal all raise one KeyboardInterrupt, so that a partial answer is
+always stored. At the prompt Ctrl-C is a key: see input_line.py. Programs get the terminal as a
+shell would give it, and nothing runs through a shell, so the name of a file cannot become a
+command.
 """
 
 import os
@@ -26,15 +28,21 @@ termios: ModuleType | None = None
 with suppress(ImportError):  # Windows: keys are echoed there
     import termios
 
-TERMINATION_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+TERMINATION_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 PAGER = "less -R"
 LESS = {"LESS": "FRX~PsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LESSSECURE": "1"}
-"""As git sets it: text that fits the screen is only printed, and the text stays on the screen afterwards; and less runs no commands."""
+"""As git sets it: text that fits the screen is only printed, and the text stays on the screen
+afterwards; and less runs no commands.
+"""
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
 @contextmanager
-def handle_signals(handler: Callable[[int, FrameType | None], Any], *numbers: int) -> Iterator[None]:
+def handle_signals(
+    handler: Callable[[int, FrameType | None], Any], *numbers: int
+) -> Iterator[None]:
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
@@ -44,7 +52,9 @@ def handle_signals(handler: Callable[[int, FrameType | None], Any], *numbers: in
 
 
 class InterruptHandler:
-    """While `installed`, signals interrupt only code inside `stoppable`. `on_termination` is called for SIGTERM and SIGHUP elsewhere."""
+    """While `installed`, signals interrupt only code inside `stoppable`. `on_termination` is called
+    for SIGTERM and SIGHUP elsewhere.
+    """
 
     def __init__(self, on_termination: Callable[[], None] = lambda: None) -> None:
         self.termination_signal: int | None = None
@@ -56,7 +66,9 @@ class InterruptHandler:
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:
-        """The first signal raises KeyboardInterrupt in this block; later ones are ignored, so that it can clean up."""
+        """The first signal raises KeyboardInterrupt in this block; later ones are ignored, so that
+        it can clean up.
+        """
         self._stoppable = True
         try:
             yield
@@ -65,8 +77,11 @@ class InterruptHandler:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """While a question is shown inside `stoppable`: Ctrl-C answers it. Raises KeyboardInterrupt at the end if the program is to end."""
-        stoppable, self._stoppable = self._stoppable, False
+        """While a question is shown inside `stoppable`: Ctrl-C answers it. Raises KeyboardInterrupt
+        at the end if the program is to end.
+        """
+        stoppable = self._stoppable
+        self._stoppable = False
         try:
             yield
         finally:
@@ -86,12 +101,16 @@ class InterruptHandler:
 
 
 @contextmanager
-def terminal_mode(*, buffered: bool = False, translate_enter: bool = True, suspends: bool = False) -> Iterator[None]:
-    """The terminal in the mode in which a shell gives it to a program, whatever the chat has set; as it was before at the end of the block.
+def terminal_mode(
+    *, buffered: bool = False, translate_enter: bool = True, suspends: bool = False
+) -> Iterator[None]:
+    """The terminal in the mode in which a shell gives it to a program, whatever the chat has set;
+    as it was before at the end of the block.
 
-    `buffered`: keys are not echoed and wait for the next prompt, Enter included. An Enter that is translated and that the program does not
-    read reaches the prompt as Ctrl+J, which starts a line. Ctrl-Z only `suspends` where that is wanted: less as we run it (LESSSECURE)
-    would not stop with us, and a shell would not restore a buffered mode after `fg`.
+    `buffered`: keys are not echoed and wait for the next prompt, Enter included. An Enter that is
+    translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line.
+    Ctrl-Z only `suspends` where that is wanted: less as we run it (LESSSECURE) would not stop with
+    us, and a shell would not restore a buffered mode after `fg`.
     """
     if termios is None or not sys.stdin.isatty():
         yield
@@ -106,43 +125,69 @@ def terminal_mode(*, buffered: bool = False, translate_enter: bool = True, suspe
         mode[3] |= termios.ECHO | termios.ICANON | termios.ISIG
     mode[6][termios.VSUSP] = b"\x1a" if suspends else b"\0"
     try:
-        termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW if buffered else termios.TCSADRAIN, mode)
+        termios.tcsetattr(
+            sys.stdin.fileno(), termios.TCSANOW if buffered else termios.TCSADRAIN, mode
+        )
         yield
     finally:
         with suppress(termios.error):  # the terminal may have been closed
             termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, before)
 
 
-def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None) -> int:
-    """Run a program until it ends and return its exit code. Raises OSError or ValueError when it cannot be started."""
-    ignore = handle_signals(lambda *_: None, signal.SIGINT)  # a handler, unlike SIG_IGN, is not inherited
+def run_in_foreground(
+    command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None
+) -> int:
+    """Run a program until it ends and return its exit code. Raises OSError or ValueError when it
+    cannot be started.
+    """
+    # A handler, unlike SIG_IGN, is not inherited
+    ignore = handle_signals(lambda *_: None, signal.SIGINT)
     with ignore, terminal_mode(translate_enter=not _is_less(command)):
         return subprocess.run(command, input=stdin, env=env, check=False).returncode
 
 
-def page(text: str, screen: Screen, *, screens: int = 1, line: int = 1, keep_typed: Callable[[str], None] = lambda _: None) -> None:
-    """Show text (already sanitized) in the user's pager if it is longer than that many screens; else print it. less begins at the `line`.
+def page(
+    text: str,
+    screen: Screen,
+    *,
+    screens: int = 1,
+    line: int = 1,
+    keep_typed: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Show text (already sanitized) in the user's pager if it is longer than that many screens;
+    else print it. less begins at the `line`.
 
     `keep_typed` gets what was typed before the pager started, which would take it for commands.
     """
     is_long = text.count("\n") >= screens * shutil.get_terminal_size().lines - 1
     command = split_command(os.environ.get("PAGER", PAGER))
-    has_pager = command not in ([], ["cat"]) and os.environ.get("TERM") != "dumb" and shutil.which(command[0]) is not None
+    has_pager = (
+        command not in ([], ["cat"])
+        and os.environ.get("TERM") != "dumb"
+        and shutil.which(command[0]) is not None
+    )
     if screen.out.isatty() and is_long and has_pager and not screen.accessible:
         typed = b""
         with suppress(OSError, ValueError):
-            while sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0] and (read := os.read(sys.stdin.fileno(), 4096)):
+            while (
+                sys.stdin.isatty()
+                and select.select([sys.stdin], [], [], 0)[0]
+                and (read := os.read(sys.stdin.fileno(), 4096))
+            ):
                 typed += read
         keep_typed("".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable()))
         command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
         try:
-            code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **os.environ})
+            code = run_in_foreground(
+                command, stdin=text.encode("utf-8", "replace"), env={**LESS, **os.environ}
+            )
         except OSError:
             code = 127
         if code == 0:
             return
         if code in INTERRUPTED:
-            text = "\n"  # after the ^C that the terminal has printed
+            # After the ^C that the terminal has printed
+            text = "\n"
         else:
             screen.warn(f"the pager {command[0]} failed with code {code}; here is the text")
     screen.out.write(text)
@@ -150,8 +195,12 @@ def page(text: str, screen: Screen, *, screens: int = 1, line: int = 1, keep_typ
 
 
 @contextmanager
-def paged(screen: Screen, screens: int = 1, keep_typed: Callable[[str], None] = lambda _: None) -> Iterator[Screen]:
-    """A screen for long output: on a terminal it goes through `page` at the end of the block, elsewhere it is written at once."""
+def paged(
+    screen: Screen, screens: int = 1, keep_typed: Callable[[str], None] = lambda _: None
+) -> Iterator[Screen]:
+    """A screen for long output: on a terminal it goes through `page` at the end of the block,
+    elsewhere it is written at once.
+    """
     if not screen.out.isatty():
         yield screen
         return
@@ -162,4 +211,4 @@ def paged(screen: Screen, screens: int = 1, keep_typed: Callable[[str], None] = 
 
 def _is_less(command: Sequence[str]) -> bool:
     """Whether the program knows `+LINE`, and takes Enter as the terminal sends it."""
-    return os.path.basename(command[0]) == "less"  # noqa: PTH119
+    return os.path.basename(command[0]) == "less"  # noqa: PTH119, RUF100

@@ -1,4 +1,5 @@
-"""Onboarding: at a terminal, where nothing names a vault, two questions choose the notes and the model.
+"""Onboarding: at a terminal, where nothing names a vault, two questions choose the notes and the
+model.
 
 The answers are saved to the settings unless the user says no. Ctrl-C leaves and changes nothing.
 """
@@ -8,7 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from zkchat_cli.app.factory import available_models, llama_cpp_server
-from zkchat_cli.app.settings import StartupOptions, check_settings, demo_vault, load_settings, save_setting, vault_folder
+from zkchat_cli.app.settings import (
+    StartupOptions,
+    check_settings,
+    demo_vault,
+    load_settings,
+    save_setting,
+    vault_folder,
+)
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.references.mentions import list_files
@@ -18,18 +26,25 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.filesystem import find_vaults
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
-SERVER_TIMEOUT = 2.0  # seconds that servers have to list their models
+# Seconds that servers have to list their models
+SERVER_TIMEOUT = 2.0
 MAX_MODELS = 8
 MAX_HOSTED = 3
-PREFERRED = {"openai": ("gpt-5", "gpt-4.1", "gpt-4o"), "anthropic": ("claude-sonnet", "claude-opus", "claude-haiku")}
+PREFERRED = {
+    "openai": ("gpt-5", "gpt-4.1", "gpt-4o"),
+    "anthropic": ("claude-sonnet", "claude-opus", "claude-haiku"),
+}
 """How the models to offer begin, among the many that a hosted provider lists."""
-LLAMA_KEY = "LLAMA_API_KEY"  # llama.cpp's own variable: it must not get a key of OpenAI
+# llama.cpp's own variable: it must not get a key of OpenAI
+LLAMA_KEY = "LLAMA_API_KEY"
 OFFLINE_LABEL = "offline (quotes your notes; no model, no network)"
 
 
-def run_onboarding(model: str | None, env: Mapping[str, str], screen: Screen) -> tuple[Path | None, str | None, dict[str, object]]:
-    """The chosen vault and model (None: as configured), and the further settings of that model; `model` is the one that the command line
-    names. Raises EOFError when the input ends.
+def run_onboarding(
+    model: str | None, env: Mapping[str, str], screen: Screen
+) -> tuple[Path | None, str | None, dict[str, object]]:
+    """The chosen vault and model (None: as configured), and the further settings of that model;
+    `model` is the one that the command line names. Raises EOFError when the input ends.
     """
     loaded = load_settings(StartupOptions(model=model), env, Path.cwd())
     if vault_folder(loaded) is not None:
@@ -41,9 +56,17 @@ def run_onboarding(model: str | None, env: Mapping[str, str], screen: Screen) ->
     model_settings: dict[str, str] = {}
     if "model" not in loaded.origins:
         offers = _model_offers(loaded)
-        labels = {f"{name} (llama.cpp on this machine)" if needed else name: name for name, needed in offers.items()}
+        labels = {
+            f"{name} (llama.cpp on this machine)" if needed else name: name
+            for name, needed in offers.items()
+        }
         while True:
-            name = _ask(screen, "Which model should answer?", labels | {OFFLINE_LABEL: "offline"}, "or type its name")
+            name = _ask(
+                screen,
+                "Which model should answer?",
+                labels | {OFFLINE_LABEL: "offline"},
+                "or type its name",
+            )
             try:
                 model = check_settings(loaded.with_model(name)).values.model
                 break
@@ -54,7 +77,11 @@ def run_onboarding(model: str | None, env: Mapping[str, str], screen: Screen) ->
         settings |= model_settings | {"model": model}
     if settings not in ({}, {"model": "offline"}):  # trying it out changes nothing
         screen.print()
-        if read_line("Save this choice for the next start? [Y/n] ").strip().lower() in ("", "y", "yes"):
+        if read_line("Save this choice for the next start? [Y/n] ").strip().lower() in (
+            "",
+            "y",
+            "yes",
+        ):
             for key, value in settings.items():
                 save_setting(key, value, loaded.paths)
             screen.print("Saved. `zkchat config show` lists all settings.")
@@ -64,16 +91,22 @@ def run_onboarding(model: str | None, env: Mapping[str, str], screen: Screen) ->
 
 
 def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
-    """The models that can be used now, those of this machine first, each with the further settings that it needs."""
+    """The models that can be used now, those of this machine first, each with the further settings
+    that it needs.
+    """
     local: dict[str, dict[str, str]] = {}
     hosted: list[str] = []
     llama_cpp = llama_cpp_server(loaded.env)
     has_other = "openai.base_url" in loaded.origins or loaded.env.get("OPENAI_BASE_URL")
-    for each in available_models(loaded, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}):
+    for each in available_models(
+        loaded, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}
+    ):
         names = [name for name in each.names if "embed" not in name and name != "offline"]
         if each.provider in PREFERRED:
             begins = [f"{each.provider}/{prefix}" for prefix in PREFERRED[each.provider]]
-            hosted += ([name for begin in begins for name in names if name.startswith(begin)] or names)[:MAX_HOSTED]
+            hosted += (
+                [name for begin in begins for name in names if name.startswith(begin)] or names
+            )[:MAX_HOSTED]
         elif each.provider == "llama.cpp":
             needed = {"openai.base_url": llama_cpp.server.address, "openai.key_variable": LLAMA_KEY}
             local |= {name.replace("llama.cpp/", "openai/", 1): needed for name in names}
@@ -84,8 +117,12 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
 
 def _ask_vault(screen: Screen) -> str:
     """A folder with notes; empty for the demo."""
-    choices = {str(folder): str(folder) for folder in find_vaults(Path.home())} | {"the built-in demo notes, to try it out": ""}
-    while answer := _ask(screen, "Which notes do you want to chat with?", choices, "or type the path of a folder"):
+    choices = {str(folder): str(folder) for folder in find_vaults(Path.home())} | {
+        "the built-in demo notes, to try it out": ""
+    }
+    while answer := _ask(
+        screen, "Which notes do you want to chat with?", choices, "or type the path of a folder"
+    ):
         with suppress(OSError, RuntimeError, ValueError):  # `~nobody`, a NUL
             folder = Path(answer).expanduser().resolve()
             if any(name.lower().endswith(NOTE_SUFFIXES) for name in list_files(folder)):
@@ -104,5 +141,9 @@ def _ask(screen: Screen, question: str, choices: Mapping[str, str], alternative:
     while (answer := read_line("[1] ").strip() or "1").isdecimal():
         if 1 <= int(answer[:9]) <= len(values):
             return values[int(answer) - 1]
-        screen.print(f"Type {'1' if len(values) == 1 else f'a number from 1 to {len(values)}'}, {alternative}.", "yellow")
+        screen.print(
+            f"Type {'1' if len(values) == 1 else f'a number from 1 to {len(values)}'}, "
+            f"{alternative}.",
+            "yellow",
+        )
     return answer

@@ -1,6 +1,8 @@
-"""The input line for a screen reader and for a terminal without escape sequences (`TERM=dumb`): as in a shell, only what is typed appears.
+"""The input line for a screen reader and for a terminal without escape sequences (`TERM=dumb`): as
+in a shell, only what is typed appears.
 
-It uses readline: prompt_toolkit writes the whole line again when it is sent, and its menus and its toolbar while the user types.
+It uses readline: prompt_toolkit writes the whole line again when it is sent, and its menus and its
+toolbar while the user types.
 """
 
 import signal
@@ -21,7 +23,8 @@ with suppress(ImportError):  # Windows: its console edits lines itself
 
 SPOKEN_PROMPT = "you: "
 QUIT_HINT = "Press Ctrl-C again, or Ctrl-D, to quit."
-QUIT_WITHIN = 10.0  # seconds between two Ctrl-C that quit: long enough to hear the hint
+# Seconds between two Ctrl-C that quit: long enough to hear the hint
+QUIT_WITHIN = 10.0
 MAX_RECALLED = 1000
 
 
@@ -32,17 +35,22 @@ class PlainInputLine:
 
     def __init__(self, prompt: str, completer: InputCompleter, history: VaultHistory) -> None:
         self._prompt = prompt
-        self._completer, self._history = completer, history
+        self._completer = completer
+        self._history = history
         self._matches: list[str] = []
         self._asked_before = self._is_reading = False
         self._interrupted_at = float("-inf")
 
     def ask(self, default: str = "") -> str:
-        """The next line. Raises EOFError at the end of the input or after a second Ctrl-C, KeyboardInterrupt after the first."""
-        if not self._asked_before and readline is not None:  # the history of the vault is known now
+        """The next line. Raises EOFError at the end of the input or after a second Ctrl-C,
+        KeyboardInterrupt after the first.
+        """
+        # The history of the vault is known now
+        if not self._asked_before and readline is not None:
             for line in reversed([*islice(self._history.load_history_strings(), MAX_RECALLED)]):
                 readline.add_history(line.replace("\n", " "))
-            readline.set_completer_delims("")  # the whole line is what is completed
+            # The whole line is what is completed
+            readline.set_completer_delims("")
             readline.set_completer(self._complete)
             readline.parse_and_bind("tab: complete")
         self._asked_before = True
@@ -67,7 +75,10 @@ class PlainInputLine:
 
     def _complete(self, line: str, number: int) -> str | None:
         if number == 0:
-            self._matches = [line[: len(line) - each.replaced] + each.text for each in self._completer.suggest(line)]
+            self._matches = [
+                line[: len(line) - each.replaced] + each.text
+                for each in self._completer.suggest(line)
+            ]
         return self._matches[number] if number < len(self._matches) else None
 
     def use_vi_keys(self) -> None:
@@ -77,7 +88,7 @@ class PlainInputLine:
     def update(self, **changes: Any) -> None:
         """There is no toolbar."""
 
-    def end_input(self, *, erase: bool = False) -> None:  # noqa: ARG002  the other line's signature
+    def end_input(self, *, erase: bool = False) -> None:  # noqa: ARG002
         """In a signal handler: end the reading, if a line is read."""
         if self._is_reading:
             raise EOFError

@@ -1,6 +1,8 @@
-"""The interactive chat: reads lines, runs commands and turns. The session owns all state of the conversation.
+"""The interactive chat: reads lines, runs commands and turns. The session owns all state of the
+conversation.
 
-startup.py opens it in the background after the prompt is drawn; a line that is sent before waits and shows what for.
+startup.py opens it in the background after the prompt is drawn; a line that is sent before waits
+and shows what for.
 """
 
 import time
@@ -18,19 +20,26 @@ from zkchat_cli.terminal.screen import Screen, note_opener, terminal_columns
 from zkchat_cli.terminal.startup import BackgroundLoader, StartSession
 from zkchat_cli.views.text import PROMPT
 
-if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
+# These import the session's modules, which are loaded after the prompt is drawn
+if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.plain_input import PlainInputLine
 
-SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1  # seconds before a waiting line shows what it waits for, and between updates
-BUSY_SECONDS = 1.0  # seconds after a key during which no vectors are computed
-TYPING_SECONDS = 10.0  # seconds after a key for which a message counts as being typed
+# Seconds before a waiting line shows what it waits for, and between updates
+SHOW_WAIT_AFTER = 0.15
+WAIT_INTERVAL = 0.1
+# Seconds after a key during which no vectors are computed
+BUSY_SECONDS = 1.0
+# Seconds after a key for which a message counts as being typed
+TYPING_SECONDS = 10.0
 
 
 class Repl:
     session: "ZkChatSession"  # set once the chat `_has_session`
 
-    def __init__(self, start_session: StartSession, screen: Screen, *, keep_history: bool = True) -> None:
+    def __init__(
+        self, start_session: StartSession, screen: Screen, *, keep_history: bool = True
+    ) -> None:
         self._keep_history = keep_history
         self._has_session = self.turn_is_running = False
         self._typed_at = float("-inf")
@@ -42,20 +51,32 @@ class Repl:
         if self._only_adds_lines:
             from zkchat_cli.terminal import plain_input  # needed here only
 
-            self._prompt = plain_input.PlainInputLine(plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT, completer, self._history)
+            self._prompt = plain_input.PlainInputLine(
+                plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT, completer, self._history
+            )
         else:
-            self._prompt = InputLine(screen, ChatCompleter(completer), self._history, self._on_line_changed, self._background.start)
+            self._prompt = InputLine(
+                screen,
+                ChatCompleter(completer),
+                self._history,
+                self._on_line_changed,
+                self._background.start,
+            )
         self.screen = replace(screen, columns=terminal_columns)
         self._interrupts = InterruptHandler(self._prompt.end_input)
-        self.next_input = ""  # the text for the next prompt: from a command, or a line that could not be sent
+        # The text for the next prompt: from a command, or a line that could not be sent
+        self.next_input = ""
 
     def read_answer(self, question: str, choices: str) -> str:
-        from zkchat_cli.terminal import approval  # imports models, which the first prompt does not need
+        # Imports models, which the first prompt does not need
+        from zkchat_cli.terminal import approval
 
         return approval.read_answer(question, choices, self.screen, self._interrupts.paused)
 
     def run(self) -> int:
-        """Returns 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal. Raises ZkchatError if no session can be opened."""
+        """Returns 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal. Raises
+        ZkchatError if no session can be opened.
+        """
         with self._interrupts.installed():
             try:
                 if self._only_adds_lines:
@@ -63,7 +84,8 @@ class Repl:
                 self._loop()
             except OSError:
                 if self._interrupts.termination_signal is None:
-                    raise  # otherwise the terminal is gone, and nobody can read the error
+                    # Otherwise the terminal is gone, and nobody can read the error
+                    raise
             finally:
                 self._history.set_file(None)
                 self._background.stop()
@@ -78,7 +100,8 @@ class Repl:
             self._apply_background_results()
             self._raise_failure()
             try:
-                text, self.next_input = self.next_input, ""
+                text = self.next_input
+                self.next_input = ""
                 line = self._prompt.ask(text)
             except EOFError:
                 self._raise_failure()
@@ -93,7 +116,8 @@ class Repl:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
             self._apply_background_results()
-            from zkchat_cli.terminal import command_runner  # the session has loaded what it imports
+            # The session has loaded what it imports
+            from zkchat_cli.terminal import command_runner
 
             running = command_runner.handle_line(line, self, self._interrupts.stoppable)
             self._prompt.update(**measure_prompt(self.session))
@@ -126,7 +150,11 @@ class Repl:
     def typing_session(self) -> "ZkChatSession | None":
         """The session that a message is being typed for, if one is."""
         typed = self._prompt.text.strip()
-        is_message = typed and not typed.startswith("/") and time.monotonic() - self._typed_at < TYPING_SECONDS
+        is_message = (
+            typed
+            and not typed.startswith("/")
+            and time.monotonic() - self._typed_at < TYPING_SECONDS
+        )
         return self.current() if is_message and not self.turn_is_running else None
 
     def current(self) -> "ZkChatSession | None":
@@ -136,9 +164,15 @@ class Repl:
         return self._background.opened.session if self._background.opened is not None else None
 
     def _wait_until_ready(self, line: str) -> bool:
-        """Wait for what the line needs: the session, and for a message also the first index. False when Ctrl-C ended the waiting."""
+        """Wait for what the line needs: the session, and for a message also the first index. False
+        when Ctrl-C ended the waiting.
+        """
         self._background.start()
-        needed = [self._background.ready] if line.startswith("/") else [self._background.ready, self._background.indexed]
+        needed = (
+            [self._background.ready]
+            if line.startswith("/")
+            else [self._background.ready, self._background.indexed]
+        )
         try:
             with self._interrupts.stoppable(), self.screen.transient_line(self.screen.out) as show:
                 pause = SHOW_WAIT_AFTER
@@ -154,20 +188,27 @@ class Repl:
     def _apply_background_results(self) -> None:
         """Use what the background has finished; in the prompt's thread, or between two prompts."""
         self._prompt.update(state=self._background.state)
-        opened, notices = self._background.opened, self._background.notices
+        opened = self._background.opened
+        notices = self._background.notices
         if self._background.failure is not None:
             self._prompt.end_input(erase=True)
             return
         if opened is None:
             return
         if not self._has_session:
-            app, self.session, self._has_session = opened.app, opened.session, True
-            settings, root = app.loaded.values, app.vault.root
+            app = opened.app
+            self.session = opened.session
+            self._has_session = True
+            settings = app.loaded.values
+            root = app.vault.root
             self.screen = replace(self.screen, address=note_opener(root))
-            self._history.set_file(history_file(app.loaded.paths.data_dir, str(root)) if self._keep_history else None)
+            self._history.set_file(
+                history_file(app.loaded.paths.data_dir, str(root)) if self._keep_history else None
+            )
             if settings.terminal.editing_mode == "vi":
                 self._prompt.use_vi_keys()
-            model, show_tokens = self.session.runtime.speaker_label, settings.context.show_token_count
+            model = self.session.runtime.speaker_label
+            show_tokens = settings.context.show_token_count
             self._prompt.update(model=model, vault=app.vault.name, show_tokens=show_tokens)
             self._prompt.complete()
         if not notices.empty():

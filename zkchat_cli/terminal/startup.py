@@ -1,7 +1,9 @@
-"""Startup in the background: open the session, index the vault, load tokenizer and model. Then, while a message is typed, do in advance
-what sending it would wait for: looking for changed notes takes 60 ms in 10,000 notes.
+"""Startup in the background: open the session, index the vault, load tokenizer and model. Then,
+while a message is typed, do in advance what sending it would wait for: looking for changed notes
+takes 60 ms in 10,000 notes.
 
-The prompt is drawn first, as it needs half of the time. So a problem with the vault or the store may end the chat after the prompt.
+The prompt is drawn first, as it needs half of the time. So a problem with the vault or the store
+may end the chat after the prompt.
 """
 
 import sys
@@ -26,18 +28,28 @@ if TYPE_CHECKING:
     from zkchat_cli.terminal.screen import Screen
 
 STOP_TIMEOUT = 0.2
-STOP_TIMEOUT_OPENING = 5.0  # the same while store and vault are being opened: interrupted, that work might have to be done again
+# The same while store and vault are being opened: interrupted, that work might have to be done
+# again
+STOP_TIMEOUT_OPENING = 5.0
 SWITCH_INTERVAL = 0.001
-"""Python's thread switch interval in a chat: with the default of 5 ms, a key takes up to five times as long to appear."""
-PROGRESS_INTERVAL = 0.2  # seconds between two updates of the toolbar while notes are indexed: drawing it takes time from indexing
+"""Python's thread switch interval in a chat: with the default of 5 ms, a key takes up to five times
+as long to appear.
+"""
+# Seconds between two updates of the toolbar while notes are indexed: drawing it takes time from
+# indexing
+PROGRESS_INTERVAL = 0.2
 SCAN_INTERVAL = 0.4
-"""Seconds between two scans of the vault while a message is typed. The last one counts for half a second when the message is sent."""
-SCAN_SHARE = 0.15  # of the time, for scanning: 100,000 notes take 0.5 s
+"""Seconds between two scans of the vault while a message is typed. The last one counts for half a
+second when the message is sent.
+"""
+# Of the time, for scanning: 100,000 notes take 0.5 s
+SCAN_SHARE = 0.15
 
 
 class StartedSession(NamedTuple):
-    """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question. With `suggests_question`, a chat without
-    a tip gets one from the vault's most linked note."""
+    """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question.
+    With `suggests_question`, a chat without a tip gets one from the vault's most linked note.
+    """
 
     app: "App"
     session: "ZkChatSession"
@@ -46,12 +58,15 @@ class StartedSession(NamedTuple):
     suggests_question: bool = False
 
 
-StartSession = Callable[[], StartedSession]  # opens the app and the session, in the background thread. Raises ZkchatError.
+# Opens the app and the session, in the background thread. Raises ZkchatError.
+StartSession = Callable[[], StartedSession]
 
 
 class BackgroundLoader:
-    """Works in a thread of its own from `start` until `stop`, and notifies the chat when one of its attributes changed: `opened`, which is
-    set before `ready`; `failure`, the error that ends the chat; `state`, the current work, empty if there is none."""
+    """Works in a thread of its own from `start` until `stop`, and notifies the chat when one of its
+    attributes changed: `opened`, which is set before `ready`; `failure`, the error that ends the
+    chat; `state`, the current work, empty if there is none.
+    """
 
     def __init__(self, start_session: StartSession, chat: "Repl") -> None:
         self.ready = threading.Event()
@@ -61,7 +76,8 @@ class BackgroundLoader:
         self.notices: SimpleQueue[Callable[[Screen], None]] = SimpleQueue()
         """Messages to show above the prompt: the greeting, and why the model cannot answer."""
         self.state = "loading"
-        self._start_session, self._chat = start_session, chat
+        self._start_session = start_session
+        self._chat = chat
         self._stopped = threading.Event()
         self._notify_at = 0.0
         self._start_lock = threading.Lock()
@@ -96,14 +112,17 @@ class BackgroundLoader:
                 pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
         except KeyboardInterrupt:  # the user has left the chat
             pass
-        except BaseException as e:  # noqa: BLE001  the prompt's thread raises it again
+        except BaseException as e:  # noqa: BLE001, RUF100
             self.failure = e
             self.ready.set()
             self._chat.notify()
 
     def _prepare(self, opened: StartedSession) -> None:
-        """While the user reads or types: index, budget bar, completion lists, model, and what the first answer needs."""
-        vault, model = opened.app.vault, opened.session.runtime.model
+        """While the user reads or types: index, budget bar, completion lists, model, and what the
+        first answer needs.
+        """
+        vault = opened.app.vault
+        model = opened.session.runtime.model
 
         def check_model() -> None:
             if (problem := model.check()) is not None:
@@ -122,7 +141,9 @@ class BackgroundLoader:
             report = vault.refresh(progress=self._show_progress)
         except ZkchatError:
             if not self.indexed.is_set():
-                raise  # without an index, an empty or unreadable vault ends the chat; with one, a message that needs it will report it
+                # Without an index, an empty or unreadable vault ends the chat; with one, a message
+                # that needs it will report it
+                raise
         else:
             opened.session.apply_scan(report)
             if not self.indexed.is_set():
@@ -130,13 +151,14 @@ class BackgroundLoader:
         self._set_state("")
         self._chat.measure()
         with suppress(ZkchatError):
-            vault.complete("", 1)  # builds its list, which takes a second for 100,000 notes
+            # Builds its list, which takes a second for 100,000 notes
+            vault.complete("", 1)
         opened.app.counter.load_vocabulary()
         self._set_state("loading the model")
         model.prepare()
         self._set_state("")
         self._chat.measure()
-        from zkchat_cli.terminal import streaming_view  # noqa: F401  loads rich and markdown-it: 80 ms that the first answer saves
+        from zkchat_cli.terminal import streaming_view  # noqa: F401
 
         with suppress(ZkchatError):  # the question itself will report it
             opened.session.warm_up()
@@ -150,13 +172,19 @@ class BackgroundLoader:
             self._set_state(f"indexing {done}/{total}")
 
     def _announce_index(self, opened: StartedSession, problems: Sequence[str] = ()) -> None:
-        """Greet with vault and model, the conversation that is resumed, and the warnings of the start."""
-        vault, session = opened.app.vault, opened.session
-        agent, model = session.runtime.agent, session.runtime.model.name
+        """Greet with vault and model, the conversation that is resumed, and the warnings of the
+        start.
+        """
+        vault = opened.app.vault
+        session = opened.session
+        agent = session.runtime.agent
+        model = session.runtime.model.name
         model = "offline: quotes your notes, no model" if model == "offline" else model
         model = f"{agent.name} · {model}" if agent is not None else model
         with suppress(ZkchatError):
-            first = sanitize_name(f"zkchat {__version__} · {vault.name} ({len(vault.note_paths())}) · {model}")
+            first = sanitize_name(
+                f"zkchat {__version__} · {vault.name} ({len(vault.note_paths())}) · {model}"
+            )
             second = opened.tip
             if session.history:
                 title = truncate(session.conversation.title or session.conversation.id, 60)
@@ -168,11 +196,15 @@ class BackgroundLoader:
                 screen.print(first, "bold")
                 if second:
                     screen.print(second, "dim")
-                for warning in (*opened.warnings, *((problem, "") for problem in summarize_problems(problems))):
+                for warning in (
+                    *opened.warnings,
+                    *((problem, "") for problem in summarize_problems(problems)),
+                ):
                     screen.warn(*warning)
 
             self.notices.put(greet)
-        self.indexed.set()  # and the next state notifies: completion then has the notes
+        # And the next state notifies: completion then has the notes
+        self.indexed.set()
 
     def _set_state(self, state: str) -> None:
         self.state = state

@@ -1,1 +1,3 @@
-"""Text of natural languages: words, languages, dates, truncation, and text made safe for a terminal."""
+"""Text of natural languages: words, languages, dates, truncation, and text made safe for a
+terminal.
+"""

@@ -1,5 +1,7 @@
-"""Dates in a text ("last week", "in March", "seit Montag", 上周) as periods of days. A week begins on Monday, an ambiguous date is in the
-past, and `3/5/2024` is the third of May. "may", "march" and weekdays are dates only beside a number or a preposition."""
+"""Dates in a text ("last week", "in March", "seit Montag", 上周) as periods of days. A week begins on
+Monday, an ambiguous date is in the past, and `3/5/2024` is the third of May. "may", "march" and
+weekdays are dates only beside a number or a preposition.
+"""
 
 import re
 from calendar import monthrange
@@ -10,10 +12,14 @@ from typing import NamedTuple
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import FUNCTION_CHARACTERS, language_of, stopwords, terms
 
-MAX_TEXT = 2_000  # characters of a question that are searched for dates
+# Characters of a question that are searched for dates
+MAX_TEXT = 2_000
 LANGUAGES = ("en", "de", "fr", "es", "zh")
-MONTHS = "January February March April May June July August September October November December".split()
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # `calendar` has those of the system's language
+MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
+# `calendar` has those of the system's language
+WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 _MONTH = (
     "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
@@ -54,13 +60,18 @@ _DATE = lazy_pattern(
 )
 _ARTICLES = frozenset(("el", "le"))
 _LAST_NAMED = lazy_pattern(
-    rf"(?:{_LAST})\s(?P<name>{_WEEKDAY}|{_MONTH})|(?:(?:le|el)\s)?(?P<name_before>{_WEEKDAY}|{_MONTH})\s(?:{_LAST_BEHIND})", re.IGNORECASE
+    rf"(?:{_LAST})\s(?P<name>{_WEEKDAY}|{_MONTH})|(?:(?:le|el)\s)?(?P<name_before>{_WEEKDAY}|{_MONTH})\s(?:{_LAST_BEHIND})",
+    re.IGNORECASE,
 )
-_OTHER_LAST = lazy_pattern(r"^(?:(?P<english>past|previous)\b|vorige)", re.IGNORECASE)  # "last" as dateparser does not know it
+# "last" as dateparser does not know it
+_OTHER_LAST = lazy_pattern(r"^(?:(?P<english>past|previous)\b|vorige)", re.IGNORECASE)
 _OPEN_START = frozenset(("until", "before", "bis"))
 _OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
-_ISO = lazy_pattern(r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])", re.IGNORECASE)
+_ISO = lazy_pattern(
+    r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])",
+    re.IGNORECASE,
+)
 _COMPACT = lazy_pattern(r"(?P<year>(?:19|20)\d\d)(?P<week>)(?P<month>\d\d)(?P<day>\d\d)(?!\d)")
 
 
@@ -76,8 +87,10 @@ class Period(NamedTuple):
 
 
 def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
-    """The period that a question names, the words of it, and the text without them; None if it names none. "Due today" is about a subject:
-    a date of the present counts only if hardly a word is left, a figure only in a short question."""
+    """The period that a question names, the words of it, and the text without them; None if it
+    names none. "Due today" is about a subject: a date of the present counts only if hardly a word
+    is left, a figure only in a short question.
+    """
     found: list[tuple[Period, re.Match[str]]] = []
     subject = _DATE.sub(" ", text[:MAX_TEXT])
     has_subject = not is_all_stopwords(subject)
@@ -85,20 +98,30 @@ def find_period(text: str, today: date) -> tuple[Period, str, str] | None:
     for match in _DATE.finditer(text[:MAX_TEXT]):
         period = _written_period(match, today)
         is_present = period is not None and period.first <= today <= period.last < date.max
-        is_bare = not match["before"] and bool(match["iso"] or match["month"] or re.search(r"\d", match[0]))
+        is_bare = not match["before"] and bool(
+            match["iso"] or match["month"] or re.search(r"\d", match[0])
+        )
         if period and not (has_subject and is_present) and not (is_long and is_bare):
             found.append((period, match))
     if not found:
         return None
-    periods, rest = [period for period, _ in found], text
+    periods = [period for period, _ in found]
+    rest = text
     for _, match in reversed(found):
         rest = rest[: match.start()] + rest[match.end() :]
-    is_open = any(p.first == date.min or p.last == date.max for p in periods)  # "since Monday until today": each limits the other
-    whole = reduce(Period.intersect, periods) if is_open else Period(min(periods).first, max(p.last for p in periods))
+    # "since Monday until today": each limits the other
+    is_open = any(p.first == date.min or p.last == date.max for p in periods)
+    whole = (
+        reduce(Period.intersect, periods)
+        if is_open
+        else Period(min(periods).first, max(p.last for p in periods))
+    )
     return whole, " ".join(match[0] for _, match in found), " ".join(rest.split())
 
 
-MAX_BESIDE_BARE = 5  # words of a question about a date; in a longer text, a date without "on" or "in" is one of its words
+# Words of a question about a date; in a longer text, a date without "on" or "in" is one of its
+# words
+MAX_BESIDE_BARE = 5
 _SAYS_NOTHING = frozenset(
     """happen happened happening write wrote written note notes noted make made learn learned on gemacht getan geschrieben notiert gelernt
     passiert los gab geschehen new changed change neu neues geandert fait note nouveau hice hicimos nuevo""".split()
@@ -120,33 +143,54 @@ def _written_period(match: re.Match[str], today: date) -> Period | None:
         return None
     if (match["weekday"] or match["bare_year"]) and not before:
         return None
-    period = parse_period(words, today) or (parse_period(f"{before} {words}", today) if before in _ARTICLES else None)
+    period = parse_period(words, today) or (
+        parse_period(f"{before} {words}", today) if before in _ARTICLES else None
+    )
     if period is None:
         return None
     try:
         if before in _OPEN_END:
-            return Period(period.first if before in ("since", "seit", "depuis", "desde") else period.last + timedelta(days=1))
+            return Period(
+                period.first
+                if before in ("since", "seit", "depuis", "desde")
+                else period.last + timedelta(days=1)
+            )
         return Period(last=period.first - timedelta(days=1)) if before in _OPEN_START else period
-    except OverflowError:  # programs write 9999-12-31 for "never": no day is after it
+    except OverflowError:
+        # Programs write 9999-12-31 for "never": no day is after it
         return None
 
 
 @lru_cache(maxsize=256)
 def parse_period(words: str, today: date) -> Period | None:
-    """The days that a single date means ("2024-05", "last week", "gestern"); None if it is no date."""
+    """The days that a single date means ("2024-05", "last week", "gestern"); None if it is no
+    date.
+    """
     words = " ".join(words.split())
     if iso := _ISO.fullmatch(words):
         return _iso_period(iso)
     if last := _LAST_NAMED.fullmatch(words):
         period = parse_period(last["name"] or last["name_before"], today)
-        return _days_of(period.first.year - 1, period.first.month) if period and period.last >= today else period
+        return (
+            _days_of(period.first.year - 1, period.first.month)
+            if period and period.last >= today
+            else period
+        )
     words = _OTHER_LAST.sub(lambda other: "last" if other["english"] else "letzte", words)
-    from dateparser.date import DateDataParser  # 0.3 s, only for a text with something like a date
+    # 0.3 s, only for a text with something like a date
+    from dateparser.date import DateDataParser
 
     noon = datetime(today.year, today.month, today.day, 12)
-    settings = {"RELATIVE_BASE": noon, "PREFER_DATES_FROM": "past", "PREFER_DAY_OF_MONTH": "first", "DATE_ORDER": "DMY"}
+    settings = {
+        "RELATIVE_BASE": noon,
+        "PREFER_DATES_FROM": "past",
+        "PREFER_DAY_OF_MONTH": "first",
+        "DATE_ORDER": "DMY",
+    }
     try:
-        found = DateDataParser(languages=list(LANGUAGES), settings=settings).get_date_data(_ORDINAL.sub("", words))
+        found = DateDataParser(languages=list(LANGUAGES), settings=settings).get_date_data(
+            _ORDINAL.sub("", words)
+        )
     except (ValueError, OverflowError):
         return None
     if found.date_obj is None:
@@ -165,21 +209,30 @@ def parse_period(words: str, today: date) -> Period | None:
 
 def _days_of(year: int, month: int | None = None, day: int | None = None) -> Period:
     first = date(year, month or 1, day or 1)
-    return Period(first, first if day else first.replace(month=month or 12, day=monthrange(year, month or 12)[1]))
+    return Period(
+        first,
+        first if day else first.replace(month=month or 12, day=monthrange(year, month or 12)[1]),
+    )
 
 
 def leading_date(text: str) -> Period | None:
-    """The days of an ISO date at the beginning of a note's name or property: `2024-05-01T10:00`, `20240501 Tea`, `2024-W18`, `2024-05`."""
+    """The days of an ISO date at the beginning of a note's name or property: `2024-05-01T10:00`,
+    `20240501 Tea`, `2024-W18`, `2024-05`.
+    """
     match = _ISO.match(text) or _COMPACT.match(text)
     return _iso_period(match) if match and (match["week"] or match["month"]) else None
 
 
 def _iso_period(match: re.Match[str]) -> Period | None:
     """The days of a year, a month, a week or a day; None if the calendar has no such date."""
-    year, week, month, day = (int(part) if part else None for part in match.group("year", "week", "month", "day"))
+    year, week, month, day = (
+        int(part) if part else None for part in match.group("year", "week", "month", "day")
+    )
     try:
         if week is not None:
-            return Period(date.fromisocalendar(year or 0, week, 1), date.fromisocalendar(year or 0, week, 7))
+            return Period(
+                date.fromisocalendar(year or 0, week, 1), date.fromisocalendar(year or 0, week, 7)
+            )
         return _days_of(year or 0, month, day)
     except (ValueError, OverflowError):
         return None

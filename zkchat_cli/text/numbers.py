@@ -1,35 +1,59 @@
-"""Numbers in words, and numbers from outside, which are bounded: JSON allows 10^310, NaN and true where a number of tokens is meant."""
+"""Numbers in words, and numbers from outside, which are bounded: JSON allows 10^310, NaN and true
+where a number of tokens is meant.
+"""
 
 import re
 
 from zkchat_cli.text.patterns import lazy_pattern
 
-NUMBER_WORDS = {word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())}
-_LARGEST_COUNT = 12  # Whole numbers up to here may also count or number things in a text that is compared with others
+NUMBER_WORDS = {
+    word: str(n)
+    for n, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+# Whole numbers up to here may also count or number things in a text that is compared with others
+_LARGEST_COUNT = 12
 _THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
-DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"  # the pattern of a number, date, time or range in digits
-MAX_COUNT = 10**9  # Larger than any number of tokens, lines or results, and small enough for every sum and every column of a database
+# The pattern of a number, date, time or range in digits
+DIGITS = r"\d+(?:[.,:'’\u00a0\u202f/-]\d+)*"
+# Larger than any number of tokens, lines or results, and small enough for every sum and every
+# column of a database
+MAX_COUNT = 10**9
 
 
 def number_parts(written: str) -> list[str]:
-    """A number in digits without separators and leading zeros; the parts of a date, time or range."""
-    return [part.lstrip("0") or "0" for part in re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))]
+    """A number in digits without separators and leading zeros; the parts of a date, time or
+    range.
+    """
+    return [
+        part.lstrip("0") or "0" for part in re.split(r"[:/-]", _THOUSANDS_MARK.sub("", written))
+    ]
 
 
 def may_count(part: str) -> bool:
     """Whether a part of a number is small enough to count or number things."""
-    return part.isdigit() and len(part) <= 2 and int(part) <= _LARGEST_COUNT  # Python refuses to convert more than 4,300 digits
+    # Python refuses to convert more than 4,300 digits
+    return part.isdigit() and len(part) <= 2 and int(part) <= _LARGEST_COUNT
 
 
 def whole_number(value: object, *, least: int = 0) -> int | None:
-    """The value if it is a whole number from `least` to `MAX_COUNT`, else None. `12.0` is one; `"12"`, NaN and true are none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= MAX_COUNT:
+    """The value if it is a whole number from `least` to `MAX_COUNT`, else None. `12.0` is one;
+    `"12"`, NaN and true are none.
+    """
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not least <= value <= MAX_COUNT
+    ):
         return None
     return int(value) if value == int(value) else None
 
 
 def parse_number(text: str) -> int | None:
-    """The number that a user has typed; None if the text is none, or has more digits than any number of turns or sources."""
+    """The number that a user has typed; None if the text is none, or has more digits than any
+    number of turns or sources.
+    """
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 

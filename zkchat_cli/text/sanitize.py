@@ -1,7 +1,9 @@
-"""Make text from notes, models and file names harmless for a terminal, and mask keys in messages and logs.
+"""Make text from notes, models and file names harmless for a terminal, and mask keys in messages
+and logs.
 
-Control characters become pictures (an escape is shown as ␛). Bidi overrides, which can make text read differently from what it is
-(CVE-2021-42574), become a replacement mark. Secrets are found without separators and with escapes decoded, eight characters in a row.
+Control characters become pictures (an escape is shown as ␛). Bidi overrides, which can make text
+read differently from what it is (CVE-2021-42574), become a replacement mark. Secrets are found
+without separators and with escapes decoded, eight characters in a row.
 """
 
 import base64
@@ -10,45 +12,67 @@ from collections.abc import Iterable
 
 from zkchat_cli.text.patterns import lazy_pattern
 
-_PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not in "\n\t"} | {0x7F: "\u2421"}
+_PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not in "\n\t"} | {
+    0x7F: "\u2421"
+}
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x200E, 0x200F, 0x061C)
-_PICTURES |= dict.fromkeys((*range(0x80, 0xA0), *_BIDI, *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000)), "\ufffd")
+_PICTURES |= dict.fromkeys(
+    (*range(0x80, 0xA0), *_BIDI, *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000)), "\ufffd"
+)
 _INVISIBLE = lazy_pattern(
     "(?:[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e00ff]"
     "|(?<=[\u200c\u200d])[\u200c\u200d]|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])+"
 )
-"""Characters without width, which can hide whole sentences. A single joiner or variation selector is normal in emoji and some scripts;
-several in a row are not."""
+"""Characters without width, which can hide whole sentences. A single joiner or variation selector
+is normal in emoji and some scripts; several in a row are not.
+"""
 
 
 def sanitize(text: str) -> str:
-    """`text` with every control character but newline and tab made visible and harmless; CRLF counts as a newline."""
+    """`text` with every control character but newline and tab made visible and harmless; CRLF
+    counts as a newline.
+    """
     return text.replace("\r\n", "\n").translate(_PICTURES)
 
 
 def sanitize_name(name: str) -> str:
-    """A name on one line, with newlines and tabs visible too: a file name must not add lines to a list."""
+    """A name on one line, with newlines and tabs visible too: a file name must not add lines to a
+    list.
+    """
     return sanitize(name).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
 def reveal_invisible(text: str) -> str:
-    """`sanitize` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for changes that the user has to approve."""
-    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>" if len(m[0]) == 1 else f"<{len(m[0])} unseen characters>", sanitize(text))
+    """`sanitize` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for
+    changes that the user has to approve.
+    """
+    return _INVISIBLE.sub(
+        lambda m: f"<U+{ord(m[0]):04X}>" if len(m[0]) == 1 else f"<{len(m[0])} unseen characters>",
+        sanitize(text),
+    )
 
 
-MIN_SECRET = 6  # servers without keys are given "EMPTY" or "x": removing such a short text from messages would garble them
+# Servers without keys are given "EMPTY" or "x": removing such a short text from messages would
+# garble them
+MIN_SECRET = 6
 MASK = "…"
 _RUN = 8
-_TELLING = lazy_pattern("[0-9A-Z]")  # Placeholders such as `no-key-required` are made of words, which are masked as a whole only
-_UNIT = lazy_pattern(r"(?:%|\\x|\\u00)(?P<code>[0-9A-Fa-f]{2})|(?P<separator>\\[rnt]|[\s\"'`\\,;:+<>|*])|.", re.DOTALL)
-"""A character, plain or escaped, or something that a dump may put between two characters of a key."""
+# Placeholders such as `no-key-required` are made of words, which are masked as a whole only
+_TELLING = lazy_pattern("[0-9A-Z]")
+_UNIT = lazy_pattern(
+    r"(?:%|\\x|\\u00)(?P<code>[0-9A-Fa-f]{2})|(?P<separator>\\[rnt]|[\s\"'`\\,;:+<>|*])|.",
+    re.DOTALL,
+)
+"""A character, plain or escaped, or something that a dump may put between two characters of a key.
+"""
 
 
 class SecretMask:
     """Masks these secrets; shorter ones than `MIN_SECRET` are no secrets."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._parts: dict[str, set[str]] = {}  # Texts to mask, by their first `MIN_SECRET` characters
+        # Texts to mask, by their first `MIN_SECRET` characters
+        self._parts: dict[str, set[str]] = {}
         for secret in secrets:
             for written in _spellings(secret):
                 runs = (written[start : start + _RUN] for start in range(len(written) - _RUN + 1))
@@ -65,7 +89,8 @@ class SecretMask:
             for part in self._parts.get(compact[start : start + MIN_SECRET], ()):
                 if compact.startswith(part, start):
                     secret[start : start + len(part)] = b"1" * len(part)
-        masked, end = [], 0
+        masked = []
+        end = 0
         for found in re.finditer(b"1+", secret):
             masked += [text[end : places[found.start()][0]], MASK]
             end = places[found.end() - 1][1]
@@ -73,12 +98,15 @@ class SecretMask:
 
 
 def _spellings(secret: str) -> Iterable[str]:
-    """The secret without separators, as it is, in hexadecimal, and in base64 at each of the three places in a longer text."""
+    """The secret without separators, as it is, in hexadecimal, and in base64 at each of the three
+    places in a longer text.
+    """
     raw = secret.encode("utf-8", "surrogateescape")
     texts = [secret, raw.hex(), raw.hex().upper()]
     for offset in range(3):
         code = base64.b64encode(bytes(offset) + raw).decode().rstrip("=")
-        code = code[(0, 2, 3)[offset] : (offset + len(raw)) * 8 // 6]  # the characters that hold nothing but bits of the secret
+        # The characters that hold nothing but bits of the secret
+        code = code[(0, 2, 3)[offset] : (offset + len(raw)) * 8 // 6]
         if len(code) >= _RUN:
             texts += [code, code.replace("+", "-").replace("/", "_")]
     compact = [_compact(text)[0] for text in texts] if len(secret) >= MIN_SECRET else []
@@ -86,8 +114,11 @@ def _spellings(secret: str) -> Iterable[str]:
 
 
 def _compact(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text without separators and with its escapes decoded, and the place of each character in the original."""
-    characters, places = [], []
+    """The text without separators and with its escapes decoded, and the place of each character in
+    the original.
+    """
+    characters = []
+    places = []
     for unit in _UNIT.finditer(text):
         character = chr(int(unit["code"], 16)) if unit["code"] else unit[0]
         if unit["separator"] is None and _UNIT.fullmatch(character)["separator"] is None:  # type: ignore[index]  # it matches any one

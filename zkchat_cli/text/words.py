@@ -1,7 +1,9 @@
-"""The tokenizer, folding and stemming that search, quoting, summaries and name suggestions share; the language of a text, which chooses a
-stemmer; and words that say little about a subject: stopwords, which are in any sentence, and fillers, which are in many questions.
+"""The tokenizer, folding and stemming that search, quoting, summaries and name suggestions share;
+the language of a text, which chooses a stemmer; and words that say little about a subject:
+stopwords, which are in any sentence, and fillers, which are in many questions.
 
-CJK text has no spaces between words, so it is split into overlapping bigrams, in the index and in queries.
+CJK text has no spaces between words, so it is split into overlapping bigrams, in the index and in
+queries.
 """
 
 import string
@@ -17,12 +19,25 @@ from zkchat_cli.text.patterns import lazy_pattern
 if TYPE_CHECKING:
     from Stemmer import Stemmer
 
-ENGLISH, GERMAN, FRENCH, SPANISH, RUSSIAN = "english", "german", "french", "spanish", "russian"
+ENGLISH = "english"
+GERMAN = "german"
+FRENCH = "french"
+SPANISH = "spanish"
+RUSSIAN = "russian"
 
 FREQUENT_WORDS = {
-    ENGLISH: "the and of to in is that for with it you this are on as be have not from what how when which my do does",
-    GERMAN: "der die das und ist nicht ein eine einen ich zu den mit auf fur von im dem wie sich des auch werden wenn was kann wird",
-    FRENCH: "le la les des et est un une pour dans que qui je pas sur avec ce du au vous sont par plus comment quand mes",
+    ENGLISH: (
+        "the and of to in is that for with it you this are on as be have not from what how "
+        "when which my do does"
+    ),
+    GERMAN: (
+        "der die das und ist nicht ein eine einen ich zu den mit auf fur von im dem wie sich "
+        "des auch werden wenn was kann wird"
+    ),
+    FRENCH: (
+        "le la les des et est un une pour dans que qui je pas sur avec ce du au vous sont par "
+        "plus comment quand mes"
+    ),
     SPANISH: "el la los las de y que en es un una por con para no se como del al lo cuando son mis",
     "italian": "il la di che un una per non con del della sono le gli come si da nel alla quando anche",
     "portuguese": "os as de que do da em um uma para com nao se por no na dos como ao quando mais",
@@ -37,7 +52,9 @@ FREQUENT_WORDS = {
     "hungarian": "az es hogy nem egy is van meg ez ha vagy mint hogyan",
     "turkish": "ve bir bu icin ile de da ne nasil daha olarak gibi var",
 }
-"""Folded, by which a language is recognized; stopwords, too. Where two languages share most of them, the first of equals is taken."""
+"""Folded, by which a language is recognized; stopwords, too. Where two languages share most of
+them, the first of equals is taken.
+"""
 
 _STOPWORDS = {  # besides the frequent words
     ENGLISH: """a about after all also am an any aren't at been before being both but by can can't could did doesn't doing don't down each
@@ -62,7 +79,8 @@ _STOPWORDS = {  # besides the frequent words
         nosotros nuestra nuestro o os otra otro pero por porque puede pueden puedo pues quien quienes sea ser si sin sobre solo soy su sus
         tambien tan te tener tengo ti tiene tienen tu tus u unas uno unos usted vosotros ya yo""",
 }
-FILLERS = {  # of words with the same stem, one
+# Of words with the same stem, one
+FILLERS = {
     ENGLISH: """able actually allow another anything ask best better bit bring call cause change come continue correct detail different do
         done easy elaborate else ever every exactly example explain find found further general get give go good happen help idea information
         involve keep kind know like list long look lot made main make many matter mean much need note one order possible provide put
@@ -89,8 +107,11 @@ CJK_QUESTION_WORDS = lazy_pattern(
     "是否|能不能|可不可以|可以|有没有|有沒有|请问|請問|需要|应该|應該|关于|關於|之间|之間|还有|還有|吗|嗎|呢|吧|的|了|是|它们|它們|它|说|說|"
     "とは|ですか|なに|何|どう|どこ|なぜ|いつ|무엇|어떻게|왜"
 )
-"""Chinese, Japanese and Korean question words and particles: without spaces they would stick to the words of the question."""
-_COUNTED = 200  # words of a text that decide its language
+"""Chinese, Japanese and Korean question words and particles: without spaces they would stick to the
+words of the question.
+"""
+# Words of a text that decide its language
+_COUNTED = 200
 
 
 @cache
@@ -101,7 +122,9 @@ def stopwords(language: str) -> frozenset[str]:
 
 @cache
 def _languages_by_word(*, frequent: bool) -> dict[str, list[str]]:
-    """The languages that have each word among its stopwords, or only the `frequent` ones, in their order."""
+    """The languages that have each word among its stopwords, or only the `frequent` ones, in their
+    order.
+    """
     languages: dict[str, list[str]] = {}
     for language, written in FREQUENT_WORDS.items():
         for word in written.split() if frequent else stopwords(language):
@@ -110,16 +133,27 @@ def _languages_by_word(*, frequent: bool) -> dict[str, list[str]]:
 
 
 def language_of(words: Sequence[str]) -> str:
-    """The language of a text by its folded words: English unless more stopwords of another one tell otherwise."""
+    """The language of a text by its folded words: English unless more stopwords of another one tell
+    otherwise.
+    """
     by_word = _languages_by_word(frequent=False)
-    found = [languages for word in words[:_COUNTED] if (languages := by_word.get(word.partition("'")[0] if "'" in word else word))]
+    found = [
+        languages
+        for word in words[:_COUNTED]
+        if (languages := by_word.get(word.partition("'")[0] if "'" in word else word))
+    ]
     if len(found) < 2:
         return ENGLISH
-    counts = dict.fromkeys(FREQUENT_WORDS, 0)  # a Counter takes twice as long, and every sentence that is verified or recalled is counted
+    # A Counter takes twice as long, and every sentence that is verified or recalled is counted
+    counts = dict.fromkeys(FREQUENT_WORDS, 0)
     for language in chain.from_iterable(found):
         counts[language] += 1
     most = max(counts.values())
-    return next(each for each in FREQUENT_WORDS if counts[each] == most) if most > max(1, counts[ENGLISH]) else ENGLISH
+    return (
+        next(each for each in FREQUENT_WORDS if counts[each] == most)
+        if most > max(1, counts[ENGLISH])
+        else ENGLISH
+    )
 
 
 def is_stopword(word: str) -> bool:
@@ -128,49 +162,70 @@ def is_stopword(word: str) -> bool:
     return word in known or all(part in known for part in word.split("'"))
 
 
-STOPWORDS = stopwords(ENGLISH)  # a text in another language is read without the stopwords of that language (`content_terms`)
+# A text in another language is read without the stopwords of that language (`content_terms`)
+STOPWORDS = stopwords(ENGLISH)
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
-"""Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
+"""Characters of scripts without spaces between words, for use inside a regular expression's
+brackets.
+"""
 
-MIN_WORDS = 3  # Frequent words that a text must have: one or two are in a line of any language
-MIN_SHARE = 0.06  # the share of texts that must be in a language before all words are stemmed by its rules, too
+# Frequent words that a text must have: one or two are in a line of any language
+MIN_WORDS = 3
+# The share of texts that must be in a language before all words are stemmed by its rules, too
+MIN_SHARE = 0.06
 
 LANGUAGES = tuple(FREQUENT_WORDS)
 SHORTEST_CORRECTED = 4
 SHORTEST_MISSPELLED = 6
-"""Letters of a word that may have a typo beside known words. Most shorter words are one edit from another, such as "chart" from "chat"."""
+"""Letters of a word that may have a typo beside known words. Most shorter words are one edit from
+another, such as "chart" from "chat".
+"""
 LONGEST_CORRECTED = 30
-SHORTEST_PART = 4  # letters of each word in a compound
-SHORTEST_CONTAINED = 5  # letters of a word that is looked for in compounds
-COMPOUNDING = frozenset(("german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"))
+# Letters of each word in a compound
+SHORTEST_PART = 4
+# Letters of a word that is looked for in compounds
+SHORTEST_CONTAINED = 5
+COMPOUNDING = frozenset(
+    ("german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian")
+)
 """Languages that write compounds as one word: "Rückenschmerzen" is about "Schmerzen"."""
 _LINKING_LETTERS = ("", "s", "n", "es", "en")
-LONGEST_STEMMED = 100  # letters of a word: the stemmer's time grows with the square of them, and a data URL is one word
+# Letters of a word: the stemmer's time grows with the square of them, and a data URL is one word
+LONGEST_STEMMED = 100
 _LETTER = lazy_pattern(r"[^\W\d_]")
 _LATIN_LETTER = lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _ASCII_RUN = lazy_pattern(r"[a-z0-9]+(?:'[a-z]+)*")
 _HALF = lazy_pattern("[\ud800-\udfff]")
 _DIACRITICS = lazy_pattern("[\u0300-\u034e\u0350-\u036f\xad\u200c\u200d\u2060\ufeff]++")
-"""Combining and invisible characters, such as soft hyphens and joiners, which do not change a word."""
+"""Combining and invisible characters, such as soft hyphens and joiners, which do not change a word.
+"""
 
 _RARE_DIACRITICS = lazy_pattern(
     "[\u0483-\u1dff\u20d0-\u20f0\u2cef-\u2dff\u302a-\u302f\u3099\u309a\ua66f-\uabed\ufb1e\ufe20-\ufe2f\U000101fd-\U0001e94a]"
 )
-"""Ranges with all other combining characters and many that are not. Searching for these first makes folding twice as fast."""
+"""Ranges with all other combining characters and many that are not. Searching for these first makes
+folding twice as fast.
+"""
 
 _WORD = lazy_pattern(rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
-"""A word, or a run of CJK characters. In Indian scripts vowels are marks, which `\\w` does not match."""
+"""A word, or a run of CJK characters. In Indian scripts vowels are marks, which `\\w` does not
+match.
+"""
 CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
 
 
 def find_cjk(text: str) -> list[str]:
-    """The CJK characters of a text. English with quotation marks is no reason to compile the pattern, which takes 3 ms."""
+    """The CJK characters of a text. English with quotation marks is no reason to compile the
+    pattern, which takes 3 ms.
+    """
     return CJK_CHARACTER.findall(text) if not text.isascii() and max(text) >= "\u3040" else []
 
 
 def replace_surrogates(text: str) -> str:
-    """`text` without surrogate halves, which command lines, file names and models may contain and UTF-8 cannot encode."""
+    """`text` without surrogate halves, which command lines, file names and models may contain and
+    UTF-8 cannot encode.
+    """
     return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
@@ -179,10 +234,13 @@ def normalize_line_ends(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """`text` without case and diacritics, for comparison: `Équipe` and `equipe` are the same word."""
+    """`text` without case and diacritics, for comparison: `Équipe` and `equipe` are the same
+    word.
+    """
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())  # first `𝓐` to `A`, then `A` to `a`
+    # First `𝓐` to `A`, then `A` to `a`
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     bare = _DIACRITICS.sub("", decomposed)
     if _RARE_DIACRITICS.search(bare):
         bare = "".join(c for c in bare if not unicodedata.combining(c))
@@ -190,7 +248,9 @@ def fold(text: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """The folded words of `text` in order, including stopwords. A CJK run becomes its bigrams; a single character stays."""
+    """The folded words of `text` in order, including stopwords. A CJK run becomes its bigrams; a
+    single character stays.
+    """
     return _tokenize(text)[0]
 
 
@@ -219,8 +279,10 @@ def count_words(text: str) -> int:
 
 
 def to_index_text(text: str) -> str:
-    """The `terms` of `text` for an index with a tokenizer that splits and folds only ASCII; ASCII lines stay unchanged. The last characters
-    of CJK runs are appended, so that a prefix search for one character finds it anywhere."""
+    """The `terms` of `text` for an index with a tokenizer that splits and folds only ASCII; ASCII
+    lines stay unchanged. The last characters of CJK runs are appended, so that a prefix search for
+    one character finds it anywhere.
+    """
     if text.isascii():
         return text
     lines = []
@@ -229,21 +291,26 @@ def to_index_text(text: str) -> str:
         plain = line if line.isascii() else line.translate(_TYPOGRAPHY)
         if not plain.isascii():
             found, last = _tokenize(plain)
-            plain, ends = " ".join(found), ends | last
+            plain = " ".join(found)
+            ends = ends | last
         lines.append(plain)
     return "\n".join([*lines, *([" ".join(sorted(ends))] if ends else [])])
 
 
 def content_terms(text: str) -> list[str]:
-    """`terms` without the stopwords of the text's language, elided articles ("l'index") and single Latin letters; all terms if nothing else
-    is left ("what is it?")."""
+    """`terms` without the stopwords of the text's language, elided articles ("l'index") and single
+    Latin letters; all terms if nothing else is left ("what is it?").
+    """
     every = terms(text)
     language = language_of(every)
-    stop, plain = stopwords(language), every
+    stop = stopwords(language)
+    plain = every
     if language != ENGLISH:
         split = ((term, *term.partition("'")) for term in every)
         plain = [word if word and article in stop else term for term, article, _, word in split]
-    return [t for t in plain if t not in stop and (len(t) > 1 or not t.isascii() or t.isdigit())] or every
+    return [
+        t for t in plain if t not in stop and (len(t) > 1 or not t.isascii() or t.isdigit())
+    ] or every
 
 
 def rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
@@ -265,25 +332,37 @@ def _filler_stems(language: str) -> frozenset[str]:
 
 @cache
 def _stemmer(language: str) -> "Stemmer":
-    from Stemmer import Stemmer  # not on the way to the prompt
+    # Not on the way to the prompt
+    from Stemmer import Stemmer
 
     return Stemmer(language, 0)
 
 
 def stem_words(words: Sequence[str], language: str = ENGLISH) -> list[str]:
-    """The Snowball stems of folded words; words of another script, and of more than LONGEST_STEMMED letters, stay as they are."""
+    """The Snowball stems of folded words; words of another script, and of more than LONGEST_STEMMED
+    letters, stay as they are.
+    """
     written = words
-    if language == RUSSIAN:  # folding makes и of й, which the endings of adjectives need
-        written = [f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word for word in words]
+    # Folding makes и of й, which the endings of adjectives need
+    if language == RUSSIAN:
+        written = [
+            f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word
+            for word in words
+        ]
     if max(map(len, words), default=0) <= LONGEST_STEMMED:
         return list(_stemmer(language).stemWords(written))
-    return [word if len(word) > LONGEST_STEMMED else _stemmer(language).stemWord(word) for word in written]
+    return [
+        word if len(word) > LONGEST_STEMMED else _stemmer(language).stemWord(word)
+        for word in written
+    ]
 
 
 @lru_cache(maxsize=16_384)
 def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
-    """The stem by which words are compared, by the rules of each of `languages`, those of all compared texts; use the same for both sides.
-    Cyrillic words are always stemmed by the Russian rules; Chinese words stay as they are."""
+    """The stem by which words are compared, by the rules of each of `languages`, those of all
+    compared texts; use the same for both sides. Cyrillic words are always stemmed by the Russian
+    rules; Chinese words stay as they are.
+    """
     for language in (RUSSIAN,) if "а" <= word[:1] <= "я" else languages:
         [word] = stem_words([word], language)
     return word
@@ -296,7 +375,9 @@ def content_stems(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> list[st
 def detect_language(text: str) -> str | None:
     """The language with the most frequent words in `text`; None if it has too few of any."""
     by_word = _languages_by_word(frequent=True)
-    counts = Counter(language for word in fold(text).split() if word in by_word for language in by_word[word])
+    counts = Counter(
+        language for word in fold(text).split() if word in by_word for language in by_word[word]
+    )
     best = max(LANGUAGES, key=lambda language: counts[language])
     return best if counts[best] >= MIN_WORDS else None
 
@@ -307,30 +388,47 @@ def is_latin(text: str) -> bool:
 
 
 def detect_languages(texts: Iterable[str]) -> tuple[str, ...]:
-    """The languages of a collection of texts, always in the same order; English if none is recognized."""
+    """The languages of a collection of texts, always in the same order; English if none is
+    recognized.
+    """
     return main_languages(Counter(filter(None, map(detect_language, texts))))
 
 
 def main_languages(counts: Counter[str]) -> tuple[str, ...]:
     """`detect_languages`, given the number of texts in each language."""
-    return tuple(language for language in LANGUAGES if counts[language] > MIN_SHARE * counts.total()) or (ENGLISH,)
+    return tuple(
+        language for language in LANGUAGES if counts[language] > MIN_SHARE * counts.total()
+    ) or (ENGLISH,)
 
 
 def edits(word: str, shortest: int = SHORTEST_MISSPELLED) -> Iterator[str]:
-    """The words that differ by one letter, but not the first, or by two neighbouring letters in exchange."""
+    """The words that differ by one letter, but not the first, or by two neighbouring letters in
+    exchange.
+    """
     if len(word) > LONGEST_CORRECTED:
         return
     if len(word) >= SHORTEST_CORRECTED:
         yield from (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
     if len(word) >= shortest and word.isalpha():
-        letters = string.ascii_lowercase if word.isascii() else sorted({*word, *map(chr, range(0x430, 0x450))})
+        letters = (
+            string.ascii_lowercase
+            if word.isascii()
+            else sorted({*word, *map(chr, range(0x430, 0x450))})
+        )
         for i in range(1, len(word) + 1):
             yield word[:i] + word[i + 1 :]
             yield from (word[:i] + letter + word[j:] for letter in letters for j in (i, i + 1))
 
 
 def compound_parts(word: str) -> list[tuple[str, str]]:
-    """The pairs of words that may make up this one, the longest first part before others: "aufgabenliste", "timezone"."""
+    """The pairs of words that may make up this one, the longest first part before others:
+    "aufgabenliste", "timezone".
+    """
     ends = range(len(word) - SHORTEST_PART, SHORTEST_PART - 1, -1)
-    pairs = [(word[: i - len(link)], word[i:]) for i in ends for link in _LINKING_LETTERS if word[:i].endswith(link)]
+    pairs = [
+        (word[: i - len(link)], word[i:])
+        for i in ends
+        for link in _LINKING_LETTERS
+        if word[:i].endswith(link)
+    ]
     return [(first, last) for first, last in pairs if len(first) >= SHORTEST_PART]

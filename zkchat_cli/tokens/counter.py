@@ -1,8 +1,9 @@
 """Counting tokens exactly and offline, each text once, and learning how a model counts them.
 
-The vocabularies of `o200k_base` and `cl100k_base` are shipped under the names tiktoken's cache expects (sha1 of their address), because
-tiktoken would otherwise download them, without a time-out. They are read here, in less than half of tiktoken's time. Loading one still
-takes 0.2 s and 80 MB, so short texts are counted by a table, and a chat loads the vocabulary on a background thread.
+The vocabularies of `o200k_base` and `cl100k_base` are shipped under the names tiktoken's cache
+expects (sha1 of their address), because tiktoken would otherwise download them, without a time-out.
+They are read here, in less than half of tiktoken's time. Loading one still takes 0.2 s and 80 MB,
+so short texts are counted by a table, and a chat loads the vocabulary on a background thread.
 """
 
 import hashlib
@@ -21,12 +22,19 @@ from unicodedata import category
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.fileio import read_file
 
-if TYPE_CHECKING:  # pydantic, which `zkchat tokens --help` must not load
+# Pydantic, which `zkchat tokens --help` must not load
+if TYPE_CHECKING:
     from zkchat_cli.models import Calibration
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")
-_FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"), strict=True))
+_FILES = dict(
+    zip(
+        ENCODINGS,
+        ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"),
+        strict=True,
+    )
+)
 _TOKENS = dict(zip(ENCODINGS, (199_998, 100_256), strict=True))
 _SPLIT = {
     "o200k_base": (
@@ -35,22 +43,34 @@ _SPLIT = {
         r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
     "cl100k_base": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| "
+        r"?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
 }
 """Where a text is split before tokens are looked up, as tiktoken has it."""
 _MAX_FILE = 10_000_000
 _MAX_CACHED = 10_000  # texts
-_PIECE = 100_000  # characters of a long text to count at once: a longer run of white space would overflow tiktoken's stack
-_LONG = 2000  # characters of a text that is counted, and cached, line by line: a summary keeps most of its lines from message to message
+# Characters of a long text to count at once: a longer run of white space would overflow tiktoken's
+# stack
+_PIECE = 100_000
+# Characters of a text that is counted, and cached, line by line: a summary keeps most of its lines
+# from message to message
+_LONG = 2000
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
-"""Both vocabularies end a token here: only white space or a slash can join the line break before it."""
-_SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")  # the same, or before a space between letters
+"""Both vocabularies end a token here: only white space or a slash can join the line break before
+it.
+"""
+# The same, or before a space between letters
+_SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
 
-MAX_TEXT = 20_000  # characters of a text for the table; it is slower than the vocabulary
+# Characters of a text for the table; it is slower than the vocabulary
+MAX_TEXT = 20_000
 _MAX_RUN = 1000
-"""Bytes of a run without spaces, such as Chinese text, or of a table's spaces: the time to merge it grows with its square, to 12 ms."""
-_MAX_LOOKUPS = 40_000  # looking up more different tokens takes longer than loading the vocabulary
+"""Bytes of a run without spaces, such as Chinese text, or of a table's spaces: the time to merge it
+grows with its square, to 12 ms.
+"""
+# Looking up more different tokens takes longer than loading the vocabulary
+_MAX_LOOKUPS = 40_000
 _NO_TOKEN = 1 << 32  # greater than all ranks
 _CLASSES = {
     r"\p{Lu}\p{Lt}": "A-Z",
@@ -61,13 +81,31 @@ _CLASSES = {
     r"\p{N}": r"\d",
     "'s": "'[sſ]",
 }
-"""The character classes of a pattern, and the characters that are left of them after the replacement."""
-_REPLACEMENTS = {"Lu": "A", "Lt": "A", "Ll": "a", "Lm": "ª", "Lo": "ª", "M": "\u0300", "N": "0", "Z": "\t"}
-"""A category of characters beyond ASCII, or its first letter, and what replaces them; all others become punctuation."""
+"""The character classes of a pattern, and the characters that are left of them after the
+replacement.
+"""
+_REPLACEMENTS = {
+    "Lu": "A",
+    "Lt": "A",
+    "Ll": "a",
+    "Lm": "ª",
+    "Lo": "ª",
+    "M": "\u0300",
+    "N": "0",
+    "Z": "\t",
+}
+"""A category of characters beyond ASCII, or its first letter, and what replaces them; all others
+become punctuation.
+"""
 
-CALLS = 10  # a factor of a calibration sinks to the mean of about this many measurements
-MIN_TEXT = 100  # tokens of text that show how a model counts: with fewer, what its template adds would matter too much
-MIN_FACTOR, MAX_FACTOR = 0.5, 5.0  # a factor beyond these is taken for a mistake
+# A factor of a calibration sinks to the mean of about this many measurements
+CALLS = 10
+# Tokens of text that show how a model counts: with fewer, what its template adds would matter too
+# much
+MIN_TEXT = 100
+# A factor beyond these is taken for a mistake
+MIN_FACTOR = 0.5
+MAX_FACTOR = 5.0
 MESSAGE_OVERHEAD = 4
 """Tokens of each message's role and delimiters (OpenAI's cookbook counts 3 to 4)."""
 
@@ -79,28 +117,44 @@ class Encoder(Protocol):
 @cache
 def open_encoder(encoding: str) -> Encoder:
     """An encoding from the shipped files, with a table if it has one."""
-    return TableEncoder(encoding) if (VOCABULARY / f"{encoding}.table").is_file() else load_vocabulary(encoding)
+    return (
+        TableEncoder(encoding)
+        if (VOCABULARY / f"{encoding}.table").is_file()
+        else load_vocabulary(encoding)
+    )
 
 
 @cache
 def load_vocabulary(encoding: str) -> Encoder:
-    """tiktoken's encoding from the shipped files. Raises ZkchatError if they are missing or damaged."""
+    """tiktoken's encoding from the shipped files. Raises ZkchatError if they are missing or
+    damaged.
+    """
     try:
-        words = read_file(VOCABULARY / _FILES[encoding], _MAX_FILE).split()  # a token in base64, and its rank, which is its line
+        # A token in base64, and its rank, which is its line
+        words = read_file(VOCABULARY / _FILES[encoding], _MAX_FILE).split()
         tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))
         if len(tokens) != _TOKENS[encoding]:
             raise ValueError("it is not complete")
     except (OSError, ValueError) as e:
-        raise ZkchatError(f"the vocabulary of {encoding} cannot be read: {e}", "Install zkchat again.") from e
-    import tiktoken  # 30 ms that `--help` and `--version` do not need
+        raise ZkchatError(
+            f"the vocabulary of {encoding} cannot be read: {e}", "Install zkchat again."
+        ) from e
+    # 30 ms that `--help` and `--version` do not need
+    import tiktoken
 
-    return tiktoken.Encoding(encoding, pat_str=_SPLIT[encoding], mergeable_ranks=tokens, special_tokens={})
+    return tiktoken.Encoding(
+        encoding, pat_str=_SPLIT[encoding], mergeable_ranks=tokens, special_tokens={}
+    )
 
 
 class TokenCounter:
-    """Counts tokens. A model may have another tokenizer: `calibrated` counts with a factor. Stored counts are those of `count_raw`."""
+    """Counts tokens. A model may have another tokenizer: `calibrated` counts with a factor. Stored
+    counts are those of `count_raw`.
+    """
 
-    def __init__(self, encoding: str = ENCODINGS[0], load: Callable[[str], Encoder] = open_encoder) -> None:
+    def __init__(
+        self, encoding: str = ENCODINGS[0], load: Callable[[str], Encoder] = open_encoder
+    ) -> None:
         self.encoding = encoding
         self.factor = self.tool_factor = 1.0
         self.estimated = False  # whether the model has another vocabulary
@@ -115,7 +169,9 @@ class TokenCounter:
     def calibrated(self, calibration: "Calibration", *, exact: bool = False) -> "TokenCounter":
         """A counter for a model that counts so; it shares the vocabulary and the cache."""
         other = copy(self)
-        other.factor, other.tool_factor, other.estimated = calibration.text, calibration.tool_factor, not exact
+        other.factor = calibration.text
+        other.tool_factor = calibration.tool_factor
+        other.estimated = not exact
         return other
 
     def count(self, text: str) -> int:
@@ -131,7 +187,9 @@ class TokenCounter:
         return math.ceil(raw * self.factor)
 
     def count_raw(self, text: str) -> int:
-        """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
+        """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode`
+        would raise on `<|endoftext|>`).
+        """
         if len(text) > _PIECE:
             return sum(map(self._encode, _pieces(text)))
         return sum(map(self._count, _NEXT_LINE.split(text) if len(text) >= _LONG else [text]))
@@ -141,7 +199,9 @@ class TokenCounter:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A long text in pieces with the same tokens in total, unless no token certainly ends in the second half of a piece."""
+    """A long text in pieces with the same tokens in total, unless no token certainly ends in the
+    second half of a piece.
+    """
     start = 0
     while len(text) - start > _PIECE:
         seam = _SEAM.search(text, start + _PIECE // 2, start + _PIECE)
@@ -164,28 +224,39 @@ class _ReplacementTable(dict[int, str]):
     """Characters and what replaces them, for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
-        char, kind = chr(code), category(chr(code))
-        kept = code < 128 or char == "ſ"  # which ends a contraction, like an s
-        self[code] = found = char if kept else "\t" if char == "\x85" else _REPLACEMENTS.get(kind) or _REPLACEMENTS.get(kind[0], "!")
+        char = chr(code)
+        kind = category(chr(code))
+        # Which ends a contraction, like an s
+        kept = code < 128 or char == "ſ"
+        self[code] = found = (
+            char
+            if kept
+            else "\t"
+            if char == "\x85"
+            else _REPLACEMENTS.get(kind) or _REPLACEMENTS.get(kind[0], "!")
+        )
         return found
 
 
 class TableEncoder:
     """An encoding by a table while that is faster, then by the vocabulary.
 
-    The table is read in 1 ms. It has the hashes of all tokens in ascending order (8 bytes each, little-endian) and their ranks (4 bytes
-    each); `python tests/test_token_counter.py` writes it from the vocabulary. A lookup takes 2 µs (20 µs by the tokens themselves, sorted):
-    one question needs 4,000, half of them of bytes that are no token, and one of those has the hash of a token once in 10^14 lookups.
+    The table is read in 1 ms. It has the hashes of all tokens in ascending order (8 bytes each,
+    little-endian) and their ranks (4 bytes each); `python tests/test_token_counter.py` writes it
+    from the vocabulary. A lookup takes 2 µs (20 µs by the tokens themselves, sorted): one question
+    needs 4,000, half of them of bytes that are no token, and one of those has the hash of a token
+    once in 10^14 lookups.
 
-    Texts are split by `re`, which does not know \\p{L}: a character beyond ASCII is replaced by one that has its place in the pattern.
-    Importing `regex` and compiling its pattern would take 25 ms.
+    Texts are split by `re`, which does not know \\p{L}: a character beyond ASCII is replaced by one
+    that has its place in the pattern. Importing `regex` and compiling its pattern would take 25 ms.
     """
 
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding
         data = memoryview(read_file(VOCABULARY / f"{encoding}.table", _MAX_FILE))
         end = len(data) // 12 * 8
-        self._hashes, self._ranks = data[:end].cast("Q"), data[end:].cast("I")
+        self._hashes = data[:end].cast("Q")
+        self._ranks = data[end:].cast("I")
         pattern = _SPLIT[encoding]
         for name, members in _CLASSES.items():
             pattern = pattern.replace(name, members)
@@ -200,9 +271,16 @@ class TableEncoder:
         return self._vocabulary
 
     def encode_ordinary(self, text: str) -> list[int]:
-        if self._vocabulary is None and len(text) <= MAX_TEXT and self._rank.cache_info().currsize <= _MAX_LOOKUPS:
+        if (
+            self._vocabulary is None
+            and len(text) <= MAX_TEXT
+            and self._rank.cache_info().currsize <= _MAX_LOOKUPS
+        ):
             plain = text if text.isascii() else text.translate(self._replacements)
-            runs = [text[found.start() : found.end()].encode("utf-8", "replace") for found in self._pattern.finditer(plain)]
+            runs = [
+                text[found.start() : found.end()].encode("utf-8", "replace")
+                for found in self._pattern.finditer(plain)
+            ]
             if max(map(len, runs), default=0) <= _MAX_RUN:
                 return [token for run in runs for token in self._encode_run(run)]
         return self.load_vocabulary().encode_ordinary(text)
@@ -213,7 +291,9 @@ class TableEncoder:
         return self._ranks[i] if i < len(self._hashes) and self._hashes[i] == wanted else _NO_TOKEN
 
     def _merge(self, run: bytes) -> tuple[int, ...]:
-        """Byte pair encoding: the two neighbours that are the most frequent token become one, until none are."""
+        """Byte pair encoding: the two neighbours that are the most frequent token become one, until
+        none are.
+        """
         rank = self._rank
         if (whole := rank(run)) != _NO_TOKEN:
             return (whole,)
@@ -231,35 +311,51 @@ class TableEncoder:
 
 
 class CountedPrompt(NamedTuple):
-    """A prompt's tokens as zkchat counts them without calibration, of texts and of descriptions of tools, and the model's tokens for both.
-    None includes the fixed cost of a message."""
+    """A prompt's tokens as zkchat counts them without calibration, of texts and of descriptions of
+    tools, and the model's tokens for both. None includes the fixed cost of a message.
+    """
 
     text: float
     tools: float
     counted: float
 
 
-def learn_calibration(known: "Calibration", prompt: CountedPrompt, before: CountedPrompt | None = None) -> "Calibration":
-    """The calibration after another prompt has been counted; `before` is the prompt of the turn's previous call.
+def learn_calibration(
+    known: "Calibration", prompt: CountedPrompt, before: CountedPrompt | None = None
+) -> "Calibration":
+    """The calibration after another prompt has been counted; `before` is the prompt of the turn's
+    previous call.
 
-    If a count is too small, the prompt does not fit; if it is too large, room is wasted. So a factor rises at once and sinks slowly, and
-    only after calls that show it: the factor of texts after calls without tools, or by what the next call of a turn adds; that of
-    descriptions of tools once the factor of texts is known. A template that leaves tools out, or a server that counts only what was not in
-    its cache, must not make texts look smaller than they are.
+    If a count is too small, the prompt does not fit; if it is too large, room is wasted. So a
+    factor rises at once and sinks slowly, and only after calls that show it: the factor of texts
+    after calls without tools, or by what the next call of a turn adds; that of descriptions of
+    tools once the factor of texts is known. A template that leaves tools out, or a server that
+    counts only what was not in its cache, must not make texts look smaller than they are.
     """
-    if prompt.text < MIN_TEXT or not MIN_FACTOR <= prompt.counted / (prompt.text + prompt.tools) <= MAX_FACTOR:
+    if (
+        prompt.text < MIN_TEXT
+        or not MIN_FACTOR <= prompt.counted / (prompt.text + prompt.tools) <= MAX_FACTOR
+    ):
         return known
     if not prompt.tools:
         return _with_text(known, prompt.counted / prompt.text)
-    if before is not None and before.tools == prompt.tools and prompt.text - before.text >= MIN_TEXT:
+    if (
+        before is not None
+        and before.tools == prompt.tools
+        and prompt.text - before.text >= MIN_TEXT
+    ):
         known = _with_text(known, (prompt.counted - before.counted) / (prompt.text - before.text))
     expected = known.text * prompt.text + known.tool_factor * prompt.tools
     if prompt.counted > expected:
         share = prompt.counted / expected
-        return known.model_copy(update={"text": known.text * share, "tools": known.tool_factor * share})
+        return known.model_copy(
+            update={"text": known.text * share, "tools": known.tool_factor * share}
+        )
     if not known.calls:
         return known
-    return known.model_copy(update={"tools": max(0.0, (prompt.counted - known.text * prompt.text) / prompt.tools)})
+    return known.model_copy(
+        update={"tools": max(0.0, (prompt.counted - known.text * prompt.text) / prompt.tools)}
+    )
 
 
 def _with_text(known: "Calibration", factor: float) -> "Calibration":

@@ -10,7 +10,9 @@ def append_to_note(
     vault: Vault,
     path: Note,
     text: Annotated[str, "Markdown"],
-    heading: Annotated[str, "the heading, such as Heading or Above#Heading; without one: at the end"] = "",
+    heading: Annotated[
+        str, "the heading, such as Heading or Above#Heading; without one: at the end"
+    ] = "",
 ) -> ToolOutput:
     """Add text at the end of a note or under one of its headings. The user is asked first."""
     found, linked_heading = vault.locate(path)
@@ -18,7 +20,9 @@ def append_to_note(
 
 
 def create_note(
-    vault: Vault, path: Annotated[str, "path in the vault, such as Folder/Note.md"], content: Annotated[str, "Markdown, the whole note"]
+    vault: Vault,
+    path: Annotated[str, "path in the vault, such as Folder/Note.md"],
+    content: Annotated[str, "Markdown, the whole note"],
 ) -> ToolOutput:
     """Write a new note; nothing is overwritten. The user is asked first."""
     return ToolOutput(change=vault.editor.create(path, content))
@@ -30,7 +34,9 @@ def edit_section(
     heading: Annotated[str, "the heading, such as Heading or Above#Heading"],
     new_text: Annotated[str, "Markdown without the heading; empty: leaves the heading alone"] = "",
 ) -> ToolOutput:
-    """Replace everything under a heading of a note, including the headings below it. Read it first. The user is asked first."""
+    """Replace everything under a heading of a note, including the headings below it. Read it first.
+    The user is asked first.
+    """
     return ToolOutput(change=vault.editor.edit_section(vault.locate(path)[0], heading, new_text))
 
 
@@ -40,10 +46,19 @@ def move_note_to_trash(vault: Vault, path: Note) -> ToolOutput:
 
 
 def rename_note(
-    vault: Vault, path: Note, new_path: Annotated[str, "new path in the vault, such as Folder/Name.md; Folder/ keeps the name"]
+    vault: Vault,
+    path: Note,
+    new_path: Annotated[
+        str, "new path in the vault, such as Folder/Name.md; Folder/ keeps the name"
+    ],
 ) -> ToolOutput:
-    """Rename or move a note; every link in the vault still leads where it led. The user is asked first."""
+    """Rename or move a note; every link in the vault still leads where it led. The user is asked
+    first.
+    """
     return ToolOutput(change=vault.editor.rename(vault.locate(path)[0], new_path))
 
 
-TOOLS = [declare_tool(tool, writes=True) for tool in (append_to_note, create_note, edit_section, move_note_to_trash, rename_note)]
+TOOLS = [
+    declare_tool(tool, writes=True)
+    for tool in (append_to_note, create_note, edit_section, move_note_to_trash, rename_note)
+]

@@ -1,7 +1,8 @@
 """The vault's files: scanning them, and reading them without ever leaving the vault.
 
-Every path from outside (a user, a model, a link) goes through `resolve_inside`. The scan skips hidden folders (`.obsidian`, `.trash`), what
-the ignore globs match, and links out of the vault. Files it cannot index are problems that `vault status` lists.
+Every path from outside (a user, a model, a link) goes through `resolve_inside`. The scan skips
+hidden folders (`.obsidian`, `.trash`), what the ignore globs match, and links out of the vault.
+Files it cannot index are problems that `vault status` lists.
 """
 
 import errno
@@ -21,22 +22,28 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
-LARGEST_NOTE = 10_000_000  # bytes; a larger note would take a minute to index
-LONGEST_NAME = 255  # bytes of the name of a file or folder
-HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."  # the hint of an error about a missing note
+# Bytes; a larger note would take a minute to index
+LARGEST_NOTE = 10_000_000
+# Bytes of the name of a file or folder
+LONGEST_NAME = 255
+# The hint of an error about a missing note
+HOW_TO_SEARCH = "`zkchat vault search` finds notes by their words."
 
 Stamp = tuple[int, int, int]
 
 
 def stamp(stat: os.stat_result) -> Stamp:
-    """A value that changes with a file. Programs that restore files set the first time (mtime), none can set the second (ctime)."""
+    """A value that changes with a file. Programs that restore files set the first time (mtime),
+    none can set the second (ctime).
+    """
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size
 
 
 @dataclass(frozen=True, slots=True)
 class VaultFiles:
-    """The files that a scan found, by path: a stamp per note, the attachments, and what cannot be indexed. `only` are the scanned paths, if
-    that was not the whole vault."""
+    """The files that a scan found, by path: a stamp per note, the attachments, and what cannot be
+    indexed. `only` are the scanned paths, if that was not the whole vault.
+    """
 
     stamps: dict[str, Stamp] = field(default_factory=dict)
     attachments: set[str] = field(default_factory=set)
@@ -45,7 +52,9 @@ class VaultFiles:
 
 
 def resolve_root(folder: Path) -> Path:
-    """The real path of a vault's folder. Raises VaultError when there is no such folder, or it cannot be read."""
+    """The real path of a vault's folder. Raises VaultError when there is no such folder, or it
+    cannot be read.
+    """
     try:
         root = folder.expanduser().resolve(strict=True)
         os.scandir(root).close()
@@ -57,11 +66,18 @@ def resolve_root(folder: Path) -> Path:
 def _unreadable_folder(folder: Path, error: Exception) -> VaultError:
     hint = "Check the path in --vault, ZKCHAT_VAULT or vault.path."
     is_missing = isinstance(error, FileNotFoundError)
-    return VaultError(f"there is no folder {folder}" if is_missing else f"the folder {folder} cannot be read: {reason(error)}", hint)
+    return VaultError(
+        f"there is no folder {folder}"
+        if is_missing
+        else f"the folder {folder} cannot be read: {reason(error)}",
+        hint,
+    )
 
 
 def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
-    """Every note and attachment below `root`. Raises VaultError when `root` cannot be read: its disk may not be mounted."""
+    """Every note and attachment below `root`. Raises VaultError when `root` cannot be read: its
+    disk may not be mounted.
+    """
     files = VaultFiles()
     ignored = _ignore_pattern(ignore)
     folders = [("", str(root))]
@@ -82,18 +98,24 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
 
 
 def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> VaultFiles | None:
-    """The part of a scan with these notes; None if that takes a full scan: another kind of path is among them, or the vault is away."""
+    """The part of a scan with these notes; None if that takes a full scan: another kind of path is
+    among them, or the vault is away.
+    """
     if not root.is_dir():
         return None
     files = VaultFiles(only=frozenset(paths))
     ignored = _ignore_pattern(ignore)
     for path in files.only or ():
         file = f"{root}/{path}"
-        if replace_surrogates(path) != path or not path.lower().endswith(NOTE_SUFFIXES) or os.path.realpath(file) != file:
+        if (
+            replace_surrogates(path) != path
+            or not path.lower().endswith(NOTE_SUFFIXES)
+            or os.path.realpath(file) != file
+        ):
             return None
         is_hidden = any(part.startswith(".") for part in path.split("/"))
-        if os.path.isfile(file) and not is_hidden and not ignored.match(path):  # noqa: PTH113
-            files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116
+        if os.path.isfile(file) and not is_hidden and not ignored.match(path):  # noqa: PTH113, RUF100
+            files.stamps[path] = stamp(os.stat(file))  # noqa: PTH116, RUF100
     return files
 
 
@@ -108,8 +130,11 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
             if not target.is_relative_to(root):
                 files.problems[printable(path)] = "not followed: a link that leaves the vault"
                 return False
-            if target.is_dir() or any(part.startswith(".") for part in target.relative_to(root).parts):
-                return False  # its notes are listed elsewhere, or hidden
+            if target.is_dir() or any(
+                part.startswith(".") for part in target.relative_to(root).parts
+            ):
+                # Its notes are listed elsewhere, or hidden
+                return False
         if entry.is_dir():
             return True
         if entry.is_file() and path.lower().endswith(NOTE_SUFFIXES):
@@ -118,13 +143,16 @@ def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFil
             files.attachments.add(path)
     except FileNotFoundError:
         pass  # deleted meanwhile, or a broken link
-    except (OSError, RuntimeError) as e:  # RuntimeError: a circle of links, before Python 3.13
+    except (OSError, RuntimeError) as e:
+        # RuntimeError: a circle of links, before Python 3.13
         files.problems[printable(path)] = f"not read: {reason(e)}"
     return False
 
 
 def _ignore_pattern(globs: Sequence[str]) -> re.Pattern[str]:
-    """One pattern for all globs. `Templates`, `Templates/` and `Templates/*` mean the folder; without `/` a glob matches at any depth."""
+    """One pattern for all globs. `Templates`, `Templates/` and `Templates/*` mean the folder;
+    without `/` a glob matches at any depth.
+    """
     alternatives: list[str] = []
     for glob in globs:
         if bare := glob.strip("/").removesuffix("/**").removesuffix("/*"):
@@ -134,35 +162,54 @@ def _ignore_pattern(globs: Sequence[str]) -> re.Pattern[str]:
 
 
 def resolve_inside(root: Path, relative_path: str) -> Path:
-    """The real path of `relative_path`, which need not exist. Raises VaultError for anything outside of the vault or hidden."""
-    name, hint = short_path(relative_path), "Give a path in the vault, such as `Folder/Note.md`."
+    """The real path of `relative_path`, which need not exist. Raises VaultError for anything
+    outside of the vault or hidden.
+    """
+    name = short_path(relative_path)
+    hint = "Give a path in the vault, such as `Folder/Note.md`."
     path = PurePath(relative_path)
     if path.anchor or ".." in path.parts or path.parts[:1] == ("~",):
         raise VaultError(f"{name} leads out of the vault", hint)
     try:
         if any(len(os.fsencode(part)) > LONGEST_NAME for part in path.parts):
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-        has_links = os.name != "posix" or any(map(os.path.islink, accumulate(path.parts, "{}/{}".format, initial=str(root))))
-        real = (root / path).resolve() if has_links else root / path  # resolving takes 0.1 ms, and memory asks for each cited note
+        has_links = os.name != "posix" or any(
+            map(os.path.islink, accumulate(path.parts, "{}/{}".format, initial=str(root)))
+        )
+        # Resolving takes 0.1 ms, and memory asks for each cited note
+        real = (root / path).resolve() if has_links else root / path
     except (OSError, RuntimeError, ValueError) as e:  # no file can have this name
         raise VaultError(f"{name} cannot be read: {reason(e)}", hint) from e
     if not real.is_relative_to(root):
-        raise VaultError(f"{name} leads out of the vault", "A link that leaves the vault is not followed.")
+        raise VaultError(
+            f"{name} leads out of the vault", "A link that leaves the vault is not followed."
+        )
     if any(part.startswith(".") for part in (*path.parts, *real.relative_to(root).parts)):
-        raise VaultError(f"{name} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
+        raise VaultError(
+            f"{name} is hidden, and hidden files are not read",
+            "Notes are in folders without a leading dot.",
+        )
     return real
 
 
 def read_text(root: Path, relative_path: str) -> str:
-    """The whole text of a text file in the vault, which may contain NUL if it is a note. Raises VaultError."""
+    """The whole text of a text file in the vault, which may contain NUL if it is a note. Raises
+    VaultError.
+    """
     file = resolve_inside(root, relative_path)
     try:
         raw = read_file(file, LARGEST_NOTE)
     except (OSError, ValueError) as e:
-        resolve_root(root)  # the vault may be on a disk that is not mounted
-        raise VaultError(f"{short_path(relative_path)} in the vault {root} cannot be read: {reason(e)}", HOW_TO_SEARCH) from e
+        # The vault may be on a disk that is not mounted
+        resolve_root(root)
+        raise VaultError(
+            f"{short_path(relative_path)} in the vault {root} cannot be read: {reason(e)}",
+            HOW_TO_SEARCH,
+        ) from e
     if b"\0" in raw and not relative_path.lower().endswith(NOTE_SUFFIXES):
-        raise VaultError(f"{short_path(relative_path)} is not a text file", "Only text can be read.")
+        raise VaultError(
+            f"{short_path(relative_path)} is not a text file", "Only text can be read."
+        )
     return decode(raw)[0]
 
 
@@ -199,14 +246,27 @@ def printable(path: str) -> str:
 
 MAX_FOUND = 7
 MAX_LIST = 1_000_000
-_USUAL_FOLDERS = "Notes notes Documents/Notes Documents/Obsidian Obsidian Vault vault Zettelkasten zettelkasten zk".split()
-_CONFIG_FOLDERS = (".config", ".var/app/md.obsidian.Obsidian/config", "Library/Application Support", "AppData/Roaming")
+_USUAL_FOLDERS = (
+    "Notes notes Documents/Notes Documents/Obsidian Obsidian Vault vault Zettelkasten "
+    "zettelkasten zk"
+).split()
+_CONFIG_FOLDERS = (
+    ".config",
+    ".var/app/md.obsidian.Obsidian/config",
+    "Library/Application Support",
+    "AppData/Roaming",
+)
 
 
 def holds_notes(folder: Path) -> bool:
-    """Whether Markdown files are in a folder or one level down, hidden folders not counted, so that it can be the vault."""
+    """Whether Markdown files are in a folder or one level down, hidden folders not counted, so that
+    it can be the vault.
+    """
     try:
-        return any(next(folder.glob(pattern), None) for pattern in ("[!.]*.md", "[!.]*.markdown", "[!.]*/[!.]*.md"))
+        return any(
+            next(folder.glob(pattern), None)
+            for pattern in ("[!.]*.md", "[!.]*.markdown", "[!.]*/[!.]*.md")
+        )
     except (OSError, ValueError):  # no folder has such a name
         return False
 
@@ -216,11 +276,13 @@ def find_vaults(home: Path) -> list[Path]:
     found: list[Path] = []
     listed: list[Path] = []
     for config in _CONFIG_FOLDERS:
-        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # no such list, or an unknown format
+        # No such list, or an unknown format
+        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
             raw = read_file(home / config / "obsidian/obsidian.json", MAX_LIST)
             listed = listed or [Path(vault["path"]) for vault in json.loads(raw)["vaults"].values()]
     for folder in (*listed, *(home / name for name in _USUAL_FOLDERS)):
         with suppress(OSError):  # not readable
-            if holds_notes(folder) and not any(folder.samefile(other) for other in found):  # `Notes` may be `notes`
+            # `Notes` may be `notes`
+            if holds_notes(folder) and not any(folder.samefile(other) for other in found):
                 found.append(folder)
     return found[:MAX_FOUND]

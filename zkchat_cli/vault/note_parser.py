@@ -1,8 +1,10 @@
-"""Parses a note's text: front matter, names, tags, description, markup, and chunks, small enough to cite and large enough to be understood.
+"""Parses a note's text: front matter, names, tags, description, markup, and chunks, small enough to
+cite and large enough to be understood.
 
-A chunk is a range of lines with exactly their text. It begins at a heading or, in a long section, at a paragraph; code blocks and tables
-stay whole if they fit. A heading with almost no text is joined with what follows. YAML is read as events, because 100,000 brackets end the
-process in libyaml's loader; only scalars and flat lists of scalars are used.
+A chunk is a range of lines with exactly their text. It begins at a heading or, in a long section,
+at a paragraph; code blocks and tables stay whole if they fit. A heading with almost no text is
+joined with what follows. YAML is read as events, because 100,000 brackets end the process in
+libyaml's loader; only scalars and flat lists of scalars are used.
 """
 
 import re
@@ -18,12 +20,24 @@ from zkchat_cli.vault.links.wikilinks import note_name
 if TYPE_CHECKING:
     from zkchat_cli.vault.markup import Heading, Markup
 
-_DATES = ("date", "day", "created", "updated", "modified", "published", "date created", "date modified", "created at", "updated at")
+_DATES = (
+    "date",
+    "day",
+    "created",
+    "updated",
+    "modified",
+    "published",
+    "date created",
+    "date modified",
+    "created at",
+    "updated at",
+)
 _MAX_DEPTH = 20
 MAX_CHARACTERS = 64 * 1024  # longer front matter is text
 _EMPTY_VALUES = ("", "~", "null", "Null", "NULL")
 _NO_CONTENT = re.compile(
-    r"title|alias(?:es)?|description|summary|tags?|categor(?:y|ies)|(?:date )?(?:created|modified|updated|published)(?: at)?|date|day"
+    r"title|alias(?:es)?|description|summary|tags?|categor(?:y|ies)|(?:date "
+    r")?(?:created|modified|updated|published)(?: at)?|date|day"
     r"|u?u?id|permalink|layout|slug|cssclass(?:es)?|lang|banner.*|cover|image|icon|comments|draft|publish|position|template"
     r"|(?:sr|dg|kanban|excalidraw)-.*"
 )
@@ -34,22 +48,40 @@ _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """All properties. `lines`: how many lines they take, including the `---` lines; 0 without front matter."""
+    """All properties. `lines`: how many lines they take, including the `---` lines; 0 without front
+    matter.
+    """
 
     lines: int = 0
-    written: dict[str, list[str]] = field(default_factory=dict)  # by folded name; normalized only when read, because few ever are
+    # By folded name; normalized only when read, because few ever are
+    written: dict[str, list[str]] = field(default_factory=dict)
     problem: str | None = None
 
     @property
     def has_content(self) -> bool:
-        """Whether a property says something: no name, tag, date, description or link of the note, and not only for a program."""
-        if "conversation" in self.written:  # where zkchat itself saved the note from
+        """Whether a property says something: no name, tag, date, description or link of the note,
+        and not only for a program.
+        """
+        # Where zkchat itself saved the note from
+        if "conversation" in self.written:
             return False
-        return any(not _NO_VALUE.fullmatch(text) for name in self.written if not _NO_CONTENT.fullmatch(name) for text in self.texts(name))
+        return any(
+            not _NO_VALUE.fullmatch(text)
+            for name in self.written
+            if not _NO_CONTENT.fullmatch(name)
+            for text in self.texts(name)
+        )
 
     def texts(self, *names: str) -> tuple[str, ...]:
-        """The different values of those properties, in that order, without empty ones and with single spaces."""
-        found = (" ".join(text.split()) for name in names if name in self.written for text in self.written[name])
+        """The different values of those properties, in that order, without empty ones and with
+        single spaces.
+        """
+        found = (
+            " ".join(text.split())
+            for name in names
+            if name in self.written
+            for text in self.written[name]
+        )
         return tuple(dict.fromkeys(text for text in found if text not in _EMPTY_VALUES))
 
     def text(self, *names: str) -> str | None:
@@ -57,7 +89,9 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """The properties between a first line `---` and the next `---`; none if that is not a YAML mapping."""
+    """The properties between a first line `---` and the next `---`; none if that is not a YAML
+    mapping.
+    """
     if not text.startswith("---"):
         return FrontMatter()
     head = f"{text}\n"[:MAX_CHARACTERS]
@@ -67,7 +101,8 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     source = head[begin + 1 : closing.start()]
     lines = head.count("\n", begin, closing.start()) + 2
-    from yaml import YAMLError  # 10 ms that the budget bar does not need
+    # 10 ms that the budget bar does not need
+    from yaml import YAMLError
 
     try:
         values = _parse_yaml(source)
@@ -78,11 +113,15 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def _parse_yaml(source: str) -> dict[str, list[str]] | None:
-    """The top-level scalars and lists of scalars of a mapping, which an empty text is; None if it is no mapping."""
+    """The top-level scalars and lists of scalars of a mapping, which an empty text is; None if it
+    is no mapping.
+    """
     import yaml
 
     written: dict[str, list[str]] = {}
-    depth, name, in_list = 0, None, False
+    depth = 0
+    name = None
+    in_list = False
     for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
         match event:
             case yaml.ScalarEvent() | yaml.SequenceStartEvent() if depth == 0:
@@ -96,10 +135,13 @@ def _parse_yaml(source: str) -> dict[str, list[str]] | None:
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 depth -= 1
                 if depth == 1:
-                    name = "" if name is None else None  # a list as a key: what follows is its value
+                    # A list as a key: what follows is its value
+                    name = "" if name is None else None
             case yaml.ScalarEvent() if depth == 1 and name is None:
                 name = event.value.strip().casefold()
-            case yaml.ScalarEvent() if name is not None and (depth == 1 or (depth == 2 and in_list)):
+            case yaml.ScalarEvent() if name is not None and (
+                depth == 1 or (depth == 2 and in_list)
+            ):
                 written.setdefault(name, []).append(event.value)
                 name = None if depth == 1 else name
             case yaml.AliasEvent() if depth == 1:
@@ -140,16 +182,22 @@ class ParsedNote:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """The tags of front matter and text without `#`, each in its first spelling. Digits alone are not a tag."""
+        """The tags of front matter and text without `#`, each in its first spelling. Digits alone
+        are not a tag.
+        """
         written = " ".join(self.front_matter.texts("tags", "tag")).replace(",", " ").split()
         tags = (*(tag.lstrip("#").rstrip("/") for tag in written), *self.markup.tags)
         return tuple(dict.fromkeys(tag for tag in tags if tag and not tag.isdigit()))
 
     @property
     def dates(self) -> tuple[Period, ...]:
-        """The dates of its front matter; without any, the period that the name of a daily, weekly or monthly note means."""
+        """The dates of its front matter; without any, the period that the name of a daily, weekly
+        or monthly note means.
+        """
         written = filter(None, map(leading_date, self.front_matter.texts(*_DATES)))
-        return tuple(dict.fromkeys(written)) or tuple(filter(None, [leading_date(note_name(self.relative_path))]))
+        return tuple(dict.fromkeys(written)) or tuple(
+            filter(None, [leading_date(note_name(self.relative_path))])
+        )
 
     def heading_at(self, line: int) -> str | None:
         """The last heading at or above a line."""
@@ -158,14 +206,20 @@ class ParsedNote:
 
     @cached_property
     def chunks(self) -> "tuple[NoteChunk, ...]":
-        return chunk_note(self.text, self.front_matter.lines, self.markup, properties=self.front_matter.has_content)
+        return chunk_note(
+            self.text,
+            self.front_matter.lines,
+            self.markup,
+            properties=self.front_matter.has_content,
+        )
 
 
 def parse_note(relative_path: str, text: str) -> ParsedNote:
     return ParsedNote(relative_path, text, read_front_matter(text))
 
 
-MAX_TOKENS = 350  # estimated tokens of a chunk: readable at a glance, and a dozen fit a small model's window
+# Estimated tokens of a chunk: readable at a glance, and a dozen fit a small model's window
+MAX_TOKENS = 350
 MIN_TOKENS = 40
 BYTES_PER_TOKEN = 4
 MAX_LINE_TOKENS = 4 * MAX_TOKENS
@@ -182,7 +236,9 @@ class NoteChunk(NamedTuple):
 
 
 class _Section(NamedTuple):
-    """Lines under one heading. `level` of that heading, 0 before the first one; `bare`: without any text."""
+    """Lines under one heading. `level` of that heading, 0 before the first one; `bare`: without any
+    text.
+    """
 
     start: int
     end: int
@@ -193,82 +249,124 @@ class _Section(NamedTuple):
 
 def estimate_size(text: str) -> int:
     """Tokens, estimated without a vocabulary: chunks need only be about equal."""
-    return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_PER_TOKEN)
+    return -(
+        -(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_PER_TOKEN
+    )
 
 
-def chunk_note(text: str, front_lines: int, markup: "Markup", *, properties: bool = False) -> tuple[NoteChunk, ...]:
+def chunk_note(
+    text: str, front_lines: int, markup: "Markup", *, properties: bool = False
+) -> tuple[NoteChunk, ...]:
     """The chunks of a note; with `properties` its front matter is one, too, the last."""
     lines = text.split("\n")
     sizes = [*map(estimate_size, lines)]
     found: list[NoteChunk] = []
-    sections, code_ends = _find_sections(lines, sizes, front_lines, markup.headings), dict(markup.code)
+    sections = _find_sections(lines, sizes, front_lines, markup.headings)
+    code_ends = dict(markup.code)
     if properties:
-        sections.append(_Section(2, front_lines - 1, 0, sum(sizes[1 : front_lines - 1]), bare=False))
+        sections.append(
+            _Section(2, front_lines - 1, 0, sum(sizes[1 : front_lines - 1]), bare=False)
+        )
     for section in sections:
         for start, end in _split_section(section, lines, sizes, code_ends):
             written = [line for line in range(start, end + 1) if lines[line - 1].strip()]
             if written:
-                start, end = written[0], written[-1]
+                start = written[0]
+                end = written[-1]
                 heading, names = _find_headings(start, end, lines, markup.headings)
                 whole = "\n".join(lines[start - 1 : end])
                 most = len(whole)
-                if start == end and sizes[start - 1] > MAX_LINE_TOKENS:  # base64, or an export without line breaks
+                # base64, or an export without line breaks
+                if start == end and sizes[start - 1] > MAX_LINE_TOKENS:
                     most = max(1, len(whole) * MAX_TOKENS // sizes[start - 1])
-                found.extend(NoteChunk(start, end, heading, names, whole[at : at + most]) for at in range(0, len(whole), most))
-    if not found:  # a note without text can still be found by its name
+                found.extend(
+                    NoteChunk(start, end, heading, names, whole[at : at + most])
+                    for at in range(0, len(whole), most)
+                )
+    # A note without text can still be found by its name
+    if not found:
         line = min(front_lines + 1, len(lines))
         found.append(NoteChunk(line, line, None, (), lines[line - 1]))
     return tuple(found)
 
 
-def _find_sections(lines: list[str], sizes: list[int], front_lines: int, headings: "tuple[Heading, ...]") -> list[_Section]:
+def _find_sections(
+    lines: list[str], sizes: list[int], front_lines: int, headings: "tuple[Heading, ...]"
+) -> list[_Section]:
     """The sections of a note, a tiny one together with the one after it."""
     sections: list[_Section] = []
-    start, level = front_lines + 1, 0
+    start = front_lines + 1
+    level = 0
     for line, next_level in (*((h.line, h.level) for h in headings), (len(lines) + 1, 0)):
         bare = not any(map(str.strip, lines[start - (not level) : line - 1]))
         if level or not bare:
             section = _Section(start, line - 1, level, sum(sizes[start - 1 : line - 1]), bare)
             if sections and _belongs_to(sections[-1], section):
                 last = sections.pop()
-                section = _Section(last.start, section.end, last.level, last.size + section.size, last.bare and bare)
+                section = _Section(
+                    last.start,
+                    section.end,
+                    last.level,
+                    last.size + section.size,
+                    last.bare and bare,
+                )
             sections.append(section)
-        start, level = line, next_level
+        start = line
+        level = next_level
     return sections
 
 
 def _belongs_to(last: _Section, section: _Section) -> bool:
-    """Whether one of two neighbours is too small for a chunk of its own, and together they are not too large."""
+    """Whether one of two neighbours is too small for a chunk of its own, and together they are not
+    too large.
+    """
     size = last.size + section.size
     if section.level > last.level and last.size < MIN_TOKENS:
         return last.bare or size <= MAX_TOKENS // 2
-    return section.level == last.level and min(last.size, section.size) < MIN_TOKENS and size <= 3 * MIN_TOKENS
+    return (
+        section.level == last.level
+        and min(last.size, section.size) < MIN_TOKENS
+        and size <= 3 * MIN_TOKENS
+    )
 
 
-def _split_section(section: _Section, lines: list[str], sizes: list[int], code_ends: dict[int, int]) -> list[tuple[int, int]]:
-    """The line ranges of a section, each as long as possible; a tiny last one is joined with the one before."""
+def _split_section(
+    section: _Section, lines: list[str], sizes: list[int], code_ends: dict[int, int]
+) -> list[tuple[int, int]]:
+    """The line ranges of a section, each as long as possible; a tiny last one is joined with the
+    one before.
+    """
     if section.size <= MAX_TOKENS:
         return [(section.start, section.end)]
     pieces: list[tuple[int, int, int]] = []
-    start, size = section.start, 0
+    start = section.start
+    size = 0
     for first, last in _paragraphs(section, lines, code_ends):
         whole = sum(sizes[first - 1 : last])
         if size >= MIN_TOKENS and size + whole > MAX_TOKENS:
             pieces.append((start, first - 1, size))
-            start, size = first, 0
+            start = first
+            size = 0
         for line in range(first, last + 1):
             more = sizes[line - 1]
-            if size + more > MAX_TOKENS and (size >= MIN_TOKENS or (size and more > MAX_LINE_TOKENS)):
+            if size + more > MAX_TOKENS and (
+                size >= MIN_TOKENS or (size and more > MAX_LINE_TOKENS)
+            ):
                 pieces.append((start, line - 1, size))
-                start, size = line, 0
+                start = line
+                size = 0
             size += more
     if pieces and size < MIN_TOKENS and pieces[-1][2] <= MAX_LINE_TOKENS:
         start = pieces.pop()[0]
     return [*((first, last) for first, last, _ in pieces), (start, section.end)]
 
 
-def _paragraphs(section: _Section, lines: list[str], code_ends: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Line ranges that end with blank lines outside of code, for which `code_ends` has the last line by the first."""
+def _paragraphs(
+    section: _Section, lines: list[str], code_ends: dict[int, int]
+) -> Iterator[tuple[int, int]]:
+    """Line ranges that end with blank lines outside of code, for which `code_ends` has the last
+    line by the first.
+    """
     line = start = section.start
     while line <= section.end:
         if line in code_ends:
@@ -281,9 +379,15 @@ def _paragraphs(section: _Section, lines: list[str], code_ends: dict[int, int]) 
         yield start, section.end
 
 
-def _find_headings(start: int, end: int, lines: list[str], headings: "tuple[Heading, ...]") -> tuple[str | None, tuple[str, ...]]:
-    """The innermost heading above the first line that is not a heading, and the texts of all headings above and inside."""
-    first, after = (bisect_left(headings, line, key=lambda heading: heading.line) for line in (start, end + 1))
+def _find_headings(
+    start: int, end: int, lines: list[str], headings: "tuple[Heading, ...]"
+) -> tuple[str | None, tuple[str, ...]]:
+    """The innermost heading above the first line that is not a heading, and the texts of all
+    headings above and inside.
+    """
+    first, after = (
+        bisect_left(headings, line, key=lambda heading: heading.line) for line in (start, end + 1)
+    )
     inner = first
     for body in range(start, end + 1):
         if inner < after and headings[inner].line == body:

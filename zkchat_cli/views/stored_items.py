@@ -1,4 +1,6 @@
-"""What is stored, as lines for the shell and the chat: conversations, and memory with what a prompt includes of it and why."""
+"""What is stored, as lines for the shell and the chat: conversations, and memory with what a prompt
+includes of it and why.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -38,7 +40,9 @@ def size_and_time(overview: ConversationOverview) -> str:
     return f"{format_time(overview.updated_at)}, {plural(overview.messages, 'message')}"
 
 
-def conversation_lines(overviews: Iterable[ConversationOverview], current: str | None = None) -> list[StyledLine]:
+def conversation_lines(
+    overviews: Iterable[ConversationOverview], current: str | None = None
+) -> list[StyledLine]:
     """One line per conversation: id, title, time and size; an arrow marks the `current` one."""
     lines = []
     for each in overviews:
@@ -49,9 +53,15 @@ def conversation_lines(overviews: Iterable[ConversationOverview], current: str |
     return lines
 
 
-def filter_by_title(overviews: Iterable[ConversationOverview], text: str) -> list[ConversationOverview]:
+def filter_by_title(
+    overviews: Iterable[ConversationOverview], text: str
+) -> list[ConversationOverview]:
     words = fold(text).split()
-    return [each for each in overviews if all(word in fold(f"{each.title or ''} {each.first_line or ''}") for word in words)]
+    return [
+        each
+        for each in overviews
+        if all(word in fold(f"{each.title or ''} {each.first_line or ''}") for word in words)
+    ]
 
 
 def search_result_lines(found: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
@@ -59,7 +69,9 @@ def search_result_lines(found: Sequence[FoundMessage], text: str) -> Iterator[St
         title = truncate(each.title or UNTITLED, MAX_TITLE)
         head = (StyledSpan(each.conversation_id, "cyan"), StyledSpan(f"  {title}", "bold"))
         message = each.message
-        speaker = {"user": "you", "tool": message.tool_name or "tool"}.get(message.role, message.model or message.role)
+        speaker = {"user": "you", "tool": message.tool_name or "tool"}.get(
+            message.role, message.model or message.role
+        )
         yield StyledLine(head, (StyledSpan(f"{speaker}, {format_time(message.timestamp)}", "dim"),))
         yield styled_line(f"    {best_line(each.message.content, text)}")
 
@@ -80,9 +92,12 @@ def best_line(content: str, text: str) -> str:
     return snippet(content, 1, set(content_terms(text)), MAX_SNIPPET).text
 
 
-def transcript_lines(conversation: ConversationOverview, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
+def transcript_lines(
+    conversation: ConversationOverview, history: Sequence[ZkChatMessage], most_sources: int
+) -> Iterator[StyledLine]:
     """A conversation for reading: questions, answers and the sources of each answer."""
-    from zkchat_cli.views.sources import source_lines  # imports the reading of citations, which lists do not need
+    # Imports the reading of citations, which lists do not need
+    from zkchat_cli.views.sources import source_lines
 
     size = StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim")
     yield StyledLine((StyledSpan(display_title(conversation), "bold"),), (size,))
@@ -95,16 +110,24 @@ def transcript_lines(conversation: ConversationOverview, history: Sequence[ZkCha
             yield StyledLine((StyledSpan(PROMPT, "bold"), StyledSpan(first, "bold")))
             yield from (styled_line(f"      {each}", "bold") for each in rest)
         else:
-            yield from (styled_line(each, indent=0) for each in message.content.expandtabs(4).rstrip("\n").split("\n"))
+            yield from (
+                styled_line(each, indent=0)
+                for each in message.content.expandtabs(4).rstrip("\n").split("\n")
+            )
         if message.status in ("failed", "unfinished"):
-            yield styled_line({"failed": "  (no answer)", "unfinished": "  (stopped)"}[message.status], "yellow")
+            yield styled_line(
+                {"failed": "  (no answer)", "unfinished": "  (stopped)"}[message.status], "yellow"
+            )
         if message.role == "assistant":
             cited = message.citations, message.references, message.uncited_statements or 0
             sources = source_lines(*cited, most_sources, IN_SHELL.all_sources)
             yield from [styled_line(), *sources] if sources else ()
 
 
-NO_MEMORY = "No memory yet. A note ZKCHAT.md in the vault's root is sent with every message, and {} saves a fact."
+NO_MEMORY = (
+    "No memory yet. A note ZKCHAT.md in the vault's root is sent with every message, and {} "
+    "saves a fact."
+)
 
 
 def memory_item_lines(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
@@ -116,19 +139,33 @@ def memory_item_lines(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
         if item.cut:
             yield styled_line("  its end is cut off", "yellow")
         for each in item.content.split("\n"):
-            yield styled_line(f"  {each.removeprefix('- ') if item.kind in ('fact', 'document') else each}")
+            yield styled_line(
+                f"  {each.removeprefix('- ') if item.kind in ('fact', 'document') else each}"
+            )
 
 
 def fact_lines(facts: Sequence[Fact]) -> Iterator[StyledLine]:
     for fact in facts:
-        yield StyledLine((StyledSpan(fact.key, "bold"), StyledSpan(f" · {fact.created_at[:10]} · {describe_source(fact)}", "dim")))
+        yield StyledLine(
+            (
+                StyledSpan(fact.key, "bold"),
+                StyledSpan(f" · {fact.created_at[:10]} · {describe_source(fact)}", "dim"),
+            )
+        )
         yield styled_line(f"  {fact.content}")
 
 
 def memory_search_lines(ranked: Sequence[StoredMemory]) -> Iterator[StyledLine]:
     for item in ranked:
-        yield StyledLine((StyledSpan(item.key, "bold", item.relative_path), StyledSpan(f" · {item.score:.2f} · {item.reason}", "dim")))
-        yield styled_line(f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}")
+        yield StyledLine(
+            (
+                StyledSpan(item.key, "bold", item.relative_path),
+                StyledSpan(f" · {item.score:.2f} · {item.reason}", "dim"),
+            )
+        )
+        yield styled_line(
+            f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}"
+        )
 
 
 def fact_update_text(fact: Fact, replaced: Fact | None) -> str:
@@ -138,11 +175,19 @@ def fact_update_text(fact: Fact, replaced: Fact | None) -> str:
     return text
 
 
-def level_lines(memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
-    """For each level of memory, what of it is among the `items` for a prompt, or why nothing is; `root_items` are of the vault's root."""
+def level_lines(
+    memory: Memory, root_items: Sequence[MemoryItem], items: Sequence[MemoryItem]
+) -> Iterator[StyledLine]:
+    """For each level of memory, what of it is among the `items` for a prompt, or why nothing is;
+    `root_items` are of the vault's root.
+    """
     switches = memory.switches
     root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in root_items]
-    folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in root_items]
+    folders = [
+        f"{each.relative_path} · {each.tokens:,} tokens"
+        for each in items
+        if each.kind == "file" and each not in root_items
+    ]
     facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
     project = ", ".join(root) or f"none of {', '.join(switches.project_file)} in the vault's root"
     folder = ", ".join(folders) or "no memory file beside the notes of this turn"
@@ -150,14 +195,25 @@ def level_lines(memory: Memory, root_items: Sequence[MemoryItem], items: Sequenc
     def private_file(level: MemoryKind, without: str) -> str:
         file = memory.private.get(level)
         tokens = sum(item.tokens for item in items if item.kind == level)
-        return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
+        return (
+            without
+            if file is None
+            else f"{file} · {tokens:,} tokens"
+            if tokens
+            else f"there is no {file}"
+        )
 
     cited = f"; and {notes} of the notes that answers cited" if notes else ""
     for level, effect in (
         ("user", private_file("user", "off (memory.user = false)")),
         ("project", project if switches.project else "off (memory.project = false)"),
         ("folder", folder if switches.project else "off (memory.project = false)"),
-        ("agent", private_file("agent", "no agent is in use" if switches.agent else "off (memory.agent = false)")),
+        (
+            "agent",
+            private_file(
+                "agent", "no agent is in use" if switches.agent else "off (memory.agent = false)"
+            ),
+        ),
         ("facts", f"{facts} relevant, of {len(memory.facts())} remembered{cited}"),
     ):
         shown = effect if memory.enabled else "off (context.memory_integration = false)"

@@ -1,4 +1,5 @@
-"""What all views are made of: styled lines as values, figures of tokens, names of commands to suggest, and the state of the index.
+"""What all views are made of: styled lines as values, figures of tokens, names of commands to
+suggest, and the state of the index.
 
 A terminal shows styles and links; a pipe gets the text alone. The screen sanitizes and wraps.
 """
@@ -7,23 +8,28 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:  # the first prompt is drawn without the models
+# The first prompt is drawn without the models
+if TYPE_CHECKING:
     from zkchat_cli.models import SemanticStatus, TokenUsage
 
 PROMPT = "you › "  # what comes before the user's messages
 MOST_PROBLEMS = 3
 CELLS = 20
-YELLOW_FROM, RED_FROM = 0.7, 0.9
+YELLOW_FROM = 0.7
+RED_FROM = 0.9
 _SPOKEN_SIGNS = {
     **{"✓": "ok: ", "✗": "problem: ", "✂": "cut: ", "○": "cited: ", "→": "current: "},
     **{"·": "", "──": "", "══": "", "│": ": ", "┊": ": "},
 }
 """What a screen reader gets for the signs that begin a line, or follow its number."""
-_SIGN = re.compile(rf"^([> ]*(?:\[?\d+\]? |- )?)({'|'.join(_SPOKEN_SIGNS)})(?: |$)|[█░]+ *", re.MULTILINE)
+_SIGN = re.compile(
+    rf"^([> ]*(?:\[?\d+\]? |- )?)({'|'.join(_SPOKEN_SIGNS)})(?: |$)|[█░]+ *", re.MULTILINE
+)
 
 
 class StyledSpan(NamedTuple):
-    """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
+    """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click
+    opens.
 
     `quoted` text is put between » and « where there are no styles.
     """
@@ -35,7 +41,8 @@ class StyledSpan(NamedTuple):
 
 
 class StyledLine(NamedTuple):
-    """One line. `right` is a second column, aligned over all lines shown together, or below where there is no room.
+    """One line. `right` is a second column, aligned over all lines shown together, or below where
+    there is no room.
 
     Wrapped text continues `indent` columns in. Line ends inside the text are shown, not printed.
     """
@@ -51,17 +58,25 @@ def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
 
 def spoken_text(text: str) -> str:
     """Text for a screen reader: words for its signs, and no bars."""
-    return _SIGN.sub(lambda found: f"{found[1]}{_SPOKEN_SIGNS[found[2]]}" if found[2] else "", text.replace("] ✓ ", "] verified: "))
+    return _SIGN.sub(
+        lambda found: f"{found[1]}{_SPOKEN_SIGNS[found[2]]}" if found[2] else "",
+        text.replace("] ✓ ", "] verified: "),
+    )
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
     separator = StyledSpan("   ")
     columns = ((*line.left, *((separator, *line.right) if line.right else ())) for line in lines)
-    return "\n".join("".join(f"»{span.text}«" if span.quoted else span.text for span in spans) for spans in columns)
+    return "\n".join(
+        "".join(f"»{span.text}«" if span.quoted else span.text for span in spans)
+        for spans in columns
+    )
 
 
 class CommandHints(NamedTuple):
-    """Names of the commands to suggest. {} is replaced by the argument. A hint is empty where there is no such command."""
+    """Names of the commands to suggest. {} is replaced by the argument. A hint is empty where there
+    is no such command.
+    """
 
     compact: str = "/compact"
     undo: str = "/compact undo"
@@ -84,22 +99,34 @@ IN_SHELL = CommandHints(
     all_sources="references.max_displayed",
     ground="",
 )
-UNSTORED = IN_SHELL._replace(undo="", continue_answer="")  # the same in a shell where nothing is stored
+# The same in a shell where nothing is stored
+UNSTORED = IN_SHELL._replace(undo="", continue_answer="")
 
 
 def summarize_problems(problems: Iterable[str]) -> list[str]:
-    """The first problems of an index, and how to list the others: a vault with many broken files must not fill the screen."""
+    """The first problems of an index, and how to list the others: a vault with many broken files
+    must not fill the screen.
+    """
     found = list(problems)
     others = len(found) - MOST_PROBLEMS
-    return [*found[:MOST_PROBLEMS], f"{others} more problems: zkchat vault status"] if others > 1 else found
+    return (
+        [*found[:MOST_PROBLEMS], f"{others} more problems: zkchat vault status"]
+        if others > 1
+        else found
+    )
 
 
 def describe_semantic_status(status: "SemanticStatus") -> str:
-    """The model, and the share of its vectors that are stored, rounded down: 100% would be complete."""
+    """The model, and the share of its vectors that are stored, rounded down: 100% would be
+    complete.
+    """
     name = f"{status.provider}/{status.model}"
     if status.complete:
         return f"{name}, complete"
-    return f"{name}, {100 * status.embedded // max(status.windows, 1)}% done: zkchat vault index --semantic computes the rest"
+    return (
+        f"{name}, {100 * status.embedded // max(status.windows, 1)}% done: zkchat vault index "
+        "--semantic computes the rest"
+    )
 
 
 def short_count(tokens: int) -> str:
@@ -136,11 +163,16 @@ class BudgetBar(NamedTuple):
 
     @property
     def figures(self) -> str:
-        return f"{'~' if self.estimated else ''}{short_count(self.used)} / {short_count(self.limit)}"
+        return (
+            f"{'~' if self.estimated else ''}{short_count(self.used)} / {short_count(self.limit)}"
+        )
 
 
 def usage_text(usage: "TokenUsage", number: Callable[[int], str] = "{:,}".format) -> str:
     """`~1,904 tokens in (812 cached), 88 out`"""
     mark = "~" if usage.estimated else ""
     cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
-    return f"{mark}{number(usage.prompt_tokens)} tokens in{cached}, {mark}{number(usage.completion_tokens)} out"
+    return (
+        f"{mark}{number(usage.prompt_tokens)} tokens in{cached}, "
+        f"{mark}{number(usage.completion_tokens)} out"
+    )

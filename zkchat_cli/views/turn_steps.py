@@ -1,4 +1,6 @@
-"""What happens in a turn besides the answer: tool calls, what the user approves, and compactions with their cost."""
+"""What happens in a turn besides the answer: tool calls, what the user approves, and compactions
+with their cost.
+"""
 
 import json
 import re
@@ -12,7 +14,8 @@ from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate
 from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, styled_line, usage_text
 
-MAX_ARGUMENTS = 400  # characters of a call's arguments that are shown
+# Characters of a call's arguments that are shown
+MAX_ARGUMENTS = 400
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _PAST_TENSES = {
@@ -23,33 +26,55 @@ _PAST_TENSES = {
     "store_in_smart_memory": "remembered",
 }
 """What a tool did; another tool is shown by its name."""
-_METHODS = {"full": "by the model", "simple": "by the model, in a simpler request", "extractive": "extractive"}
+_METHODS = {
+    "full": "by the model",
+    "simple": "by the model, in a simpler request",
+    "extractive": "extractive",
+}
 
 
 def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
-    """What tools did, each with the number of its excerpts, in one line: `searched twice, read, 6 excerpts`."""
+    """What tools did, each with the number of its excerpts, in one line: `searched twice, read, 6
+    excerpts`.
+    """
     calls = Counter(_PAST_TENSES.get(run.name, run.name) for run, _ in finished)
-    words = [f"{name}{'' if count == 1 else ' twice' if count == 2 else f' {count} times'}" for name, count in calls.items()]
+    words = [
+        f"{name}{'' if count == 1 else ' twice' if count == 2 else f' {count} times'}"
+        for name, count in calls.items()
+    ]
     excerpts = sum(count for _, count in finished)
-    return f"  {', '.join([*words, *([plural(excerpts, 'excerpt')] if excerpts or 'searched' in calls else [])])}"
+    return (
+        "  "
+        f"{', '.join([*words, *([plural(excerpts, 'excerpt')] if excerpts or 'searched' in calls else [])])}"
+    )
 
 
 def tool_line(run: ToolRun, excerpts: int) -> str:
     """A tool call with all of its arguments, its result and its cost."""
-    result = f"{plural(excerpts, 'excerpt')}, {plural(run.tokens, 'token')}" if excerpts else plural(run.tokens, "token")
+    result = (
+        f"{plural(excerpts, 'excerpt')}, {plural(run.tokens, 'token')}"
+        if excerpts
+        else plural(run.tokens, "token")
+    )
     failure = f"failed: {run.outcome}" if run.outcome else "failed"
-    return sanitize_name(f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, {run.duration_ms:.0f} ms")
+    return sanitize_name(
+        f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, "
+        f"{run.duration_ms:.0f} ms"
+    )
 
 
 def call_question(call: ToolCall) -> str:
-    arguments = truncate(reveal_invisible(json.dumps(call.arguments, ensure_ascii=False)), MAX_ARGUMENTS)
+    arguments = truncate(
+        reveal_invisible(json.dumps(call.arguments, ensure_ascii=False)), MAX_ARGUMENTS
+    )
     return f"Call {reveal_invisible(call.name)} with {arguments}?"
 
 
 def diff_lines(diff: str) -> Iterator[StyledLine]:
     """A unified diff in the colors of `git diff`, with invisible characters made visible.
 
-    Lines outside of hunks are headers; the text of a note can look like a header, so hunks are counted.
+    Lines outside of hunks are headers; the text of a note can look like a header, so hunks are
+    counted.
     """
     old = new = 0
     for line in diff.removesuffix("\n").split("\n") if diff else ():
@@ -64,8 +89,11 @@ def diff_lines(diff: str) -> Iterator[StyledLine]:
         yield styled_line(reveal_invisible(line), style)
 
 
-def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT, *, short: bool = False) -> str:
-    """What a compaction did, or would do: `Summarized 10 messages (extractive): 5,060 → 3,810 tokens; undo: /compact undo`
+def describe_compaction(
+    compaction: Compaction, hints: CommandHints = IN_CHAT, *, short: bool = False
+) -> str:
+    """What a compaction did, or would do: `Summarized 10 messages (extractive): 5,060 → 3,810
+    tokens; undo: /compact undo`
 
     The `short` form, without method and cost, is one line of a terminal with 80 columns.
     """
@@ -77,19 +105,38 @@ def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT, *
         if compaction.made_after is None:
             why = "there are no messages yet"
         elif compaction.problem and not compaction.model_calls:
-            why, failure = compaction.problem, ""
+            why = compaction.problem
+            failure = ""
         return f"Nothing to compact: {why}{failure}{cost}"
-    summarize, drop, shorten = ("summarize", "drop", "shorten") if compaction.preview else ("summarized", "dropped", "shortened")
+    summarize, drop, shorten = (
+        ("summarize", "drop", "shorten")
+        if compaction.preview
+        else ("summarized", "dropped", "shortened")
+    )
     actions = []
     if compaction.messages_folded:
-        method = f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS and not short else ""
-        actions.append(f"{drop if compaction.mode == 'truncated' else summarize} {plural(compaction.messages_folded, 'message')}{method}")
+        method = (
+            f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS and not short else ""
+        )
+        actions.append(
+            f"{drop if compaction.mode == 'truncated' else summarize} "
+            f"{plural(compaction.messages_folded, 'message')}{method}"
+        )
     if compaction.results_masked:
         actions.append(f"{shorten} {_results_text(compaction.results_masked)}")
     text = " and ".join(actions)
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
-    outcome = "; nothing was changed" if compaction.preview else f"; undo: {hints.undo}" if hints.undo else ""
-    return f"{text}: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens{failure}{cost}{outcome}"
+    outcome = (
+        "; nothing was changed"
+        if compaction.preview
+        else f"; undo: {hints.undo}"
+        if hints.undo
+        else ""
+    )
+    return (
+        f"{text}: {compaction.tokens_before:,} → {compaction.tokens_after:,} "
+        f"tokens{failure}{cost}{outcome}"
+    )
 
 
 def _results_text(number: int) -> str:
@@ -102,5 +149,7 @@ def describe_active_compaction(compaction: Compaction, coverage: Mapping[str, An
         return f"No summary; {shortened}."
     covered = f"{plural(coverage['turns'], 'turn')} ({plural(coverage['messages'], 'message')})"
     covered += f", {coverage['first_date']} to {coverage['last_date']}"
-    summarized = f"{covered}, summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
+    summarized = (
+        f"{covered}, summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
+    )
     return f"{'; '.join(filter(None, (summarized, shortened)))}:"

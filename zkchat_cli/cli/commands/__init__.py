@@ -1,4 +1,6 @@
-"""Registry: one command, or group of commands, per file. Each declares `COMMAND`; the first line of its docstring is its help."""
+"""Registry: one command, or group of commands, per file. Each declares `COMMAND`; the first line of
+its docstring is its help.
+"""
 
 from typing import Any
 

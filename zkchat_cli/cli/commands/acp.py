@@ -13,7 +13,9 @@ COMMAND = command_group()
 def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
     """Chat with the notes in an editor, over the Agent Client Protocol.
 
-    Editors such as Zed and Neovim start it. Conversations are the same as in the terminal. It needs `pip install 'zkchat[acp]'`."""
+    Editors such as Zed and Neovim start it. Conversations are the same as in the terminal. It needs
+    `pip install 'zkchat[acp]'`.
+    """
     from zkchat_cli.logging_setup import log_to_stderr
 
     log_to_stderr()
@@ -22,5 +24,12 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
     from zkchat_cli.app import factory
 
     if sys.stdin.isatty():
-        ctx.screen.remark("Waiting for an editor on standard input: editors start this by themselves. Ctrl-C ends it.")
-    agent.serve(lambda folder: factory.open_app(ctx.startup_options(unsafe=unsafe, store_later=True), os.environ, folder))
+        ctx.screen.remark(
+            "Waiting for an editor on standard input: editors start this by themselves. "
+            "Ctrl-C ends it."
+        )
+    agent.serve(
+        lambda folder: factory.open_app(
+            ctx.startup_options(unsafe=unsafe, store_later=True), os.environ, folder
+        )
+    )

@@ -15,9 +15,14 @@ from zkchat_cli.views.text import styled_line
 if TYPE_CHECKING:
     from zkchat_cli.agents.loader import Agent
 
-COMMAND = command_group("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
+COMMAND = command_group(
+    "Agents: named profiles of model, system prompt, tools, strategy and memory, for "
+    "--agent, /agent and @NAME."
+)
 
-NameArgument = Annotated[str, Argument(metavar="NAME", help="An agent's name.", autocompletion=options.complete_agents)]
+NameArgument = Annotated[
+    str, Argument(metavar="NAME", help="An agent's name.", autocompletion=options.complete_agents)
+]
 
 
 @command(COMMAND, *options.SETTINGS)
@@ -27,14 +32,21 @@ def list_(ctx: CommandContext) -> None:
     from zkchat_cli.app.settings import open_agent
 
     folder = ctx.paths.agents_folder
-    rows, lines = [], []
+    rows = []
+    lines = []
     for name in loader.list_names(folder):
         try:
-            agent, problem = open_agent(name, ctx.paths), None
+            agent = open_agent(name, ctx.paths)
+            problem = None
             model = f" · {agent.values['model']}" if agent.values.get("model") else ""
-            line = f"{'yours   ' if agent.file else 'built in'}{model}  {truncate(agent.description or agent.prompt, 100)}"
+            line = (
+                f"{'yours   ' if agent.file else 'built in'}{model}  "
+                f"{truncate(agent.description or agent.prompt, 100)}"
+            )
         except ConfigError as e:
-            agent, problem, line = loader.Agent(name, {}, loader.agent_file(folder, name)), e.message, f"✗ {e.message}"
+            agent = loader.Agent(name, {}, loader.agent_file(folder, name))
+            problem = e.message
+            line = f"✗ {e.message}"
         rows.append({**_agent_document(agent), "problem": problem})
         lines.append(styled_line(f"{name:<10}  {line}".rstrip(), "red" if problem else ""))
     ctx.print_result(rows, lines)
@@ -49,7 +61,11 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     agent = open_agent(name, ctx.paths)
     lines = [
         f"{agent.name} · {agent.file or 'built in'}",
-        *(f"{key} = {as_toml(value)}" for key, value in agent.values.items() if key != "system_prompt"),
+        *(
+            f"{key} = {as_toml(value)}"
+            for key, value in agent.values.items()
+            if key != "system_prompt"
+        ),
         *(["tools: all"] if agent.tools is None else ()),
         f"memory: {agent.memory_file}",
         "",
@@ -62,11 +78,26 @@ def _agent_document(agent: "Agent") -> dict[str, Any]:
     """Its file's keys, null where they are not set."""
     from zkchat_cli.agents.loader import AgentFileSchema
 
-    files = {"file": agent.file and str(agent.file), "memory_file": agent.memory_file and str(agent.memory_file)}
-    return {"name": agent.name, "built_in": agent.file is None, **files, **dict.fromkeys(AgentFileSchema.model_fields), **agent.values}
+    files = {
+        "file": agent.file and str(agent.file),
+        "memory_file": agent.memory_file and str(agent.memory_file),
+    }
+    return {
+        "name": agent.name,
+        "built_in": agent.file is None,
+        **files,
+        **dict.fromkeys(AgentFileSchema.model_fields),
+        **agent.values,
+    }
 
 
-@command(COMMAND, "as_json", "model", "config_file", examples=['zkchat agent create critic --prompt "Find what is weak in a note."'])
+@command(
+    COMMAND,
+    "as_json",
+    "model",
+    "config_file",
+    examples=['zkchat agent create critic --prompt "Find what is weak in a note."'],
+)
 def create(
     ctx: CommandContext,
     name: Annotated[str, Argument(metavar="NAME", help="Letters, digits, - and _, in lower case.")],
@@ -78,20 +109,32 @@ def create(
     folder = ctx.paths.agents_folder
     file = loader.agent_file(folder, name)
     if file.exists():
-        raise UsageError(f"the agent {name} already exists: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
+        raise UsageError(
+            f"the agent {name} already exists: {file}",
+            f"Change it: zkchat agent config {name} KEY VALUE",
+        )
     given = {"model": ctx.shared["model"], "system_prompt": prompt}
-    loader.write_agent_file(file, _valid_values(ctx, {key: value for key, value in given.items() if value}))
-    ctx.print_result(_agent_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}")
+    loader.write_agent_file(
+        file, _valid_values(ctx, {key: value for key, value in given.items() if value})
+    )
+    ctx.print_result(
+        _agent_document(loader.load_agent(folder, name)),
+        f"{file}\nTry it: zkchat chat --agent {name}",
+    )
 
 
 @command(COMMAND, *options.SETTINGS, examples=["zkchat agent config critic model qwen3"])
 def config_(
     ctx: CommandContext,
     name: NameArgument,
-    key: Annotated[str, Argument(metavar="KEY", help="For example model, tools or context.max_tokens.")],
+    key: Annotated[
+        str, Argument(metavar="KEY", help="For example model, tools or context.max_tokens.")
+    ],
     value: Annotated[str, Argument(metavar="VALUE", help="The new value.")],
 ) -> None:
-    """Change one key of an agent; comments in its file are kept. A built-in agent is first copied to a file of yours."""
+    """Change one key of an agent; comments in its file are kept. A built-in agent is first copied
+    to a file of yours.
+    """
     from zkchat_cli.agents import loader
     from zkchat_cli.config.loader import as_toml
 
@@ -100,12 +143,19 @@ def config_(
     file = agent.file or loader.agent_file(ctx.paths.agents_folder, agent.name)
     loader.write_agent_file(file, {key: values[key]} if agent.file else values)
     if agent.file is None:
-        ctx.screen.warn(f"{name} is built in; {file} replaces it now", f"zkchat agent delete {name} restores the built-in one")
-    ctx.print_result({"name": name, "key": key, "value": values[key]}, f"{key} = {as_toml(values[key])}")
+        ctx.screen.warn(
+            f"{name} is built in; {file} replaces it now",
+            f"zkchat agent delete {name} restores the built-in one",
+        )
+    ctx.print_result(
+        {"name": name, "key": key, "value": values[key]}, f"{key} = {as_toml(values[key])}"
+    )
 
 
 def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
-    """As an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy or provider."""
+    """As an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool,
+    strategy or provider.
+    """
     from zkchat_cli.agents import loader
     from zkchat_cli.app.settings import check_agent, check_settings
     from zkchat_cli.config.loader import COMMAND_LINE
@@ -113,7 +163,9 @@ def _valid_values(ctx: CommandContext, given: dict[str, Any]) -> dict[str, Any]:
     values = loader.validate_profile(COMMAND_LINE, given)
     check_agent(loader.Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
     if values.get("model"):
-        check_settings(replace(ctx.config.with_model(values["model"]), origins={"model": COMMAND_LINE}))
+        check_settings(
+            replace(ctx.config.with_model(values["model"]), origins={"model": COMMAND_LINE})
+        )
     return values
 
 
@@ -124,11 +176,20 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
 
     folder = ctx.paths.agents_folder
     if not (file := loader.agent_file(folder, name)).exists():
-        loader.load_agent(folder, name)  # raises the error of an unknown one
-        raise UsageError(f"{name} is built in and cannot be deleted", f"zkchat agent config {name} KEY VALUE changes a copy of it.")
+        # Raises the error of an unknown one
+        loader.load_agent(folder, name)
+        raise UsageError(
+            f"{name} is built in and cannot be deleted",
+            f"zkchat agent config {name} KEY VALUE changes a copy of it.",
+        )
     confirm(f"Delete {file}?", "agent delete", yes=yes)
     try:
         file.unlink()
     except OSError as e:
-        raise ConfigError(f"{file} cannot be deleted: {reason(e)}", "Check the folder's permissions.") from e
-    ctx.print_result({"name": name, "deleted": str(file)}, f"Deleted {file}. Its memory, {name}.md, stays if there is any.")
+        raise ConfigError(
+            f"{file} cannot be deleted: {reason(e)}", "Check the folder's permissions."
+        ) from e
+    ctx.print_result(
+        {"name": name, "deleted": str(file)},
+        f"Deleted {file}. Its memory, {name}.md, stays if there is any.",
+    )

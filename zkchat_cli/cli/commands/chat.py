@@ -33,23 +33,33 @@ COMMAND = command_group()
 def chat(
     ctx: CommandContext,
     resume: options.ResumeOption = None,
-    continue_: Annotated[bool, Option("--continue", "-c", help="Continue the vault's latest conversation.")] = False,
+    continue_: Annotated[
+        bool, Option("--continue", "-c", help="Continue the vault's latest conversation.")
+    ] = False,
     demo: options.DemoOption = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
     no_store: options.NoStoreOption = False,
 ) -> None:
-    """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
+    """Chat with your notes. If standard input is not a terminal: one message per line, plain
+    output.
+    """
     screen = ctx.screen
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     named = ctx.shared["vault"] or ctx.shared["config_file"] or os.environ.get("ZKCHAT_VAULT")
-    is_first = interactive and not demo and not (named or ctx.user_settings.get("vault", {}).get("path") or holds_notes(Path.cwd()))
+    is_first = (
+        interactive
+        and not demo
+        and not (named or ctx.user_settings.get("vault", {}).get("path") or holds_notes(Path.cwd()))
+    )
     overrides: dict[str, object] = {}
     if is_first:
         from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
 
         try:
-            ctx.shared["vault"], ctx.shared["model"], overrides = run_onboarding(ctx.shared["model"], os.environ, screen)
+            ctx.shared["vault"], ctx.shared["model"], overrides = run_onboarding(
+                ctx.shared["model"], os.environ, screen
+            )
         except EOFError:
             raise Exit from None
     repl: Repl | None = None
@@ -57,21 +67,30 @@ def chat(
 
         def start_session() -> StartedSession:
             from zkchat_cli.app.settings import demo_folder
-            from zkchat_cli.terminal.approval import ask_about_call, choose_approval  # imports models
+
+            # Imports models
+            from zkchat_cli.terminal.approval import ask_about_call, choose_approval
 
             ask = repl.read_answer if repl else None
             approve = choose_approval(screen, ask, unsafe=unsafe, yes=yes)
             new = resume is None and not continue_
-            opened = ctx.open_app(demo=demo, store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides)
+            opened = ctx.open_app(
+                demo=demo, store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides
+            )
             approve_call = partial(ask_about_call, ask=ask) if ask else None
-            app = replace(resources.enter_context(opened), approve=approve, approve_call=approve_call)
+            app = replace(
+                resources.enter_context(opened), approve=approve, approve_call=approve_call
+            )
             session = app.session(None if new else app.find(resume))
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.paths).resolve() else ""
-            return StartedSession(app, session, app.warnings(session), tip, suggests_question=is_first)
+            return StartedSession(
+                app, session, app.warnings(session), tip, suggests_question=is_first
+            )
 
         if interactive:
             with terminal_mode(buffered=True):  # keys pressed before the prompt appears
-                from zkchat_cli.terminal import repl as repl_module  # imports prompt_toolkit (0.1 s), which pipes do not need
+                # Imports prompt_toolkit (0.1 s), which pipes do not need
+                from zkchat_cli.terminal import repl as repl_module
 
                 repl = repl_module.Repl(start_session, screen, keep_history=not no_store)
                 code = repl.run()
@@ -88,7 +107,11 @@ def chat(
             with interruptions.installed():
                 try:
                     with interruptions.stoppable():
-                        _answer_lines(started.session, screen, started.app.loaded.values.references.max_displayed)
+                        _answer_lines(
+                            started.session,
+                            screen,
+                            started.app.loaded.values.references.max_displayed,
+                        )
                     code = 0
                 except KeyboardInterrupt:
                     if interruptions.termination_signal is None:
@@ -98,8 +121,11 @@ def chat(
 
 
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
-    """Answer each line. Print an error and go on with the next line; the first error is raised after the last line."""
-    from zkchat_cli.terminal.command_runner import run_piped  # imports that the session has made already
+    """Answer each line. Print an error and go on with the next line; the first error is raised
+    after the last line.
+    """
+    # Imports that the session has made already
+    from zkchat_cli.terminal.command_runner import run_piped
     from zkchat_cli.terminal.turn_renderer import remark_printer, show_error
 
     print_remark = remark_printer(screen, lambda: session.runtime.settings.chat.show_details)
@@ -108,7 +134,11 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     while current is not None and (line := read_piped(sys.stdin.readline)):
         session = current
         try:
-            current = run_piped(line.strip(), session, screen, print_remark, max_sources) if line.strip() else session
+            current = (
+                run_piped(line.strip(), session, screen, print_remark, max_sources)
+                if line.strip()
+                else session
+            )
         except ZkchatError as e:
             show_error(e, print_remark)
             errors.append(e)

@@ -9,10 +9,17 @@ from typer import Argument
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group
 
-COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
+COMMAND = command_group(
+    "Settings: defaults < your file < .zkchat.toml in the vault < environment < flags."
+)
 PATH_KEYS = ("vault.path", "semantic.path")
 KeyArgument = Annotated[
-    str, Argument(metavar="KEY", help="For example context.strategy; `config show` lists all.", autocompletion=options.complete_settings)
+    str,
+    Argument(
+        metavar="KEY",
+        help="For example context.strategy; `config show` lists all.",
+        autocompletion=options.complete_settings,
+    ),
 ]
 
 
@@ -25,14 +32,26 @@ def path(ctx: CommandContext) -> None:
 
 @command(COMMAND, *options.NOTES)
 def show(ctx: CommandContext) -> None:
-    """All settings, and the file or variable that sets each; passwords and queries in URLs are hidden."""
+    """All settings, and the file or variable that sets each; passwords and queries in URLs are
+    hidden.
+    """
     from zkchat_cli.config import loader
     from zkchat_cli.llm.http_client import mask_address
 
     values = loader.flatten(ctx.config.values)
-    values |= {key: mask_address(value) for key, value in values.items() if isinstance(value, str) and "://" in value}
+    values |= {
+        key: mask_address(value)
+        for key, value in values.items()
+        if isinstance(value, str) and "://" in value
+    }
     origins = {key: f"   # {origin}" for key, origin in ctx.config.origins.items()}
-    ctx.print_result(values, "\n".join(f"{key} = {loader.as_toml(value)}{origins.get(key, '')}" for key, value in values.items()))
+    ctx.print_result(
+        values,
+        "\n".join(
+            f"{key} = {loader.as_toml(value)}{origins.get(key, '')}"
+            for key, value in values.items()
+        ),
+    )
 
 
 @command(COMMAND, *options.NOTES, examples=["zkchat config get context.max_tokens"])
@@ -42,20 +61,33 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
 
     loader.require_known_key(key, loader.COMMAND_LINE)
     value = loader.flatten(ctx.config.values)[key]
-    ctx.print_result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
+    ctx.print_result(
+        {"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value)
+    )
 
 
-@command(COMMAND, *options.SETTINGS, examples=["zkchat config set model qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'])
+@command(
+    COMMAND,
+    *options.SETTINGS,
+    examples=[
+        "zkchat config set model qwen3",
+        'zkchat config set vault.ignore "Templates/*,Archive/*"',
+    ],
+)
 def set_(
     ctx: CommandContext,
     key: KeyArgument,
-    value: Annotated[str, Argument(metavar="VALUE", help="As in a settings file, but text needs no quotation marks.")],
+    value: Annotated[
+        str,
+        Argument(metavar="VALUE", help="As in a settings file, but text needs no quotation marks."),
+    ],
 ) -> None:
     """Change a setting in your file; its comments are kept."""
     from zkchat_cli.app.settings import save_setting
 
     if key in PATH_KEYS and value and not value.startswith("~") and not Path(value).is_absolute():
-        value = str(Path.cwd() / value)  # a relative path would name another folder wherever zkchat is started
+        # A relative path would name another folder wherever zkchat is started
+        value = str(Path.cwd() / value)
     _print_setting(ctx, key, save_setting(key, value, ctx.paths), ctx.paths.config_file)
 
 

@@ -21,27 +21,50 @@ if TYPE_CHECKING:
     from zkchat_cli.context.prompt_history import SentPrompts
     from zkchat_cli.models import Conversation
 
-COMMAND = command_group("What the model sees: the exact prompt, its token usage and summaries; compact, export and import.")
-MOST_EMBEDDED = 2_000  # messages of an import that are embedded at once, in half a minute
-MAX_IMPORT = 500_000_000  # bytes; an export of 10,000 turns with their prompts is smaller
+COMMAND = command_group(
+    "What the model sees: the exact prompt, its token usage and summaries; compact, export "
+    "and import."
+)
+# Messages of an import that are embedded at once, in half a minute
+MOST_EMBEDDED = 2_000
+# Bytes; an export of 10,000 turns with their prompts is smaller
+MAX_IMPORT = 500_000_000
 
 
-@command(COMMAND, *options.PROMPT, examples=['zkchat context show --next "and how long?"', "zkchat context show --turn 3"])
+@command(
+    COMMAND,
+    *options.PROMPT,
+    examples=['zkchat context show --next "and how long?"', "zkchat context show --turn 3"],
+)
 def show(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    next_: Annotated[str | None, Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
-    turn: Annotated[int | None, Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
+    next_: Annotated[
+        str | None, Option("--next", metavar="TEXT", help="Show the prompt for this message.")
+    ] = None,
+    turn: Annotated[
+        int | None, Option("--turn", metavar="N", help="Show what was sent for your N-th message.")
+    ] = None,
 ) -> None:
     """The exact messages and tools that the next call would send, or that an earlier one sent."""
     from zkchat_cli.views import prompts
 
     if turn is not None and next_ is not None:
-        raise UsageError("--turn and --next cannot be combined", "--turn shows a past call, --next the next one.")
+        raise UsageError(
+            "--turn and --next cannot be combined", "--turn shows a past call, --next the next one."
+        )
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
-        calls = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in past.calls]
-        document = {"conversation_id": conversation, "turn": turn, "question_id": past.calls[0].question_id, "calls": calls}
+        calls = [
+            sent.model_dump(mode="json", exclude={"question_id", "summarized_through"})
+            for sent in past.calls
+        ]
+        document = {
+            "conversation_id": conversation,
+            "turn": turn,
+            "question_id": past.calls[0].question_id,
+            "calls": calls,
+        }
         ctx.print_result(document, prompts.sent_prompts_text(past))
         return
     with ctx.open_session(id_, indexed=next_ is not None) as session:
@@ -49,12 +72,17 @@ def show(
     ctx.print_result(prompt, prompts.prompt_text(prompt))
 
 
-def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
+def _sent_prompts(
+    ctx: CommandContext, id_: str | None, *turns: int
+) -> "tuple[str, list[SentPrompts]]":
     from zkchat_cli.context.prompt_history import restore_sent_prompts
 
     with ctx.open_app() as app:
         conversation = app.find(id_).id
-        return conversation, [restore_sent_prompts(app.store.history(conversation), turn, app.store.prompts) for turn in turns]
+        return conversation, [
+            restore_sent_prompts(app.store.history(conversation), turn, app.store.prompts)
+            for turn in turns
+        ]
 
 
 @command(COMMAND, *options.NOTES, examples=["zkchat context diff 3 4"])
@@ -72,9 +100,15 @@ def diff(
     found = prompt_history.diff_prompts(before.last, after.last)
     document = {
         "conversation_id": conversation,
-        **{name: {"turn": turn.number, "tokens": turn.tokens} for name, turn in (("a", before), ("b", after))},
+        **{
+            name: {"turn": turn.number, "tokens": turn.tokens}
+            for name, turn in (("a", before), ("b", after))
+        },
         "added": [message.model_dump(mode="json") for message in found.added],
-        "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in found.removed],
+        "lost": [
+            {**message.model_dump(mode="json"), "reason": why or None}
+            for message, why in found.removed
+        ],
         "tools_added": found.tools_added,
         "tools_lost": found.tools_removed,
     }
@@ -89,7 +123,9 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
         columns = shutil.get_terminal_size((prompts.WIDTH, 24)).columns
-        ctx.print_result(prompt.usage, prompts.usage_lines(prompt, session.history, columns, IN_SHELL))
+        ctx.print_result(
+            prompt.usage, prompts.usage_lines(prompt, session.history, columns, IN_SHELL)
+        )
 
 
 @command(COMMAND, *options.NOTES)
@@ -99,9 +135,12 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
     from zkchat_cli.views.turn_steps import describe_active_compaction
 
     with ctx.open_session(id_) as session:
-        documents, text = [], ""
+        documents = []
+        text = ""
         if (compaction := session.compaction) is not None:
-            covers = summary_coverage(compaction, session.stored_state().turns(session.runtime.counter))
+            covers = summary_coverage(
+                compaction, session.stored_state().turns(session.runtime.counter)
+            )
             documents = [{**compaction.model_dump(mode="json"), "covers": covers}]
             text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
     ctx.print_result(documents, text, "No summary: all turns are sent verbatim.")
@@ -113,10 +152,13 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
     from zkchat_cli.views.stored_items import level_lines, memory_item_lines
 
     with ctx.open_app() as app:
-        stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
+        # Project memory exists before any conversation
+        stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)
         session = app.session(app.find(id_) if stored else None)
         items = session.memory_items()
-        root_items = session.memory.project_items(session.runtime.budget.messages, session.runtime.counter)
+        root_items = session.memory.project_items(
+            session.runtime.budget.messages, session.runtime.counter
+        )
         lines = [*level_lines(session.memory, root_items, items), *memory_item_lines(items)]
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
@@ -124,51 +166,90 @@ def memory(ctx: CommandContext, id_: options.ConversationArgument = None) -> Non
     ctx.print_result(documents, lines)
 
 
-@command(COMMAND, *options.COMPACT, examples=['zkchat context compact --instructions "keep all dates"'])
+@command(
+    COMMAND, *options.COMPACT, examples=['zkchat context compact --instructions "keep all dates"']
+)
 def compact(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    instructions: Annotated[str | None, Option("--instructions", metavar="TEXT", help="What the summary should keep.")] = None,
-    target: Annotated[int | None, Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")] = None,
-    keep: Annotated[int | None, Option("--keep", metavar="N", min=0, help="Number of newest messages to keep verbatim.")] = None,
-    preview: Annotated[bool, Option("--preview", help="Only print what would happen; this may call the model.")] = False,
+    instructions: Annotated[
+        str | None, Option("--instructions", metavar="TEXT", help="What the summary should keep.")
+    ] = None,
+    target: Annotated[
+        int | None, Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")
+    ] = None,
+    keep: Annotated[
+        int | None,
+        Option("--keep", metavar="N", min=0, help="Number of newest messages to keep verbatim."),
+    ] = None,
+    preview: Annotated[
+        bool, Option("--preview", help="Only print what would happen; this may call the model.")
+    ] = False,
     undo: Annotated[bool, Option("--undo", help="Undo the last compaction.")] = False,
 ) -> None:
     """Summarize older turns now; nothing is deleted."""
     from zkchat_cli.views.turn_steps import describe_compaction
 
     if undo and (preview or (instructions, target, keep) != (None, None, None)):
-        raise UsageError("--undo cannot be combined with another option", "zkchat context summary shows what --undo takes back.")
+        raise UsageError(
+            "--undo cannot be combined with another option",
+            "zkchat context summary shows what --undo takes back.",
+        )
     with ctx.open_session(id_) as session:
         if undo:
             if (undone := session.stored_state().undo_compaction()) is None:
-                raise UsageError("there is no compaction to undo", "zkchat context summary shows the current one.")
+                raise UsageError(
+                    "there is no compaction to undo",
+                    "zkchat context summary shows the current one.",
+                )
             ctx.print_result(undone, "Undone: the prompt is what it was before.")
             return
         if session.runtime.summary_model.summarizes:
-            ctx.screen.progress(f"{session.runtime.summary_model.name} may have to write a summary …")
+            ctx.screen.progress(
+                f"{session.runtime.summary_model.name} may have to write a summary …"
+            )
         done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
-    ctx.print_result(done, describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else ""))
+    ctx.print_result(
+        done,
+        describe_compaction(done, IN_SHELL)
+        + (f"\n\n{done.summary}" if preview and done.summary else ""),
+    )
 
 
 @command(COMMAND, *options.NOTES)
-def clear(ctx: CommandContext, id_: options.ConversationArgument = None, yes: options.ConfirmOption = False) -> None:
+def clear(
+    ctx: CommandContext,
+    id_: options.ConversationArgument = None,
+    yes: options.ConfirmOption = False,
+) -> None:
     """Clear the conversation's context; the log stays."""
     with ctx.open_app() as app:
         conversation = app.find(id_)
         confirm(f"Clear the context of {conversation.id}? The log stays.", "context clear", yes=yes)
         app.store.move_head(conversation.id, None)
-    ctx.print_result({"conversation_id": conversation.id, "cleared": True}, f"Cleared the context of {conversation.id}; its log is kept.")
+    ctx.print_result(
+        {"conversation_id": conversation.id, "cleared": True},
+        f"Cleared the context of {conversation.id}; its log is kept.",
+    )
 
 
 @command(COMMAND, *options.EXPORT, examples=["zkchat context export --format html -o talk.html"])
 def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    format_: Annotated[str, Option("--format", metavar="F", help="md, html, json or context (the next call).")] = "md",
-    output: Annotated[Path | None, Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")] = None,
+    format_: Annotated[
+        str, Option("--format", metavar="F", help="md, html, json or context (the next call).")
+    ] = "md",
+    output: Annotated[
+        Path | None,
+        Option(
+            "-o", "--output", metavar="FILE", help="Write to this file, completely or not at all."
+        ),
+    ] = None,
 ) -> None:
-    """Export a conversation as Markdown, HTML or JSON (lossless), or export the request of the next model call."""
+    """Export a conversation as Markdown, HTML or JSON (lossless), or export the request of the next
+    model call.
+    """
     from zkchat_cli import exporters
 
     exporter = exporters.exporter(format_)
@@ -176,51 +257,98 @@ def export(
         with ctx.open_session(id_) as session:
             text = exporter.export(session.request())
     else:
-        with ctx.open_store(anywhere=id_ is not None) as (store, root):  # works even if the vault is gone
-            text = exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
+        # Works even if the vault is gone
+        with ctx.open_store(anywhere=id_ is not None) as (store, root):
+            text = exporter.export(
+                store.archive(store.find(id_, root).id, prompts=exporter.prompts)
+            )
     if output is not None:
         try:
             target = output.expanduser().resolve()
-            write = target.write_bytes if target.exists() and not target.is_file() else partial(atomic_write, target)  # into a pipe
+            # Into a pipe
+            write = (
+                target.write_bytes
+                if target.exists() and not target.is_file()
+                else partial(atomic_write, target)
+            )
             write(text.encode("utf-8", "backslashreplace"))
         except (OSError, RuntimeError, ValueError) as e:
-            raise StoreError(f"{output} cannot be written: {reason(e)}", "Name another place with -o.") from e
+            raise StoreError(
+                f"{output} cannot be written: {reason(e)}", "Name another place with -o."
+            ) from e
         ctx.screen.progress(f"Wrote {output}")
     elif ctx.screen.out.isatty():
         ctx.screen.write(text)
     else:
-        ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
+        # A pipe gets the text as it is, a terminal sanitized text
+        ctx.screen.out.write(text)
 
 
-@command(COMMAND, *options.NOTES, examples=["zkchat context import --from claude-code ~/.claude/projects"])
+@command(
+    COMMAND,
+    *options.NOTES,
+    examples=["zkchat context import --from claude-code ~/.claude/projects"],
+)
 def import_(
     ctx: CommandContext,
-    path: Annotated[Path | None, Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.")] = None,
-    file: Annotated[Path | None, Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")] = None,
-    program: Annotated[str | None, Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program.")] = None,
+    path: Annotated[
+        Path | None,
+        Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        Option(
+            "--file",
+            metavar="FILE",
+            help="An export of zkchat, or a list of messages; - for a pipe.",
+        ),
+    ] = None,
+    program: Annotated[
+        str | None,
+        Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program."),
+    ] = None,
 ) -> None:
-    """Import conversations: a whole file or, on an error, nothing of it. What was imported before is left out."""
+    """Import conversations: a whole file or, on an error, nothing of it. What was imported before
+    is left out.
+    """
     from zkchat_cli.importers.conversation_file import READERS
 
     if file is not None and program is None and path is None:
         files = [file]
     elif file is None and program is not None and path is not None:
         if program not in READERS:
-            raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(READERS)}", "Correct the name.")
+            raise UsageError(
+                f"--from {program}: zkchat reads sessions of {' and '.join(READERS)}",
+                "Correct the name.",
+            )
         path = path.expanduser()
         files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     else:
-        raise UsageError("context import needs a file", "Give --file FILE, or --from claude-code|codex and a PATH.")
+        raise UsageError(
+            "context import needs a file",
+            "Give --file FILE, or --from claude-code|codex and a PATH.",
+        )
     with ctx.open_app() as app:
         kind, imported = _import_files(ctx, app, files, program)
         if not imported:
-            raise UsageError(f"{path} has no .jsonl file that can be read", "Name a session's file, or the program's folder of them.")
-        if (embedder := app.message_embedder()) is not None:  # for recall; a chat computes the vectors of older messages
+            raise UsageError(
+                f"{path} has no .jsonl file that can be read",
+                "Name a session's file, or the program's folder of them.",
+            )
+        # For recall; a chat computes the vectors of older messages
+        if (embedder := app.message_embedder()) is not None:
             most = min(sum(new for _, new in imported), MOST_EMBEDDED)
-            with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
-                embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
+            with (
+                closing(embedder),
+                ctx.screen.progress_bar("Embedding") as progress,
+                suppress(KeyboardInterrupt),
+            ):
+                embedder.compute_missing(
+                    lambda: False, lambda done: progress(min(done, most), most), most
+                )
             ctx.print_warnings(app.vault)
-    documents, lines = [], []
+    documents = []
+    lines = []
     for conversation, new in imported:
         values = conversation.model_dump(mode="json", include={"title", "vault"})
         documents.append({"conversation_id": conversation.id, **values, "messages": new})
@@ -233,25 +361,35 @@ def import_(
 def _import_files(
     ctx: CommandContext, app: "App", files: Sequence[Path], program: str | None
 ) -> "tuple[str, list[tuple[Conversation, int]]]":
-    """What kind of files they are, and the conversations in them, each with the number of its messages that were stored. Of several files,
-    one that is not valid is left out."""
+    """What kind of files they are, and the conversations in them, each with the number of its
+    messages that were stored. Of several files, one that is not valid is left out.
+    """
     from zkchat_cli.app import factory
     from zkchat_cli.importers.conversation_file import READERS, read_conversations
 
-    kind, root, now = "", str(app.vault.root), factory.now()
+    kind = ""
+    root = str(app.vault.root)
+    now = factory.now()
     imported: list[tuple[Conversation, int]] = []
     for file in files:
         data = read_input(str(file), MAX_IMPORT, "a session's file" if program else "a JSON file")
         try:
             if program is not None:
-                kind, archives = program, [READERS[program](data, file.name, vault=root, now=now)]
+                kind = program
+                archives = [READERS[program](data, file.name, vault=root, now=now)]
             else:
-                kind, archives = read_conversations(data, vault=root, new_id=factory.new_id, now=now)
+                kind, archives = read_conversations(
+                    data, vault=root, new_id=factory.new_id, now=now
+                )
             for at, archive in enumerate(archives):
                 if not Path(archive.conversation.vault).is_dir():  # an export from another machine
                     here = archive.conversation.model_copy(update={"vault": root})
                     archives[at] = archive.model_copy(update={"conversation": here})
-            imported += zip((archive.conversation for archive in archives), app.store.restore(archives), strict=True)
+            imported += zip(
+                (archive.conversation for archive in archives),
+                app.store.restore(archives),
+                strict=True,
+            )
         except (StoreError, UsageError) as e:
             e.message = f"{file}: {e.message}" if program else e.message
             if isinstance(e, StoreUnwritable) or len(files) == 1:

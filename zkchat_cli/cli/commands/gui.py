@@ -15,7 +15,10 @@ COMMAND = command_group()
 
 @command(COMMAND, *options.CHAT, examples=["zkchat gui --vault ~/notes", "zkchat gui --demo"])
 def gui(
-    ctx: CommandContext, resume: options.ResumeOption = None, demo: options.DemoOption = False, unsafe: options.UnsafeOption = False
+    ctx: CommandContext,
+    resume: options.ResumeOption = None,
+    demo: options.DemoOption = False,
+    unsafe: options.UnsafeOption = False,
 ) -> None:
     """Chat with your notes in a window.
 
@@ -23,11 +26,23 @@ def gui(
     try:
         with optional_package("the window", "gui"):
             from zkchat_cli.gui.window import run_window  # imports Qt
-    except ImportError as e:  # a library of the system, which pip does not install
-        raise UsageError(f"Qt cannot be loaded: {e}", "Install what it names, for example with: apt install libegl1 libxkbcommon0") from e
-    if sys.platform == "linux" and not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
-        raise UsageError("there is no display for a window", "zkchat chat is the same in the terminal.")
+    except ImportError as e:
+        # A library of the system, which pip does not install
+        raise UsageError(
+            f"Qt cannot be loaded: {e}",
+            "Install what it names, for example with: apt install libegl1 libxkbcommon0",
+        ) from e
+    if sys.platform == "linux" and not any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    ):
+        raise UsageError(
+            "there is no display for a window", "zkchat chat is the same in the terminal."
+        )
     from zkchat_cli.app import factory
 
     more = {"demo": demo, "store_later": resume is None, "unsafe": unsafe}
-    raise Exit(run_window(lambda: factory.open_app(ctx.startup_options(**more), os.environ, Path.cwd()), resume))
+    raise Exit(
+        run_window(
+            lambda: factory.open_app(ctx.startup_options(**more), os.environ, Path.cwd()), resume
+        )
+    )

@@ -15,18 +15,32 @@ COMMAND = command_group("API keys of providers. A key in the environment overrid
 ProviderArgument = Annotated[str, Argument(metavar="PROVIDER", help="anthropic or openai.")]
 
 
-@command(COMMAND, examples=["zkchat keys set anthropic", "pass show openai | zkchat keys set openai"])
+@command(
+    COMMAND, examples=["zkchat keys set anthropic", "pass show openai | zkchat keys set openai"]
+)
 def set_(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Store a key. Prompts for it without showing it, or reads it from standard input."""
     from zkchat_cli.llm.http_client import mask_address
 
     variable, address = _server(ctx, provider)
-    key = getpass(f"Key for {provider} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline(2 * credentials.MAX_KEY)
+    key = (
+        getpass(f"Key for {provider} (not shown): ")
+        if sys.stdin.isatty()
+        else sys.stdin.readline(2 * credentials.MAX_KEY)
+    )
     where = ctx.paths
-    credentials.write_keys({**credentials.read_keys(where), credentials.stored_name(provider, address): key.strip()}, where)
-    ctx.screen.print(f"Stored the key for {provider}{address and f' at {mask_address(address)}'} in {where.keys_file}.")
+    credentials.write_keys(
+        {**credentials.read_keys(where), credentials.stored_name(provider, address): key.strip()},
+        where,
+    )
+    ctx.screen.print(
+        f"Stored the key for {provider}{address and f' at {mask_address(address)}'} in "
+        f"{where.keys_file}."
+    )
     if os.environ.get(variable, "").strip():
-        ctx.screen.warn(f"{variable} is set and overrides it", f"unset {variable} to use the stored key")
+        ctx.screen.warn(
+            f"{variable} is set and overrides it", f"unset {variable} to use the stored key"
+        )
 
 
 @command(COMMAND, "as_json")
@@ -35,27 +49,48 @@ def list_(ctx: CommandContext) -> None:
     from zkchat_cli.app.factory import keyed_servers
 
     where = ctx.paths
-    rows, lines = [], []
-    credentials.read_keys(where)  # a damaged file is an error here
+    rows = []
+    lines = []
+    # A damaged file is an error here
+    credentials.read_keys(where)
     for provider, (variable, address) in keyed_servers(ctx.config).items():
         key = credentials.find_key(provider, variable, os.environ, where).for_address(address)
-        rows.append({"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None})
-        origins = {"environment": variable, "file": str(where.keys_file), None: f"set {variable}, or zkchat keys set {provider}"}
-        lines.append(f"{provider:<10} {f'…{key.last_four}' if key.value else 'no key':<8} {origins[key.source]}")
+        rows.append(
+            {
+                "provider": provider,
+                "source": key.source,
+                "variable": variable,
+                "ends_with": key.last_four or None,
+            }
+        )
+        origins = {
+            "environment": variable,
+            "file": str(where.keys_file),
+            None: f"set {variable}, or zkchat keys set {provider}",
+        }
+        lines.append(
+            f"{provider:<10} {f'…{key.last_four}' if key.value else 'no key':<8} "
+            f"{origins[key.source]}"
+        )
     ctx.print_result(rows, "\n".join(lines))
 
 
 @command(COMMAND)
 def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Delete a provider's stored key."""
-    name, keys = credentials.stored_name(provider, _server(ctx, provider)[1]), credentials.read_keys(ctx.paths)
+    name = credentials.stored_name(provider, _server(ctx, provider)[1])
+    keys = credentials.read_keys(ctx.paths)
     stored = keys.pop(name, None)
     credentials.write_keys(keys, ctx.paths)
-    ctx.screen.print(f"Deleted the key for {provider}." if stored else f"No key is stored for {provider}.")
+    ctx.screen.print(
+        f"Deleted the key for {provider}." if stored else f"No key is stored for {provider}."
+    )
 
 
 def _server(ctx: CommandContext, provider: str) -> tuple[str, str]:
-    """The variable of a provider's key, and the server that it is for. Raises UsageError for an unknown provider."""
+    """The variable of a provider's key, and the server that it is for. Raises UsageError for an
+    unknown provider.
+    """
     from zkchat_cli.app.factory import keyed_servers
 
     known = keyed_servers(ctx.config)

@@ -24,14 +24,19 @@ TOKEN_VARIABLE = "ZKCHAT_MCP_TOKEN"
 CLIENTS = ("claude-code", "codex", "cursor", "zed", "vscode")
 NAME = "zkchat"
 SKILL_FILE = Path(__file__).parents[2] / "mcp" / "SKILL.md"
-MAX_BYTES = 50_000_000  # largest file that is read: Claude Code keeps the history of its projects in the file, too
+# Largest file that is read: Claude Code keeps the history of its projects in the file, too
+MAX_BYTES = 50_000_000
 _UNCHANGED = "Nothing was changed. --print shows what to add."
-_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
+_COMMENTS = re.compile(
+    r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL
+)
 """Strings, comments, and commas after the last member: Zed's and VS Code's files may have them."""
 
 
 class McpClient(NamedTuple):
-    """A program: its name, its configuration file, the table of servers there, further fields of an entry, and the file for a skill."""
+    """A program: its name, its configuration file, the table of servers there, further fields of an
+    entry, and the file for a skill.
+    """
 
     title: str
     file: Path
@@ -40,62 +45,114 @@ class McpClient(NamedTuple):
     skill_file: Path
 
 
-@command(COMMAND, "vault", "config_file", default=True, examples=["zkchat mcp", "zkchat mcp install claude-code"])
+@command(
+    COMMAND,
+    "vault",
+    "config_file",
+    default=True,
+    examples=["zkchat mcp", "zkchat mcp install claude-code"],
+)
 def serve(
     ctx: CommandContext,
     invoked: Context,
     http: Annotated[
-        int | None, Option("--http", metavar="PORT", help="Serve on this port of 127.0.0.1 instead of standard input and output.")
+        int | None,
+        Option(
+            "--http",
+            metavar="PORT",
+            help="Serve on this port of 127.0.0.1 instead of standard input and output.",
+        ),
     ] = None,
-    unsafe: Annotated[bool, Option("--unsafe", help="With tools that change notes; the client asks before each change.")] = False,
+    unsafe: Annotated[
+        bool,
+        Option(
+            "--unsafe", help="With tools that change notes; the client asks before each change."
+        ),
+    ] = False,
 ) -> None:
     """Serve the notes to other programs over the Model Context Protocol.
 
-    Programs such as Claude Code, Codex and Zed start it and use standard input and output. With --http it serves several clients, which
-    need the token that it prints, or that of ZKCHAT_MCP_TOKEN. It needs `pip install 'zkchat[mcp]'`."""
+    Programs such as Claude Code, Codex and Zed start it and use standard input and output. With
+    --http it serves several clients, which need the token that it prints, or that of
+    ZKCHAT_MCP_TOKEN. It needs `pip install 'zkchat[mcp]'`.
+    """
     if invoked.invoked_subcommand is not None:
         return
     from zkchat_cli.logging_setup import log_to_stderr
 
     log_to_stderr()
     with optional_package("the MCP server", "mcp"):
-        from zkchat_cli.mcp import server  # import the SDK: more than a second that no other command needs
+        # Import the SDK: more than a second that no other command needs
+        from zkchat_cli.mcp import server
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     with ctx.open_vault() as vault:
         store_file = ctx.config.paths.store_file
-        notes = server.NoteServer(server.NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file))))
+        notes = server.NoteServer(
+            server.NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file)))
+        )
         if unsafe:
             from zkchat_cli.memory.project import MemoryPaths, memory_file_names
 
             names = memory_file_names(ctx.config.values.memory)
-            server.add_write_tools(notes, vault, MemoryPaths(vault.root, names, ctx.paths.agents_folder))
+            server.add_write_tools(
+                notes, vault, MemoryPaths(vault.root, names, ctx.paths.agents_folder)
+            )
         if http is None:
             if sys.stdin.isatty():
-                signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would first wait for the line that it reads
-                ctx.screen.remark("Waiting for a program on standard input. `zkchat mcp install` lets one start it. Ctrl-C ends it.")
+                # The SDK would first wait for the line that it reads
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+                ctx.screen.remark(
+                    "Waiting for a program on standard input. `zkchat mcp install` lets "
+                    "one start it. Ctrl-C ends it."
+                )
             notes.run()
             return
-        given, token = os.environ.get(TOKEN_VARIABLE), secrets.token_urlsafe(24)
+        given = os.environ.get(TOKEN_VARIABLE)
+        token = secrets.token_urlsafe(24)
         shown = f"the token of {TOKEN_VARIABLE}" if given else f"the token {token}"
-        server.serve_http(notes, http, given or token, lambda address: ctx.screen.remark(f"{address} with {shown}"))
+        server.serve_http(
+            notes,
+            http,
+            given or token,
+            lambda address: ctx.screen.remark(f"{address} with {shown}"),
+        )
 
 
-@command(COMMAND, "vault", "config_file", examples=["zkchat mcp install codex --vault ~/notes", "zkchat mcp install zed --print"])
+@command(
+    COMMAND,
+    "vault",
+    "config_file",
+    examples=["zkchat mcp install codex --vault ~/notes", "zkchat mcp install zed --print"],
+)
 def install(
     ctx: CommandContext,
     client: Annotated[
-        str, Argument(metavar="CLIENT", help=f"{', '.join(CLIENTS[:-1])} or {CLIENTS[-1]}.", autocompletion=lambda: list(CLIENTS))
+        str,
+        Argument(
+            metavar="CLIENT",
+            help=f"{', '.join(CLIENTS[:-1])} or {CLIENTS[-1]}.",
+            autocompletion=lambda: list(CLIENTS),
+        ),
     ],
-    print_only: Annotated[bool, Option("--print", help="Print what to add to its configuration, and change nothing.")] = False,
-    skill: Annotated[bool, Option("--skill", help="Write a skill, too, that tells agents when to search, cite and verify.")] = False,
+    print_only: Annotated[
+        bool, Option("--print", help="Print what to add to its configuration, and change nothing.")
+    ] = False,
+    skill: Annotated[
+        bool,
+        Option(
+            "--skill", help="Write a skill, too, that tells agents when to search, cite and verify."
+        ),
+    ] = False,
 ) -> None:
     """Add the server to the configuration of a program, with a backup."""
     if client not in CLIENTS:
         raise UsageError(f"there is no client {client}", f"The clients are {', '.join(CLIENTS)}.")
     target = _known_client(client)
-    with ctx.open_vault() as vault:  # raises VaultError for a folder that the server could not open
-        arguments = ["-P", "-m", "zkchat_cli", "mcp", "--vault", str(vault.root)]  # -P: no modules from the folder the client works in
+    # Raises VaultError for a folder that the server could not open
+    with ctx.open_vault() as vault:
+        # -P: no modules from the folder the client works in
+        arguments = ["-P", "-m", "zkchat_cli", "mcp", "--vault", str(vault.root)]
     if ctx.shared["config_file"]:
         arguments += ["--config", str(ctx.shared["config_file"].resolve())]
     entry: dict[str, object] = {**target.entry_fields, "command": sys.executable, "args": arguments}
@@ -111,27 +168,47 @@ def install(
             ctx.screen.remark(f"{file} has it already: nothing was changed.")
         else:
             backup = _write_with_backup(file, text)
-            diff = difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm="")
+            diff = difflib.unified_diff(
+                before.splitlines(), text.splitlines(), "before", "after", lineterm=""
+            )
             ctx.screen.print("\n".join(diff))
-            ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
+            ctx.screen.remark(
+                f"{file} was changed; the old one is {backup}" if backup else f"{file} was written"
+            )
     if not print_only:
         ctx.screen.remark(f"Restart {target.title} to use it.")
 
 
 def _known_client(name: str) -> McpClient:
-    env, home, skill = os.environ, Path.home(), Path("skills", NAME, "SKILL.md")
+    env = os.environ
+    home = Path.home()
+    skill = Path("skills", NAME, "SKILL.md")
     shared_skill = home / ".agents" / skill
-    zed = Path(env["APPDATA"]) / "Zed" if os.name == "nt" else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
+    zed = (
+        Path(env["APPDATA"]) / "Zed"
+        if os.name == "nt"
+        else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
+    )
     code = platformdirs.user_config_path("Code", appauthor=False, roaming=True)
     claude_home = Path(env.get("CLAUDE_CONFIG_DIR") or home)
     claude_skill = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / skill
     codex_home = Path(env.get("CODEX_HOME") or home / ".codex")
     clients = {
-        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skill),
+        "claude-code": McpClient(
+            "Claude Code",
+            claude_home / ".claude.json",
+            "mcpServers",
+            {"type": "stdio"},
+            claude_skill,
+        ),
         "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skill),
-        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill),
+        "cursor": McpClient(
+            "Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / skill
+        ),
         "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}, shared_skill),
-        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill),
+        "vscode": McpClient(
+            "VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skill
+        ),
     }
     return clients[name]
 
@@ -145,11 +222,19 @@ def _read_text(file: Path) -> str:
 
 
 def _text_with_server(file: Path, table: str, entry: dict[str, object], text: str) -> str:
-    """The text of a client's configuration with the server added; comments stay. Raises ConfigError for a text that is not understood."""
+    """The text of a client's configuration with the server added; comments stay. Raises ConfigError
+    for a text that is not understood.
+    """
     import tomlkit
 
     is_toml = file.suffix == ".toml"
-    data = text if is_toml else _COMMENTS.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
+    data = (
+        text
+        if is_toml
+        else _COMMENTS.sub(
+            lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text
+        )
+    )
     try:
         document: Any = tomlkit.parse(text) if is_toml else json.loads(data) if data.strip() else {}
         servers = document.get(table, {}) if isinstance(document, dict) else None
@@ -158,24 +243,42 @@ def _text_with_server(file: Path, table: str, entry: dict[str, object], text: st
         if servers.get(NAME) == entry:
             return text
         if data == text:
-            document.setdefault(table, tomlkit.table(is_super_table=True) if is_toml else {})[NAME] = entry
-            return tomlkit.dumps(document) if is_toml else json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+            document.setdefault(table, tomlkit.table(is_super_table=True) if is_toml else {})[
+                NAME
+            ] = entry
+            return (
+                tomlkit.dumps(document)
+                if is_toml
+                else json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+            )
         if table in document:
             raise ValueError(f"it has comments, and {table} already")
         begin = data.index("{") + 1
-        return f'{text[:begin]}\n  "{table}": {json.dumps({NAME: entry}, ensure_ascii=False)},{text[begin:]}'
+        return (
+            f'{text[:begin]}\n  "{table}": '
+            f"{json.dumps({NAME: entry}, ensure_ascii=False)},{text[begin:]}"
+        )
     except (TypeError, ValueError) as e:
         raise ConfigError(f"{file} cannot be changed: {reason(e)}", _UNCHANGED) from e
 
 
 def _write_with_backup(file: Path, text: str) -> Path | None:
-    """Replace a file in one step; returns the copy of the old one, named by the time, if there was one. Raises ConfigError."""
+    """Replace a file in one step; returns the copy of the old one, named by the time, if there was
+    one. Raises ConfigError.
+    """
     try:
-        backup = file.with_name(f"{file.name}.{datetime.now():%Y-%m-%dT%H%M%S}.bak") if file.exists() else None
+        backup = (
+            file.with_name(f"{file.name}.{datetime.now():%Y-%m-%dT%H%M%S}.bak")
+            if file.exists()
+            else None
+        )
         if backup:
             atomic_write(backup, read_file(file, MAX_BYTES), private=True)
         file.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(file, text)
         return backup
     except OSError as e:
-        raise ConfigError(f"{file} cannot be written: {reason(e)}", "Check its permissions. --print shows what to add.") from e
+        raise ConfigError(
+            f"{file} cannot be written: {reason(e)}",
+            "Check its permissions. --print shows what to add.",
+        ) from e

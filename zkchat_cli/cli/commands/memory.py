@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from zkchat_cli.models import Fact
 
 NO_MATCH = "No memory matches."
-COMMAND = command_group("Memory: facts that outlast a conversation, and which of them go into the prompt.")
+COMMAND = command_group(
+    "Memory: facts that outlast a conversation, and which of them go into the prompt."
+)
 
 
 @command(COMMAND, *options.NOTES)
@@ -28,14 +30,27 @@ def list_(ctx: CommandContext) -> None:
 
     with ctx.open_app() as app:
         remembered = app.session().memory.facts()
-    ctx.print_result([_fact_document(fact) for fact in remembered], fact_lines(remembered), 'No facts yet. Add one: zkchat memory add "…"')
+    ctx.print_result(
+        [_fact_document(fact) for fact in remembered],
+        fact_lines(remembered),
+        'No facts yet. Add one: zkchat memory add "…"',
+    )
 
 
 @command(COMMAND, *options.NOTES, examples=['zkchat memory add "the rent is 950 euros" --key rent'])
 def add(
     ctx: CommandContext,
-    text: Annotated[str, Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")],
-    key: Annotated[str, Option("--key", metavar="KEY", help="The fact's subject; an older fact with the same key is replaced.")] = "",
+    text: Annotated[
+        str, Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")
+    ],
+    key: Annotated[
+        str,
+        Option(
+            "--key",
+            metavar="KEY",
+            help="The fact's subject; an older fact with the same key is replaced.",
+        ),
+    ] = "",
 ) -> None:
     """Remember a fact. It replaces an older one with the same key."""
     from zkchat_cli.memory.facts import MAX_FACT
@@ -44,13 +59,19 @@ def add(
     fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
     with ctx.open_app() as app:
         stored, replaced = app.session().memory.remember(fact, key=key)
-    document = {**_fact_document(stored), "replaced": _fact_document(replaced) if replaced else None}
+    document = {
+        **_fact_document(stored),
+        "replaced": _fact_document(replaced) if replaced else None,
+    }
     ctx.print_result(document, fact_update_text(stored, replaced))
 
 
 @command(COMMAND, *options.NOTES, examples=["zkchat memory import @facts.md"])
 def import_(
-    ctx: CommandContext, path: Annotated[str, Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")]
+    ctx: CommandContext,
+    path: Annotated[
+        str, Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")
+    ],
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.facts import MAX_FACT, parse_facts
@@ -69,38 +90,58 @@ def import_(
         facts = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         short_facts = [fact for fact in facts if len(fact) <= MAX_FACT]
         if not short_facts:
-            raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph is read as one fact.")
+            raise UsageError(
+                f"{file.relative_path} has no facts",
+                "Each list item and each paragraph is read as one fact.",
+            )
         memory = app.session().memory
         updates = [memory.remember(fact, source=file.relative_path) for fact in short_facts]
     if skipped := len(facts) - len(short_facts):
-        ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters.")
+        ctx.screen.warn(
+            f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters."
+        )
     document = {"imported": [_fact_document(stored) for stored, _ in updates], "skipped": skipped}
     ctx.print_result(document, "\n".join(fact_update_text(*update) for update in updates))
 
 
 @command(COMMAND, *options.NOTES)
-def search(ctx: CommandContext, text: Annotated[str, Argument(metavar="TEXT", help="Words to search for.")]) -> None:
+def search(
+    ctx: CommandContext, text: Annotated[str, Argument(metavar="TEXT", help="Words to search for.")]
+) -> None:
     """Search facts and often cited notes; best first."""
     from zkchat_cli.views.stored_items import memory_search_lines
 
     with ctx.open_app() as app:
         ranked = app.session().memory.rank(text, compute=True, all_agents=True)
-    ctx.print_result([_ranked_document(each) for each in ranked], memory_search_lines(ranked), NO_MATCH)
+    ctx.print_result(
+        [_ranked_document(each) for each in ranked], memory_search_lines(ranked), NO_MATCH
+    )
 
 
 @command(COMMAND, *options.NOTES)
 def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
-    """How relevant each memory is to a conversation's last message, and which go into the prompt."""
+    """How relevant each memory is to a conversation's last message, and which go into the
+    prompt.
+    """
     from zkchat_cli.views.stored_items import memory_search_lines
 
     with ctx.open_app() as app:
         session = app.session(app.find(id_))
-        ranked = session.memory.rank(next((m.content for m in reversed(session.history) if m.role == "user"), ""))
+        ranked = session.memory.rank(
+            next((m.content for m in reversed(session.history) if m.role == "user"), "")
+        )
         sent = {(item.kind, item.key) for item in session.memory_items()}
-    documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.kind, each.key) in sent} for each in ranked]
+    documents = [
+        {**_ranked_document(each), "reason": each.reason, "included": (each.kind, each.key) in sent}
+        for each in ranked
+    ]
     lines = []
     for each, document in zip(ranked, documents, strict=True):
-        left_out = () if document["included"] else (styled_line("  not relevant enough for the prompt", "dim"),)
+        left_out = (
+            ()
+            if document["included"]
+            else (styled_line("  not relevant enough for the prompt", "dim"),)
+        )
         lines += [*memory_search_lines([each]), *left_out]
     ctx.print_result(documents, lines, NO_MATCH)
 
@@ -108,7 +149,12 @@ def relevance(ctx: CommandContext, id_: options.ConversationArgument = None) -> 
 @command(COMMAND, *options.NOTES)
 def forget(
     ctx: CommandContext,
-    key: Annotated[str, Argument(metavar="KEY", help="A fact's key; for a unique beginning of it, zkchat asks first.")],
+    key: Annotated[
+        str,
+        Argument(
+            metavar="KEY", help="A fact's key; for a unique beginning of it, zkchat asks first."
+        ),
+    ],
     yes: options.ConfirmOption = False,
 ) -> None:
     """Delete a fact and the older ones it replaced."""
@@ -118,13 +164,19 @@ def forget(
         memory = app.session().memory
         fact = memory.find_fact(key)
         named = sanitize(f"{fact.key} ({fact.content})")
-        confirm(f"Forget {named}?", f"forgetting {named}", yes=yes or fact.key in (key, slugify(key)))
+        confirm(
+            f"Forget {named}?", f"forgetting {named}", yes=yes or fact.key in (key, slugify(key))
+        )
         memory.forget(fact.key)
     ctx.print_result(_fact_document(fact), f"Forgotten: {fact.content} ({fact.key})")
 
 
 def _fact_document(fact: "Fact") -> dict[str, Any]:
-    return {**fact.model_dump(mode="json", exclude={"ended_at", "title"}), "kind": "fact", "relative_path": None}
+    return {
+        **fact.model_dump(mode="json", exclude={"ended_at", "title"}),
+        "kind": "fact",
+        "relative_path": None,
+    }
 
 
 def _ranked_document(item: "StoredMemory") -> dict[str, Any]:

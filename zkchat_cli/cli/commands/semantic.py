@@ -15,35 +15,59 @@ COMMAND = command_group("Search by meaning: its state, and other models.")
 
 @command(COMMAND, *options.NOTES)
 def status(ctx: CommandContext) -> None:
-    """The model in use, what share of the notes has vectors, and the models that can be downloaded."""
+    """The model in use, what share of the notes has vectors, and the models that can be
+    downloaded.
+    """
     from zkchat_cli.llm.sentence_models import MODELS
 
     folder = ctx.config.paths.models_dir
     with ctx.open_vault() as vault:
         found = vault.status().semantic
     listed = [
-        {"name": m.name, "languages": m.languages, "license": m.license, "megabytes": m.size // 1_000_000, "downloaded": m.is_in(folder)}
+        {
+            "name": m.name,
+            "languages": m.languages,
+            "license": m.license,
+            "megabytes": m.size // 1_000_000,
+            "downloaded": m.is_in(folder),
+        }
         for m in MODELS
     ]
-    state = found.model_dump() if found else dict.fromkeys(("model", "windows", "embedded", "complete")) | {"provider": "none"}
+    state = (
+        found.model_dump()
+        if found
+        else dict.fromkeys(("model", "windows", "embedded", "complete")) | {"provider": "none"}
+    )
     off = "off: zkchat config set semantic.provider builtin turns it on"
     lines = [f"search by meaning: {describe_semantic_status(found) if found else off}"]
     for model in listed:
         have = "downloaded" if model["downloaded"] else f"zkchat semantic get {model['name']}"
-        lines.append(f"  {model['name']}   {model['languages']}, {model['megabytes']} MB, {model['license']}: {have}")
+        lines.append(
+            f"  {model['name']}   {model['languages']}, {model['megabytes']} MB, "
+            f"{model['license']}: {have}"
+        )
     ctx.print_result({**state, "models": listed}, "\n".join(lines))
 
 
 @command(COMMAND, "config_file", examples=["zkchat semantic get multilingual-e5-small"])
-def get(ctx: CommandContext, name: Annotated[str, Argument(metavar="NAME", help="A model that `semantic status` lists.")]) -> None:
+def get(
+    ctx: CommandContext,
+    name: Annotated[str, Argument(metavar="NAME", help="A model that `semantic status` lists.")],
+) -> None:
     """Download a model; nothing else is ever downloaded. Its files are checked by their SHA-256."""
     from zkchat_cli.llm.sentence_models import MODELS, download
 
     model = next((model for model in MODELS if model.name == name), None)
     if model is None:
-        raise UsageError(f"unknown model {name}", f"The models are {', '.join(model.name for model in MODELS)}.")
+        raise UsageError(
+            f"unknown model {name}", f"The models are {', '.join(model.name for model in MODELS)}."
+        )
     with ctx.screen.progress_bar("Downloading") as progress:
         target = download(model, ctx.config.paths.models_dir, os.environ, progress)
     ctx.screen.print(f"{name} is in {target}. To use it:")
-    for use in ("config set semantic.provider onnx", f"config set semantic.model {name}", "vault index --semantic"):
+    for use in (
+        "config set semantic.provider onnx",
+        f"config set semantic.model {name}",
+        "vault index --semantic",
+    ):
         ctx.screen.remark(f"  zkchat {use}")

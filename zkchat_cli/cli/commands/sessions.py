@@ -23,7 +23,9 @@ AllOption = Annotated[bool, Option("--all", "-a", help="All vaults, not only thi
 def list_(
     ctx: CommandContext,
     everywhere: AllOption = False,
-    limit: Annotated[int | None, Option("-n", "--limit", metavar="N", min=1, help="Only the newest N.")] = None,
+    limit: Annotated[
+        int | None, Option("-n", "--limit", metavar="N", min=1, help="Only the newest N.")
+    ] = None,
 ) -> None:
     """Stored conversations, newest first."""
     from zkchat_cli.views import stored_items
@@ -32,7 +34,11 @@ def list_(
         known = store.conversations(None if everywhere else root, limit)
         has_others = not known and bool(store.conversations(None, 1))
     none = "No conversations yet." if everywhere else stored_items.NO_CONVERSATIONS
-    hint = "`zkchat sessions list --all` shows those with other notes." if has_others else 'Start one: zkchat ask "…"'
+    hint = (
+        "`zkchat sessions list --all` shows those with other notes."
+        if has_others
+        else 'Start one: zkchat ask "…"'
+    )
     ctx.print_result(known, stored_items.conversation_lines(known), f"{none} {hint}")
 
 
@@ -40,30 +46,43 @@ def list_(
 def show(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    limit: Annotated[int | None, Option("-n", "--limit", metavar="N", min=1, help="Only the newest N messages.")] = None,
-    since: Annotated[str, Option("--since", metavar="T", help="Only messages from this time or day on.")] = "",
-    before: Annotated[str, Option("--before", metavar="T", help="Only messages before this time or day.")] = "",
+    limit: Annotated[
+        int | None, Option("-n", "--limit", metavar="N", min=1, help="Only the newest N messages.")
+    ] = None,
+    since: Annotated[
+        str, Option("--since", metavar="T", help="Only messages from this time or day on.")
+    ] = "",
+    before: Annotated[
+        str, Option("--before", metavar="T", help="Only messages before this time or day.")
+    ] = "",
 ) -> None:
     """A conversation's messages, and the sources of each answer."""
     from zkchat_cli.store.rows import is_chat
     from zkchat_cli.views import stored_items
 
-    first, end = _moment("--since", since), _moment("--before", before)
+    first = _moment("--since", since)
+    end = _moment("--before", before)
     with ctx.open_store() as (store, root):
         overview = store.find(id_, root)
         history = store.history(overview.id)
     if first or end:
         told = [(datetime.fromisoformat(m.timestamp), m) for m in history]
-        history = tuple(m for moment, m in told if (not first or first <= moment) and (not end or moment < end))
+        history = tuple(
+            m for moment, m in told if (not first or first <= moment) and (not end or moment < end)
+        )
     history = history[-limit:] if limit else history
     document = {**overview.model_dump(mode="json"), "history": history}
     ctx.print_result(document, stored_items.transcript_lines(overview, history, MAX_SOURCES))
     if sum(map(is_chat, history)) < overview.messages and not (limit or first or end):
-        ctx.screen.remark(f"It has messages on other branches: zkchat chat --resume {overview.id}, then /branches")
+        ctx.screen.remark(
+            f"It has messages on other branches: zkchat chat --resume {overview.id}, then /branches"
+        )
 
 
 def _moment(option: str, written: str) -> datetime | None:
-    """The time that an option gives, or the beginning of the days it names; None for an empty one. Raises UsageError."""
+    """The time that an option gives, or the beginning of the days it names; None for an empty one.
+    Raises UsageError.
+    """
     if not written:
         return None
     try:
@@ -72,7 +91,8 @@ def _moment(option: str, written: str) -> datetime | None:
         from zkchat_cli.vault.search.query import read_date
 
         found = datetime.combine(read_date(option, written, date.today()).first, time.min)
-    return found.astimezone() if found.year > 1 else found.replace(tzinfo=UTC)  # the first day of the calendar has no local time
+    # The first day of the calendar has no local time
+    return found.astimezone() if found.year > 1 else found.replace(tzinfo=UTC)
 
 
 @command(COMMAND, *options.NOTES, examples=['zkchat sessions search "heat pump"'])
@@ -80,7 +100,9 @@ def search(
     ctx: CommandContext,
     text: Annotated[str, Argument(metavar="TEXT", help="Words to search for.")],
     everywhere: AllOption = False,
-    limit: Annotated[int, Option("-n", "--limit", metavar="N", min=1, help="Number of messages.")] = DEFAULT_LIMIT,
+    limit: Annotated[
+        int, Option("-n", "--limit", metavar="N", min=1, help="Number of messages.")
+    ] = DEFAULT_LIMIT,
 ) -> None:
     """Search all messages; best matches first."""
     from zkchat_cli.views import stored_items
@@ -89,11 +111,17 @@ def search(
         matches = store.search(None if everywhere else root, text, limit=limit, tool_results=False)
     documents = [stored_items.search_result_document(match, text) for match in matches]
     more = "" if everywhere or root is None else " --all searches the conversations of all vaults."
-    ctx.print_result(documents, stored_items.search_result_lines(matches, text), f"No message matches.{more}")
+    ctx.print_result(
+        documents, stored_items.search_result_lines(matches, text), f"No message matches.{more}"
+    )
 
 
 @command(COMMAND, *options.NOTES, examples=['zkchat sessions rename 3f2a "The roof"'])
-def rename(ctx: CommandContext, id_: options.IdArgument, title: Annotated[str, Argument(metavar="TITLE", help="The new title.")]) -> None:
+def rename(
+    ctx: CommandContext,
+    id_: options.IdArgument,
+    title: Annotated[str, Argument(metavar="TITLE", help="The new title.")],
+) -> None:
     """Change a conversation's title."""
     title = " ".join(replace_surrogates(title).split())
     if not title:
@@ -101,18 +129,31 @@ def rename(ctx: CommandContext, id_: options.IdArgument, title: Annotated[str, A
     with ctx.open_store() as (store, root):
         conversation = store.find(id_, root)
         store.rename(conversation.id, title)
-    ctx.print_result({**conversation.model_dump(mode="json"), "title": title}, f"Renamed {conversation.id} to “{title}”.")
+    ctx.print_result(
+        {**conversation.model_dump(mode="json"), "title": title},
+        f"Renamed {conversation.id} to “{title}”.",
+    )
 
 
 @command(COMMAND, *options.NOTES, examples=["zkchat sessions delete 3f2a 91bc"])
-def delete(ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOption = False) -> None:
+def delete(
+    ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOption = False
+) -> None:
     """Delete conversations permanently, with all their branches."""
     from zkchat_cli.views.stored_items import display_title, size_and_time
 
     with ctx.open_store() as (store, root):
-        selected = list({found.id: found for found in (store.find(id_, root) for id_ in ids)}.values())
-        listed = "".join(f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected)
-        confirm(sanitize(f"{listed}Delete permanently? This cannot be undone."), "sessions delete", yes=yes)
+        selected = list(
+            {found.id: found for found in (store.find(id_, root) for id_ in ids)}.values()
+        )
+        listed = "".join(
+            f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected
+        )
+        confirm(
+            sanitize(f"{listed}Delete permanently? This cannot be undone."),
+            "sessions delete",
+            yes=yes,
+        )
         store.delete(*(each.id for each in selected))
     deleted = (f"Deleted {each.id}: {display_title(each)}" for each in selected)
     ctx.print_result({"deleted": [each.id for each in selected]}, "\n".join(deleted))

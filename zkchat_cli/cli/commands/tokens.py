@@ -15,8 +15,12 @@ MAX_BYTES = 100_000_000
 @command(COMMAND, "as_json", examples=["zkchat tokens note.md", "git diff | zkchat tokens"])
 def tokens(
     ctx: CommandContext,
-    file: Annotated[str, Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
-    encoding: Annotated[str, Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")] = ENCODINGS[0],
+    file: Annotated[
+        str, Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")
+    ] = "-",
+    encoding: Annotated[
+        str, Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")
+    ] = ENCODINGS[0],
 ) -> None:
     """Count the tokens of a text."""
     if encoding not in ENCODINGS:
@@ -24,5 +28,10 @@ def tokens(
     text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     count = counter.count(text)
-    document = {"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)}
+    document = {
+        "tokens": count,
+        "encoding": encoding,
+        "estimated": counter.estimated,
+        "characters": len(text),
+    }
     ctx.print_result(document, f"{'~' if counter.estimated else ''}{count}")

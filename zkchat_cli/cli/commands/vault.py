@@ -29,9 +29,13 @@ NoteArgument = Annotated[str, Argument(metavar="NOTE", help="Path, name or title
 def index(
     ctx: CommandContext,
     full: Annotated[bool, Option("--full", help="Rebuild the index.")] = False,
-    semantic: Annotated[bool, Option("--semantic", help="Compute all vectors for search by meaning.")] = False,
+    semantic: Annotated[
+        bool, Option("--semantic", help="Compute all vectors for search by meaning.")
+    ] = False,
 ) -> None:
-    """Update the index; the chat computes vectors in the background, `--semantic` computes all now."""
+    """Update the index; the chat computes vectors in the background, `--semantic` computes all
+    now.
+    """
     with ctx.indexed_vault(full=full) as (notes, report):
         if semantic:
             with ctx.screen.progress_bar("Embedding") as progress:
@@ -50,9 +54,15 @@ def status(ctx: CommandContext) -> None:
 
 def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
     broken = f", {report.broken_links:,} of them broken" if report.links else ""
-    lines = [f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, {plural(report.links, 'link')}{broken}"]
+    lines = [
+        f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, "
+        f"{plural(report.links, 'link')}{broken}"
+    ]
     if report.added or report.changed or report.removed:
-        lines.append(f"{report.added:,} added, {report.changed:,} changed, {report.removed:,} removed in {report.seconds:.2f} s")
+        lines.append(
+            f"{report.added:,} added, {report.changed:,} changed, {report.removed:,} "
+            f"removed in {report.seconds:.2f} s"
+        )
     if report.semantic is not None:
         lines.append(f"search by meaning: {describe_semantic_status(report.semantic)}")
     problems = [styled_line(f"  ! {problem}", "yellow") for problem in report.problems]
@@ -60,7 +70,11 @@ def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") ->
     ctx.print_warnings(notes)
 
 
-@command(COMMAND, *options.NOTES, examples=["zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"])
+@command(
+    COMMAND,
+    *options.NOTES,
+    examples=["zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"],
+)
 def search(
     ctx: CommandContext,
     query: Annotated[str, Argument(metavar="QUERY", help="A query, or - to read one per line.")],
@@ -75,7 +89,11 @@ def search(
             ctx.print_warnings(notes)
             documents = [chunk.model_dump(mode="json", exclude={"id", "number"}) for chunk in found]
             document = {"query": line, "results": documents} if query == "-" else documents
-            ctx.print_result(document, excerpt_lines(found, notes, line), "Nothing found. Try fewer or other words.")
+            ctx.print_result(
+                document,
+                excerpt_lines(found, notes, line),
+                "Nothing found. Try fewer or other words.",
+            )
         ctx.embed_for_a_moment(notes)
 
 
@@ -91,8 +109,13 @@ def _input_lines(argument: str) -> Iterator[str]:
 @command(COMMAND, *options.NOTES, examples=["zkchat vault resolve '[[Note#Heading]]'"])
 def resolve(
     ctx: CommandContext,
-    text: Annotated[str, Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")],
-    source: Annotated[str | None, Option("--from", metavar="NOTE", help="Resolve as if the text were in this note.")] = None,
+    text: Annotated[
+        str, Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")
+    ],
+    source: Annotated[
+        str | None,
+        Option("--from", metavar="NOTE", help="Resolve as if the text were in this note."),
+    ] = None,
 ) -> None:
     """Show the target of each link in a text."""
     with ctx.indexed_vault() as (notes, _):
@@ -102,11 +125,15 @@ def resolve(
         elif source:
             path = _note_path(notes, source)
         for line in _input_lines(text):
-            links, lines = notes.resolve_links(line, path), []
+            links = notes.resolve_links(line, path)
+            lines = []
             for link in links:
                 others = ", ".join(link.candidates)
                 target = link.target or (f"not found; nearest: {others}" if others else "not found")
-                lines.append(f"{link.raw} → {target}" + (f", {link.reason} (not {others})" if link.status == "ambiguous" else ""))
+                lines.append(
+                    f"{link.raw} → {target}"
+                    + (f", {link.reason} (not {others})" if link.status == "ambiguous" else "")
+                )
             documents = [link.model_dump(mode="json", exclude={"text", "line"}) for link in links]
             ctx.print_result(documents, "\n".join(lines), "No links in the text.")
 
@@ -130,7 +157,9 @@ def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
 @command(COMMAND, *options.NOTES)
 def mentions(
     ctx: CommandContext,
-    top: Annotated[bool, Option("--top", help="The only list so far, so it may be left out.")] = True,  # noqa: ARG001
+    top: Annotated[  # noqa: ARG001
+        bool, Option("--top", help="The only list so far, so it may be left out.")
+    ] = True,
     limit: options.LimitOption = 20,
 ) -> None:
     """The notes that answers used most, over all conversations."""
@@ -138,17 +167,27 @@ def mentions(
         used = app.store.most_used_notes(str(app.vault.root), limit)
     lines = []
     for each in used:
-        counts = f"{plural(each.answers, 'answer')}, {plural(each.citations, 'citation')}, {plural(each.conversations, 'conversation')}"
+        counts = (
+            f"{plural(each.answers, 'answer')}, {plural(each.citations, 'citation')}, "
+            f"{plural(each.conversations, 'conversation')}"
+        )
         path = StyledSpan(each.relative_path, "cyan", each.relative_path)
         deleted = "" if os.path.lexists(app.vault.root / each.relative_path) else "  deleted since"
-        lines.append(StyledLine((path, StyledSpan(deleted, "yellow")), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),)))
+        lines.append(
+            StyledLine(
+                (path, StyledSpan(deleted, "yellow")),
+                (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),),
+            )
+        )
     ctx.print_result(used, lines, "No answer has used a note.")
 
 
 @command(COMMAND, *options.NOTES, examples=["zkchat vault broken --fix"])
 def broken(
     ctx: CommandContext,
-    fix: Annotated[bool, Option("--fix", help="Show repairs for links with one possible target, and ask.")] = False,
+    fix: Annotated[
+        bool, Option("--fix", help="Show repairs for links with one possible target, and ask.")
+    ] = False,
     yes: Annotated[bool, Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
 ) -> None:
     """Links without a target, and the nearest names."""
@@ -157,14 +196,22 @@ def broken(
             _fix_links(ctx, notes, yes=yes)
             return
         links = notes.broken_links()
-    near = {link: f"   nearest: {', '.join(link.candidates)}" if link.candidates else "" for link in links}
-    lines = (f"{link.row.source}:{link.row.line}  {link.row.raw}{nearest}" for link, nearest in near.items())
+    near = {
+        link: f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
+        for link in links
+    }
+    lines = (
+        f"{link.row.source}:{link.row.line}  {link.row.raw}{nearest}"
+        for link, nearest in near.items()
+    )
     documents = [{**link.row._asdict(), "candidates": list(link.candidates)} for link in links]
     ctx.print_result(documents, "\n".join(lines), "No broken links.")
 
 
 def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
-    """Propose the only possible note for each broken link; repair with `yes`, or if the user agrees."""
+    """Propose the only possible note for each broken link; repair with `yes`, or if the user
+    agrees.
+    """
     from zkchat_cli.vault.links.name_suggestions import certain_target
     from zkchat_cli.views.turn_steps import diff_lines
 
@@ -179,21 +226,35 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     if made := bool(change.files and (yes or asks)):
         confirm(f"{change.summary[:1].upper()}{change.summary[1:]}?", "vault broken --fix", yes=yes)
         notes.editor.apply(change)
-    outcome = f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}; " if change.files else ""
+    outcome = (
+        f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}; "
+        if change.files
+        else ""
+    )
     unclear = sum(path is None for _, path in links)
     text = f"{outcome}{plural(unclear, 'broken link')} without a certain target"
     documents = [
-        {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates), "fix": path}
+        {
+            "source": link.row.source,
+            "line": link.row.line,
+            "raw": link.row.raw,
+            "candidates": list(link.candidates),
+            "fix": path,
+        }
         for link, path in links
     ]
     ctx.print_result({"links": documents, "diff": change.diff, "made": made}, text)
 
 
 def _note_path(notes: "Vault", note: str) -> str:
-    """The path of a note named by its path, name, title or link. Raises VaultError for none and for several."""
+    """The path of a note named by its path, name, title or link. Raises VaultError for none and for
+    several.
+    """
     return notes.find_file(note) or notes.locate(note)[0]
 
 
 def _print_links(ctx: CommandContext, links: "Sequence[LinkRow]", none: str) -> None:
-    lines = (f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in links)
+    lines = (
+        f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in links
+    )
     ctx.print_result([each._asdict() for each in links], "\n".join(lines), none)

@@ -9,19 +9,29 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, read_
 
 COMMAND = command_group()
 MAX_BYTES = 10_000_000
-NOT_VERIFIED = 1  # exit code if a quotation does not hold
+# Exit code if a quotation does not hold
+NOT_VERIFIED = 1
 
 
-@command(COMMAND, *options.NOTES, examples=["zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'])
+@command(
+    COMMAND,
+    *options.NOTES,
+    examples=["zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'],
+)
 def verify(
-    ctx: CommandContext, file: Annotated[str, Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")]
+    ctx: CommandContext,
+    file: Annotated[
+        str, Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")
+    ],
 ) -> None:
     """Verify the quotations of a text: exit code 1 if one is not what a note says.
 
-    The text may be an answer of another program, a draft or a paper. Each quotation gets its verdict (✓ ✂ ✗), note, heading and line; a
-    misquoted one also the nearest wording, with the differences marked. A [[link]], path:line, or [n] with a footnote or a list at the end
-    of the text names the source; without one, all notes are searched. Fewer than three words without a source, code, and names of notes
-    are not quotations."""
+    The text may be an answer of another program, a draft or a paper. Each quotation gets its
+    verdict (✓ ✂ ✗), note, heading and line; a misquoted one also the nearest wording, with the
+    differences marked. A [[link]], path:line, or [n] with a footnote or a list at the end of the
+    text names the source; without one, all notes are searched. Fewer than three words without a
+    source, code, and names of notes are not quotations.
+    """
     from zkchat_cli.citations.verify_text import verify_text
     from zkchat_cli.views.sources import quotation_lines
 

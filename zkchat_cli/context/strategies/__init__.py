@@ -4,4 +4,5 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.registry import Registry
 
 STRATEGIES: Registry[Strategy] = Registry(__name__, "STRATEGY")
-names, strategy = STRATEGIES.names, STRATEGIES.load
+names = STRATEGIES.names
+strategy = STRATEGIES.load

@@ -1,4 +1,6 @@
-"""The interface of a strategy: it chooses which turns, and which passages of older ones, go into a token budget."""
+"""The interface of a strategy: it chooses which turns, and which passages of older ones, go into a
+token budget.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -8,12 +10,15 @@ from zkchat_cli.context.turns import Turn, TurnHistory, select_newest
 from zkchat_cli.tokens.counter import TokenCounter
 
 Selection = tuple[tuple[Turn, ...], tuple[RecallPassage, ...]]
-"""The newest turns, without gaps, which are sent in full, and the passages that are quoted from older turns."""
+"""The newest turns, without gaps, which are sent in full, and the passages that are quoted from
+older turns.
+"""
 
 
 class HistoryWindow(NamedTuple):
-    """What a strategy chooses from: of all `turns` the `recent` ones after the summary. Fixed messages of turns it does not choose are sent
-    anyway, and count against the `budget`."""
+    """What a strategy chooses from: of all `turns` the `recent` ones after the summary. Fixed
+    messages of turns it does not choose are sent anyway, and count against the `budget`.
+    """
 
     turns: tuple[Turn, ...]
     recent: TurnHistory
@@ -21,9 +26,12 @@ class HistoryWindow(NamedTuple):
     budget: int
     counter: TokenCounter
     recall_index: RecallIndex
-    fixed_ids: frozenset[str]  # all fixed messages in the prompt, which need not be recalled
-    compaction_room: int  # tokens that the history may take before a compaction is due
-    drop_batch: int  # tokens to drop at once, so that the front of the prompt changes seldom
+    # All fixed messages in the prompt, which need not be recalled
+    fixed_ids: frozenset[str]
+    # Tokens that the history may take before a compaction is due
+    compaction_room: int
+    # Tokens to drop at once, so that the front of the prompt changes seldom
+    drop_batch: int
 
     @property
     def is_folded(self) -> bool:
@@ -31,14 +39,19 @@ class HistoryWindow(NamedTuple):
         return len(self.recent.turns) < len(self.turns)
 
     def tokens_with(self, chosen: Sequence[Turn]) -> int:
-        """Tokens of the chosen turns, and of the fixed messages in the recent turns that are not chosen."""
+        """Tokens of the chosen turns, and of the fixed messages in the recent turns that are not
+        chosen.
+        """
         return self.recent.fixed_tokens + sum(turn.foldable_tokens for turn in chosen)
 
 
 def choose_newest(window: HistoryWindow) -> Selection:
-    """The newest turns that fit; what is dropped is rounded up to a multiple of `drop_batch`. The last turn stays if it fits."""
+    """The newest turns that fit; what is dropped is rounded up to a multiple of `drop_batch`. The
+    last turn stays if it fits.
+    """
     kept = select_newest(window.recent, window.budget)
-    dropped, first = window.recent.tokens - sum(turn.tokens for turn in kept), 0
+    dropped = window.recent.tokens - sum(turn.tokens for turn in kept)
+    first = 0
     target = -(-dropped // window.drop_batch) * window.drop_batch
     while dropped < target and first < len(kept) - 1:
         dropped += kept[first].tokens

@@ -2,4 +2,6 @@
 
 from zkchat_cli.context.strategies.base import Strategy, choose_newest
 
-STRATEGY = Strategy("summarize", "a rolling summary and the newest turns", summarizes=True, choose=choose_newest)
+STRATEGY = Strategy(
+    "summarize", "a rolling summary and the newest turns", summarizes=True, choose=choose_newest
+)

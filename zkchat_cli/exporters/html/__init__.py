@@ -1,7 +1,9 @@
-"""`html`: the current branch as one page for checking the answers: each `[n]` links to its source, with the quoted words highlighted.
+"""`html`: the current branch as one page for checking the answers: each `[n]` links to its source,
+with the quoted words highlighted.
 
-The page is one file and loads nothing: no script, image, font or address, and a policy in its head forbids them. Jinja2 escapes every
-value; the only markup that comes from a note or a model is that of `render_markdown`, in which nothing can act.
+The page is one file and loads nothing: no script, image, font or address, and a policy in its head
+forbids them. Jinja2 escapes every value; the only markup that comes from a note or a model is that
+of `render_markdown`, in which nothing can act.
 """
 
 import base64
@@ -12,7 +14,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -21,7 +23,14 @@ from zkchat_cli import __version__, models
 from zkchat_cli.citations.marks import CitationMark, cited_marks, split_at_marks
 from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.exporters import base
-from zkchat_cli.models import Citation, ContentChunk, ConversationArchive, ZkChatMessage, group_by_number, worst_verdict
+from zkchat_cli.models import (
+    Citation,
+    ContentChunk,
+    ConversationArchive,
+    ZkChatMessage,
+    group_by_number,
+    worst_verdict,
+)
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import note_name
 
@@ -30,20 +39,29 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-PIECES = 1000  # of the page that are cleaned at once: all of a long page would keep Python's lock, and a window still, for 0.15 s
-_UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+# Of the page that are cleaned at once: all of a long page would keep Python's lock, and a window
+# still, for 0.15 s
+PIECES = 1000
+_UNSAFE = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
 """Control characters, bidi overrides, lone surrogates, and what HTML forbids."""
 SCHEMES = ("http:", "https:", "mailto:", "obsidian:")
-HEADING_OFFSET = 2  # a message's headings are below the page's title and the message's own heading
+# A message's headings are below the page's title and the message's own heading
+HEADING_OFFSET = 2
 _PLACEHOLDER_IN_URL = re.compile("%5B%EF%B7%90([0-9]+)%EF%B7%91%5D")
 _PLACEHOLDER_OR_TAG = re.compile("\\[\ufdd0(?P<number>[0-9]+)\ufdd1\\]|</?(?:a|code|pre)\\b[^>]*>")
-_NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")  # a placeholder is a number between these, which the page cannot contain otherwise
+# A placeholder is a number between these, which the page cannot contain otherwise
+_NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")
 
 # how the page shows a citation's status, not by color alone: a sign, and what it means
 STATUSES: Mapping[str, tuple[str, str]] = {
     "cited": ("•", "cited without a quotation"),
     "verified": ("✓", "verified: the source contains the quoted words"),
-    "cut": ("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
+    "cut": (
+        "✂",
+        "cut: the source contains the quoted words, but its whole sentence says something else",
+    ),
     "misquoted": ("✗", "misquoted: the source does not contain the quoted words"),
     "missing": ("?", f"missing: {base.NO_SOURCE}"),
 }
@@ -56,7 +74,9 @@ def export(archive: ConversationArchive) -> str:
     # the excerpts of all branches; of two with one number, which only an import can have, the first
     by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
     numbers = count(1)
-    turns = [_template_turn(turn, by_number, numbers) for turn in models.split_into_exchanges(messages)]
+    turns = [
+        _template_turn(turn, by_number, numbers) for turn in models.split_into_exchanges(messages)
+    ]
     usage = models.sum_usage(message.usage for message in messages)
     about = "~" if usage.estimated else ""
     template = _templates().get_template("template.html.j2")
@@ -67,9 +87,13 @@ def export(archive: ConversationArchive) -> str:
         conversation=archive.conversation,
         title=base.conversation_title(archive),
         models=base.model_names(messages),
-        tokens=f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out" if usage.prompt_tokens else "",
+        tokens=f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out"
+        if usage.prompt_tokens
+        else "",
         turns=turns,
-        questions=[article for turn in turns for article in turn.articles if article.message.role == "user"],
+        questions=[
+            article for turn in turns for article in turn.articles if article.message.role == "user"
+        ],
         compaction=compaction,
         summary=compaction and render_markdown(compaction.summary or ""),
     )
@@ -78,9 +102,12 @@ def export(archive: ConversationArchive) -> str:
 
 
 def turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
-    """One turn without its sources, as the page has it: its marks link to `#source-NUMBER.M-N`, where N is the source of message M."""
+    """One turn without its sources, as the page has it: its marks link to `#source-NUMBER.M-N`,
+    where N is the source of message M.
+    """
     turn = _template_turn(messages, {}, count(1), f"{number}.")
-    return _replace_unsafe(_templates().get_template("turns.html.j2").module.turn_html(turn, brief=True))  # type: ignore[attr-defined]
+    macros: Any = _templates().get_template("turns.html.j2").module
+    return _replace_unsafe(macros.turn_html(turn, brief=True))
 
 
 @cache
@@ -96,12 +123,21 @@ def _replace_unsafe(text: str) -> str:
 
 
 def _template_turn(
-    messages: Sequence[ZkChatMessage], chunks: Mapping[int, ContentChunk], numbers: Iterator[int], prefix: str = ""
+    messages: Sequence[ZkChatMessage],
+    chunks: Mapping[int, ContentChunk],
+    numbers: Iterator[int],
+    prefix: str = "",
 ) -> SimpleNamespace:
-    """A turn as the template takes it: each message with its tool calls and their results; of an unexpected result only that. `chunks`: the
-    conversation's by number; `numbers`: for the messages; `prefix`: of these numbers in the ids of sources."""
+    """A turn as the template takes it: each message with its tool calls and their results; of an
+    unexpected result only that. `chunks`: the conversation's by number; `numbers`: for the
+    messages; `prefix`: of these numbers in the ids of sources.
+    """
     results = base.tool_results(messages)
-    called = {id(results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
+    called = {
+        id(results.get((message.id, call.id)))
+        for message in messages
+        for call in message.tool_calls
+    }
     articles = []
     for message in messages:
         if message.role == "tool":
@@ -112,11 +148,25 @@ def _template_turn(
         sources = _SourceList(f"{prefix}{number}", message.citations)
         html = Markup()
         if message.content.strip():
-            html = render_markdown(message.content, cited_marks(message.content, message.citations), sources.link)
+            html = render_markdown(
+                message.content, cited_marks(message.content, message.citations), sources.link
+            )
         calls = [(call, results.get((message.id, call.id))) for call in message.tool_calls]
-        articles.append(SimpleNamespace(number=number, message=message, html=html, calls=calls, sources=sources.entries(chunks)))
+        articles.append(
+            SimpleNamespace(
+                number=number,
+                message=message,
+                html=html,
+                calls=calls,
+                sources=sources.entries(chunks),
+            )
+        )
     uncited_statements = sum(message.uncited_statements or 0 for message in messages)
-    return SimpleNamespace(articles=articles, uncited=base.uncited_references(messages), uncited_statements=uncited_statements)
+    return SimpleNamespace(
+        articles=articles,
+        uncited=base.uncited_references(messages),
+        uncited_statements=uncited_statements,
+    )
 
 
 class _SourceList:
@@ -128,28 +178,43 @@ class _SourceList:
         self._mark_ids: dict[int, list[str]] = {number: [] for number in self._by_number}
 
     def link(self, mark: CitationMark, text: str) -> Markup:
-        """A citation mark as a link to its source; one with several numbers as a link for each number that is a citation."""
+        """A citation mark as a link to its source; one with several numbers as a link for each
+        number that is a citation.
+        """
         if len(mark.numbers) == 1:
             return self._link(mark.numbers[0], mark, text)
-        links = (self._link(n, mark, f"{n}") if n in self._by_number else Markup(n) for n in mark.numbers)
+        links = (
+            self._link(n, mark, f"{n}") if n in self._by_number else Markup(n) for n in mark.numbers
+        )
         return Markup("[%s]") % Markup(", ").join(links)
 
     def _link(self, number: int, mark: CitationMark, text: str) -> Markup:
         citations = self._by_number[number]
-        status = worst_verdict(each.verdict for each in [each for each in citations if mark.span in each.spans] or citations)
+        status = worst_verdict(
+            each.verdict
+            for each in [each for each in citations if mark.span in each.spans] or citations
+        )
         ids = self._mark_ids[number]
         ids.append(f"cite-{self._article}-{number}-{len(ids) + 1}")
-        sign, description = STATUSES[status]  # ours, like all but the text; escaping them took 4 % of an export
+        # Ours, like all but the text; escaping them took 4 % of an export
+        sign, description = STATUSES[status]
         return Markup(
-            f'<a id="{ids[-1]}" href="#source-{self._article}-{number}" class="cite {status}">{escape(text)}'
-            f'<span class="sign" aria-hidden="true">{sign}</span><span class="unseen"> ({description})</span></a>'
+            f'<a id="{ids[-1]}" href="#source-{self._article}-{number}" class="cite '
+            f'{status}">{escape(text)}'
+            f'<span class="sign" aria-hidden="true">{sign}</span><span class="unseen"> '
+            f"({description})</span></a>"
         )
 
     def entries(self, chunks: Mapping[int, ContentChunk]) -> list[SimpleNamespace]:
-        """The list below the answer, after all links are made: each source with the worst status of its citations."""
+        """The list below the answer, after all links are made: each source with the worst status of
+        its citations.
+        """
         found = []
         for number, citations in self._by_number.items():
-            citation = next((citation for citation in citations if citation.relative_path is not None), None)  # none: it is missing
+            # none: it is missing
+            citation = next(
+                (citation for citation in citations if citation.relative_path is not None), None
+            )
             chunk = chunks.get(number)
             if citation is None or chunk is None or chunk.relative_path != citation.relative_path:
                 chunk = None
@@ -179,7 +244,8 @@ def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = N
 
 def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     """An excerpt with the quoted words that it contains highlighted."""
-    parts, at = "", 0
+    parts = ""
+    at = 0
     for start, end in quote_ranges(excerpt, quotes):
         parts += f"{escape(excerpt[at:start])}<mark>{escape(excerpt[start:end])}</mark>"
         at = end
@@ -187,15 +253,23 @@ def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
 
 
 def render_markdown(
-    source: str, marks: Sequence[CitationMark] = (), link: Callable[[CitationMark, str], Markup] = lambda _, text: Markup.escape(text)
+    source: str,
+    marks: Sequence[CitationMark] = (),
+    link: Callable[[CitationMark, str], Markup] = lambda _, text: Markup.escape(text),
 ) -> Markup:
-    """Markdown as HTML in which nothing can act: no raw HTML, no images, links only to addresses that a person would open. Citation marks
-    are replaced by placeholders before the Markdown is parsed and become links in its HTML, but not in code and in links."""
+    """Markdown as HTML in which nothing can act: no raw HTML, no images, links only to addresses
+    that a person would open. Citation marks are replaced by placeholders before the Markdown is
+    parsed and become links in its HTML, but not in code and in links.
+    """
     parts = list(split_at_marks(source, marks))
     written = [(text, mark) for text, mark in parts if mark is not None]
     numbers = count()
-    marked = "".join(_NONCHARACTERS.sub("\ufffd", text) if mark is None else f"[\ufdd0{next(numbers)}\ufdd1]" for text, mark in parts)
-    depth = 0  # of code and links, where a mark stays text
+    marked = "".join(
+        _NONCHARACTERS.sub("\ufffd", text) if mark is None else f"[\ufdd0{next(numbers)}\ufdd1]"
+        for text, mark in parts
+    )
+    # Of code and links, where a mark stays text
+    depth = 0
 
     def with_links(found: re.Match[str]) -> str:
         nonlocal depth
@@ -212,11 +286,14 @@ def render_markdown(
             token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
         elif token.type in ("th_open", "td_open"):
             alignments = (str(style).removeprefix("text-align:") for style in token.attrs.values())
-            token.attrs = dict(zip(("class",), alignments, strict=False))  # the page's policy forbids style attributes
+            # The page's policy forbids style attributes
+            token.attrs = dict(zip(("class",), alignments, strict=False))
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrs = {"href": child.attrs["href"], "rel": "noopener noreferrer nofollow"}
-    return Markup(_PLACEHOLDER_OR_TAG.sub(with_links, parser.renderer.render(tokens, parser.options, {})))
+    return Markup(
+        _PLACEHOLDER_OR_TAG.sub(with_links, parser.renderer.render(tokens, parser.options, {}))
+    )
 
 
 @cache
@@ -225,7 +302,9 @@ def _parser() -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark", {"html": False})
     # without `reference`: the definition `[1]: …` would make another link of each `[1]`
-    parser.enable(["table", "strikethrough"]).disable(["reference", "image", "html_block", "html_inline"])
+    parser.enable(["table", "strikethrough"]).disable(
+        ["reference", "image", "html_block", "html_inline"]
+    )
     parser.validateLink = lambda url: url.strip().lower().startswith(SCHEMES)  # type: ignore[method-assign]
     return parser
 
@@ -235,7 +314,13 @@ def _templates() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # 60 ms, for this format only
 
     folder = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(loader=folder, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    environment = Environment(
+        loader=folder,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
     environment.globals |= {"base": base, "statuses": STATUSES, "source_title": source_title}
     environment.globals |= {"truncate": truncate, "truncate_to_minute": truncate_to_minute}
     return environment

@@ -1,4 +1,6 @@
-"""Registry: one way to get vectors for texts per file, each declaring `make_embedder`. The first call reports what is wrong."""
+"""Registry: one way to get vectors for texts per file, each declaring `make_embedder`. The first
+call reports what is wrong.
+"""
 
 from collections.abc import Callable
 
@@ -7,4 +9,5 @@ from zkchat_cli.registry import Registry
 from zkchat_cli.vault.search.vector_store import Embedder
 
 EMBEDDERS: Registry[Callable[[EmbedderConfig], Embedder]] = Registry(__name__, "make_embedder")
-names, embedder = EMBEDDERS.names, EMBEDDERS.load
+names = EMBEDDERS.names
+embedder = EMBEDDERS.load

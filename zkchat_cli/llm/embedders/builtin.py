@@ -8,9 +8,16 @@ from zkchat_cli.vault.search.vector_store import Embedder
 
 NAME = "all-MiniLM-L6-v2"
 FOLDER = Path(__file__).with_name("data") / NAME
-PREPARED = f"{NAME}-8199be6f"  # the beginning of the model's SHA-256: another model would need another copy
+# The beginning of the model's SHA-256: another model would need another copy
+PREPARED = f"{NAME}-8199be6f"
 
 
 def make_embedder(config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:
     prepared = config.cache_dir / "models" / PREPARED if config.cache_dir is not None else None
-    return SentenceModel(folder / "model.onnx", model_family(NAME), "Install zkchat again.", f"builtin/{NAME}", prepared)
+    return SentenceModel(
+        folder / "model.onnx",
+        model_family(NAME),
+        "Install zkchat again.",
+        f"builtin/{NAME}",
+        prepared,
+    )

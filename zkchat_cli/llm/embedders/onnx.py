@@ -13,5 +13,9 @@ def make_embedder(config: EmbedderConfig) -> Embedder:
         hint = "Get it from the model's page, and name its .onnx file in semantic.path."
         return SentenceModel(Path(config.path).expanduser(), family, hint)
     if config.model:
-        return SentenceModel(config.models_dir / config.model / "model.onnx", family, f"zkchat semantic get {config.model}")
+        return SentenceModel(
+            config.models_dir / config.model / "model.onnx",
+            family,
+            f"zkchat semantic get {config.model}",
+        )
     return SentenceModel(None, family, "`zkchat semantic status` lists models to download.")

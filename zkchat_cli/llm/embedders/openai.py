@@ -1,4 +1,6 @@
-"""Vectors from OpenAI, or from a compatible server such as llama.cpp at OPENAI_BASE_URL or openai.base_url, with or without a key."""
+"""Vectors from OpenAI, or from a compatible server such as llama.cpp at OPENAI_BASE_URL or
+openai.base_url, with or without a key.
+"""
 
 from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm.base import EmbedderConfig

@@ -1,7 +1,8 @@
-"""The pieces of an excerpt that the offline provider can quote: short groups of sentences, list items, table rows and lines of code.
+"""The pieces of an excerpt that the offline provider can quote: short groups of sentences, list
+items, table rows and lines of code.
 
-A quote must occur word for word in the note, so a piece never joins lines that are not adjacent. Headings are not quoted; they say what the
-pieces below them are about.
+A quote must occur word for word in the note, so a piece never joins lines that are not adjacent.
+Headings are not quoted; they say what the pieces below them are about.
 """
 
 import re
@@ -10,88 +11,143 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.markdown.blocks import GAP, LIST_MARKER, MarkdownBlock, block_sentences, blocks, is_delimiter_row, split_sentences
+from zkchat_cli.markdown.blocks import (
+    GAP,
+    LIST_MARKER,
+    MarkdownBlock,
+    block_sentences,
+    blocks,
+    is_delimiter_row,
+    split_sentences,
+)
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 
 PassageKind = Literal["prose", "item", "row", "code"]
-LONGEST = 480  # characters of a piece; a longer one is cut at a word and marked with an ellipsis
-MAX_GROUP = 240  # characters up to which sentences that follow each other are one piece: many a sentence means little without the next
-MAX_LABEL = 80  # characters of a line that says what the code below it is
-ITEM_SEPARATOR = " • "  # between the items of a list in one piece; a quotation is verified although the note does not have this mark
+# Characters of a piece; a longer one is cut at a word and marked with an ellipsis
+LONGEST = 480
+# Characters up to which sentences that follow each other are one piece: many a sentence means
+# little without the next
+MAX_GROUP = 240
+# Characters of a line that says what the code below it is
+MAX_LABEL = 80
+# Between the items of a list in one piece; a quotation is verified although the note does not have
+# this mark
+ITEM_SEPARATOR = " • "
 COLONS = (":", "：")
-FEWEST_LINES, LONGEST_LINE = 3, 60  # of a paragraph that is a list without marks: prose has longer lines, or sentences
+# Of a paragraph that is a list without marks: prose has longer lines, or sentences
+FEWEST_LINES = 3
+LONGEST_LINE = 60
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING_MARKS = "\"'”’»」』*_)）"
-_LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
+_LINK = lazy_pattern(
+    r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::"
+)
 _NESTED_ITEM = lazy_pattern(rf"[ \t]+(?={LIST_MARKER}[ \t])")
 _PROPERTY = lazy_pattern(r"[^\W\d][\w -]{0,39}(?:::?(?:\s|$)|：)")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _WORD_OR_NUMBER = lazy_pattern(r"[^\W\d_]{2}|\d")
 _INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
-_LINK_WITH_CODE = lazy_pattern(r"(?P<code>`+(?:(?!`).)+`+)|\[\[(?P<target>[^\[\]]*`[^\[\]]*)\]\]|\[(?P<text>[^\[\]]*`[^\[\]]*)\]\([^()]*\)")
+_LINK_WITH_CODE = lazy_pattern(
+    r"(?P<code>`+(?:(?!`).)+`+)|\[\[(?P<target>[^\[\]]*`[^\[\]]*)\]\]|\[(?P<text>[^\[\]]*`[^\[\]]*)\]\([^()]*\)"
+)
 _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
 class QuotablePassage(NamedTuple):
-    """`text` on one line, the headings above it within the excerpt (the innermost last), and its position in its section."""
+    """`text` on one line, the headings above it within the excerpt (the innermost last), and its
+    position in its section.
+    """
 
     text: str
     kind: PassageKind
     headings: tuple[str, ...]
     position: int
-    label: str = ""  # what it is, besides the headings: the header of the table for a row, the short line above for code
+    # What it is, besides the headings: the header of the table for a row, the short line above for
+    # code
+    label: str = ""
 
 
-def quotable_passages(text: str, heading: str | None = None, *, max_group: int = MAX_GROUP) -> list[QuotablePassage]:
-    """The pieces of an excerpt in its order. `heading` is the one above its first line, unless that is a heading itself."""
+def quotable_passages(
+    text: str, heading: str | None = None, *, max_group: int = MAX_GROUP
+) -> list[QuotablePassage]:
+    """The pieces of an excerpt in its order. `heading` is the one above its first line, unless that
+    is a heading itself.
+    """
     found: list[QuotablePassage] = []
     headings: list[tuple[int, str]] = [(0, heading)] if heading else []
     position = 0
     lead: tuple[int, int] | None = None
     above = ""
-    if begin := _NESTED_ITEM.match(text):  # the text begins in the middle of a list, and its indentation would make code of it
+    # The text begins in the middle of a list, and its indentation would make code of it
+    if begin := _NESTED_ITEM.match(text):
         text = "\n".join(line.removeprefix(begin[0]) for line in text.split("\n"))
     for block in chain.from_iterable(map(_split_properties, blocks(text))):
         if block.kind == "heading":
-            above, lead = "", None
-            headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
+            above = ""
+            lead = None
+            headings = [
+                *((level, name) for level, name in headings if 0 < level < block.level),
+                (block.level, block.text),
+            ]
             position = 0
             continue
-        before, label = len(found), above if block.kind in ("code", "indented") else ""
+        before = len(found)
+        label = above if block.kind in ("code", "indented") else ""
         if block.kind == "table" and any(map(is_delimiter_row, block.lines[1:2])):
             label = block.lines[0]
         for piece, kind in _pieces(block, max_group):
-            has_words = kind == "code" or (_WORD_OR_NUMBER if kind == "row" else _WORD).search(_LINK.sub("", piece))
+            has_words = kind == "code" or (_WORD_OR_NUMBER if kind == "row" else _WORD).search(
+                _LINK.sub("", piece)
+            )
             if not has_words:  # only links
                 continue
             piece = truncate(piece, LONGEST) if len(piece) > LONGEST else " ".join(piece.split())
-            found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), position, label))
+            found.append(
+                QuotablePassage(piece, kind, tuple(name for _, name in headings), position, label)
+            )
             position += 1
         lead = _extend_lead(found, lead, block)
         last = found[-1].text if len(found) > before else ""
-        is_label = block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
-        above = last if is_label or (block.kind in ("paragraph", "item") and last.endswith(COLONS)) else ""
+        is_label = (
+            block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
+        )
+        above = (
+            last
+            if is_label or (block.kind in ("paragraph", "item") and last.endswith(COLONS))
+            else ""
+        )
     return found
 
 
 def _split_properties(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
-    """The lines of a block of properties (`name: value`) as rows, below the item of a list that they follow; any other block as it is."""
+    """The lines of a block of properties (`name: value`) as rows, below the item of a list that
+    they follow; any other block as it is.
+    """
     first = int(block.kind == "item")
-    rows = block.lines[first:] if block.kind in ("paragraph", "item") and len(block.lines) > 1 else ()
+    rows = (
+        block.lines[first:] if block.kind in ("paragraph", "item") and len(block.lines) > 1 else ()
+    )
     if not rows or not all(_PROPERTY.match(row) and not ends_as_sentence(row) for row in rows):
         yield block
         return
     if first:
         yield block._replace(lines=block.lines[:1])
-    yield from (block._replace(kind="table", lines=(row,), line=block.line + i) for i, row in enumerate(rows, first))
+    yield from (
+        block._replace(kind="table", lines=(row,), line=block.line + i)
+        for i, row in enumerate(rows, first)
+    )
 
 
-def _extend_lead(found: list[QuotablePassage], lead: tuple[int, int] | None, block: MarkdownBlock) -> tuple[int, int] | None:
-    """Quote the items of a list with the passage that leads in to it, which ends with a colon, as far as they fit. A lead is the index of
-    that passage and its level: items of the same level end it."""
+def _extend_lead(
+    found: list[QuotablePassage], lead: tuple[int, int] | None, block: MarkdownBlock
+) -> tuple[int, int] | None:
+    """Quote the items of a list with the passage that leads in to it, which ends with a colon, as
+    far as they fit. A lead is the index of that passage and its level: items of the same level end
+    it.
+    """
     if lead is None or block.kind != "item" or block.level <= lead[1]:
         return (len(found) - 1, block.level) if found and found[-1].text.endswith(COLONS) else None
     above = found[lead[0]].text
@@ -109,13 +165,21 @@ def ends_as_sentence(text: str) -> bool:
 
 
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
-    """The passage as a reader of the note sees it: without tags, list marks and the targets of links; code stays in its backticks. As it is
-    written, if the rendered words could not be verified as a quotation of the excerpt; None if neither could."""
+    """The passage as a reader of the note sees it: without tags, list marks and the targets of
+    links; code stays in its backticks. As it is written, if the rendered words could not be
+    verified as a quotation of the excerpt; None if neither could.
+    """
 
-    def link_text(found: re.Match[str]) -> str:  # of a link with code in it; code that contains a link stays as it is
-        return found["code"] or found["text"] or found["target"].rpartition("|")[2].replace("#", " › ").strip()
+    # Of a link with code in it; code that contains a link stays as it is
+    def link_text(found: re.Match[str]) -> str:
+        return (
+            found["code"]
+            or found["text"]
+            or found["target"].rpartition("|")[2].replace("#", " › ").strip()
+        )
 
-    def render(text: str) -> str:  # with the spaces at its ends, which separate it from the code around it
+    # With the spaces at its ends, which separate it from the code around it
+    def render(text: str) -> str:
         return " " * text[:1].isspace() + to_plain_text(text) + " " * text[-1:].isspace()
 
     def is_verified(quote: str) -> bool:
@@ -125,14 +189,25 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
         parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(link_text, written.replace("![[", "[[")))
-        rendered = " ".join("".join(part if i % 2 else render(part) for i, part in enumerate(parts)).split())
+        rendered = " ".join(
+            "".join(part if i % 2 else render(part) for i, part in enumerate(parts)).split()
+        )
         if rendered and is_verified(rendered):
             return rendered
     return written if is_verified(written) else None
 
 
 def quotable_chunk(text: str) -> QuotableChunk:
-    return QuotableChunk(ContentChunk(id="", relative_path="", title="", start_line=1, end_line=1 + text.count("\n"), text=text))
+    return QuotableChunk(
+        ContentChunk(
+            id="",
+            relative_path="",
+            title="",
+            start_line=1,
+            end_line=1 + text.count("\n"),
+            text=text,
+        )
+    )
 
 
 def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, PassageKind]]:
@@ -143,11 +218,15 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Passage
                     yield row, "row"
         case "code" | "indented":
             for line in _join_continued(block.lines):
-                if any(map(str.isalnum, line)) and not line.startswith(("```", "~~~")):  # a fence of code that is shown in other code
+                # A fence of code that is shown in other code
+                if any(map(str.isalnum, line)) and not line.startswith(("```", "~~~")):
                     yield line, "code"
         case "paragraph" | "item" | "callout":
             for lines in _split_lines(block):
-                yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(lines, max_group))
+                yield from (
+                    (group, "item" if block.kind == "item" else "prose")
+                    for group in _sentence_groups(lines, max_group)
+                )
 
 
 def _join_continued(lines: Sequence[str]) -> Iterator[str]:
@@ -164,10 +243,19 @@ def _join_continued(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:
-    """Each line of a block by itself if its lines are no prose: short, and without the end of a sentence."""
+    """Each line of a block by itself if its lines are no prose: short, and without the end of a
+    sentence.
+    """
     lines = block.lines
-    is_prose = any(len(line) > LONGEST_LINE or ends_as_sentence(line) or len(split_sentences(line)) > 1 for line in lines)
-    return [block] if is_prose or len(lines) < FEWEST_LINES else [block._replace(lines=(line,)) for line in lines]
+    is_prose = any(
+        len(line) > LONGEST_LINE or ends_as_sentence(line) or len(split_sentences(line)) > 1
+        for line in lines
+    )
+    return (
+        [block]
+        if is_prose or len(lines) < FEWEST_LINES
+        else [block._replace(lines=(line,)) for line in lines]
+    )
 
 
 def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:
@@ -176,7 +264,9 @@ def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:
     groups: list[str] = []
     for sentence in block_sentences(block):
         last = groups[-1] if groups else ""
-        joined = next((both for both in (f"{last} {sentence}", last + sentence) if last and both in text), "")
+        joined = next(
+            (both for both in (f"{last} {sentence}", last + sentence) if last and both in text), ""
+        )
         if joined and len(joined) <= longest:
             groups[-1] = joined
         else:

@@ -1,7 +1,9 @@
-"""What a message asks for: small talk needs no search; a question the searches, and the words of an answer with their weights. Pure.
+"""What a message asks for: small talk needs no search; a question the searches, and the words of an
+answer with their weights. Pure.
 
-The core uses words and their rarity, whatever the language. English gets a little help, and so do Chinese and Japanese question words,
-which would otherwise stick to the other words, because there are no spaces.
+The core uses words and their rarity, whatever the language. English gets a little help, and so do
+Chinese and Japanese question words, which would otherwise stick to the other words, because there
+are no spaces.
 """
 
 import re
@@ -14,17 +16,33 @@ from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import CJK_QUESTION_WORDS, content_terms, is_filler, is_stopword, language_of, stem, stopwords, terms
+from zkchat_cli.text.words import (
+    CJK_QUESTION_WORDS,
+    content_terms,
+    is_filler,
+    is_stopword,
+    language_of,
+    stem,
+    stopwords,
+    terms,
+)
 
-MAX_WORDS = 64  # only the first words of a message count: a pasted page does not make a better question
+# Only the first words of a message count: a pasted page does not make a better question
+MAX_WORDS = 64
 MAX_TOPIC_WORDS = 12
 MAX_QUERY = 400  # characters of a query
-MAX_PRONOUN_WORDS = 4  # a message with a pronoun and more words than these has a subject of its own
+# A message with a pronoun and more words than these has a subject of its own
+MAX_PRONOUN_WORDS = 4
 MAX_ADDED_WORDS = 3
-"""The same for a message that begins like the rest of a sentence ("only on Fridays?", "and inside code blocks?"). A whole question that
-begins so ("and what is a literature note?") has a subject of its own."""
-FILLER_WEIGHT, TOPIC_WEIGHT = 0.3, 0.5
-_LINK = lazy_pattern(r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))""")
+"""The same for a message that begins like the rest of a sentence ("only on Fridays?", "and inside
+code blocks?"). A whole question that begins so ("and what is a literature note?") has a subject of
+its own.
+"""
+FILLER_WEIGHT = 0.3
+TOPIC_WEIGHT = 0.5
+_LINK = lazy_pattern(
+    r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))"""
+)
 """The name of a document: a wikilink or an `@path`."""
 _DOCUMENT_WORDS = """
     summarise summarize summary summaries overview gist tldr outline point points key main content contents explain describe discuss
@@ -57,22 +75,31 @@ _PRONOUN = lazy_pattern(
     r"|damit|davon|dafür|dazu|dabei|cela|ça|eso|esto)\b|它|这个|這個|那个|那個|其中|上述|这样|這樣",
     re.I,
 )
-_ANY_DAY = date(1950, 1, 1)  # only the words of dates matter here, not the days that they mean; the search knows what day it is
+# Only the words of dates matter here, not the days that they mean; the search knows what day it is
+_ANY_DAY = date(1950, 1, 1)
 _YEAR = lazy_pattern(r"\b\d{4}\b")
 _OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
-"""A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
+"""A question about `find -name` excludes nothing, and words in quotation marks need not be found as
+a phrase.
+"""
 _DATE_OPERATOR = lazy_pattern(r"(?<!\S)(after|before|on):(\S+)", re.IGNORECASE)
 _SUMMARIZED_QUESTION = lazy_pattern(r"\buser: (.*)$", re.MULTILINE)
 
-MAX_SMALL_TALK = 12  # words of a message of small talk
+# Words of a message of small talk
+MAX_SMALL_TALK = 12
 INTRODUCTION = (
-    "I search your notes and quote the sentences that answer; I am not a language model. Ask me about anything in your notes, "
+    "I search your notes and quote the sentences that answer; I am not a language model. "
+    "Ask me about anything in your notes, "
     "or type /help to see what else zkchat can do.\n"
 )
 _REPLIES = {
-    frozenset("hi hello hey greetings hallo moin servus bonjour salut hola ciao".split()): "Hello! Ask me about anything in your notes.\n",
+    frozenset(
+        "hi hello hey greetings hallo moin servus bonjour salut hola ciao".split()
+    ): "Hello! Ask me about anything in your notes.\n",
     frozenset("bye goodbye tschuss adios adieu".split()): "Goodbye!\n",
-    frozenset("thanks thank thx ty cheers danke merci gracias grazie obrigado".split()): "You're welcome.\n",
+    frozenset(
+        "thanks thank thx ty cheers danke merci gracias grazie obrigado".split()
+    ): "You're welcome.\n",
     frozenset(
         """ok okay cool great good nice perfect awesome wonderful excellent super fine understood alright sure yes yeah yep no nope right
         wow lol haha helpful interesting brilliant amazing sense klar gut vale bien genau prima toll sorry nevermind""".split()
@@ -84,34 +111,53 @@ _COMPANIONS = frozenset(
     guten evening then well that's oh ah hmm haha everything you're dear friend""".split()
 )
 _CJK_REPLIES = (
-    (re.compile("(?:非常|太)?(?:谢谢|謝謝|多谢|多謝|感谢|感謝|ありがとう|감사합니다)(?:你|您|啦|了|ございます)?"), "不客气。\n"),
-    (re.compile("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"), "你好！请问关于笔记的任何问题。\n"),
+    (
+        re.compile(
+            "(?:非常|太)?(?:谢谢|謝謝|多谢|多謝|感谢|感謝|ありがとう|감사합니다)(?:你|您|啦|了|ございます)?"
+        ),
+        "不客气。\n",
+    ),
+    (
+        re.compile("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"),
+        "你好！请问关于笔记的任何问题。\n",
+    ),
     (re.compile("(?:好的|好吧|好|明白|知道|了解|懂|再见|再見)(?:了|啦|吧)?"), "好的。\n"),
 )
 _ABOUT_ME = lazy_pattern(
-    r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)|how are you|are you (?:\w+ )?there)\b"
+    r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)|how "
+    r"are you|are you (?:\w+ )?there)\b"
     r"|你是谁|你能做什么",
     re.I,
 )
 _ASKED = lazy_pattern(
-    r"\bwhat (?:did|have|had) (?:i|we)\b|\bwhat (?:was|were) (?:my|our)\b|我(?:之前|刚才|一开始|先前).*(?:问|說|说)"
-    r"|\bwas (?:habe?|hatte) ich\b|\bqu['’](?:ai[- ]je|est[- ]ce que j['’]ai)\b|\bqué (?:te )?(?:pregunté|he preguntado)\b",
+    r"\bwhat (?:did|have|had) (?:i|we)\b|\bwhat (?:was|were) "
+    r"(?:my|our)\b|我(?:之前|刚才|一开始|先前).*(?:问|說|说)"
+    r"|\bwas (?:habe?|hatte) ich\b|\bqu['’](?:ai[- ]je|est[- ]ce que j['’]ai)\b|\bqué "
+    r"(?:te )?(?:pregunté|he preguntado)\b",
     re.I,
 )
-_REPEAT = lazy_pattern(r"\brepeat\b|\b(?:say|tell|show)\b.*\bagain\b|\bwhat did you (?:say|answer)\b|再说一遍|重复一遍", re.I)
+_REPEAT = lazy_pattern(
+    r"\brepeat\b|\b(?:say|tell|show)\b.*\bagain\b|\bwhat did you (?:say|answer)\b|再说一遍|重复一遍",
+    re.I,
+)
 _CONVERSATION_WORDS = frozenset(
     """ask asked asking question questions first last say said tell told talk talked talking discuss discussed answer answers answered
     repeat again conversation chat far earlier previously start beginning begin please you me kindly just one show
     gefragt gesagt zuerst zuletzt frage demande dit d'abord pregunte preguntado primero""".split()
 )
-_FIRST = lazy_pattern(r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I)
-QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")  # would turn a question of the user, or a fact, into a quotation or a citation
+_FIRST = lazy_pattern(
+    r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I
+)
+# Would turn a question of the user, or a fact, into a quotation or a citation
+QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
 _LONGEST_QUESTION = 200
 
 
 def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[str]) -> str | None:
-    """The reply to thanks, a greeting or a question about the conversation; None for a message with any other word, which needs a search.
-    "thanks!" is small talk, "thanks, and how do I undo it?" is not. `questions` and `answers` are the earlier ones, in order."""
+    """The reply to thanks, a greeting or a question about the conversation; None for a message with
+    any other word, which needs a search. "thanks!" is small talk, "thanks, and how do I undo it?"
+    is not. `questions` and `answers` are the earlier ones, in order.
+    """
     words = terms(text)
     if not words or len(words) > MAX_SMALL_TALK:
         return None
@@ -122,11 +168,18 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
         return all(word in allowed or is_stopword(word) or not word.isascii() for word in words)
 
     if _REPEAT.search(text) and has_only(_CONVERSATION_WORDS):
-        return answers[0 if _FIRST.search(text) else -1] if answers else "I have not answered anything yet.\n"
+        return (
+            answers[0 if _FIRST.search(text) else -1]
+            if answers
+            else "I have not answered anything yet.\n"
+        )
     if _ASKED.search(text) and has_only(_CONVERSATION_WORDS):
         if not questions:
             return "This is your first message.\n"
-        plain = [" ".join(QUOTE_MARKS.sub("", question).split())[:_LONGEST_QUESTION] for question in questions]
+        plain = [
+            " ".join(QUOTE_MARKS.sub("", question).split())[:_LONGEST_QUESTION]
+            for question in questions
+        ]
         if _FIRST.search(text):
             return f"Your first question was: {plain[0]}\n"
         return "You asked:\n\n" + "".join(f"- {question}\n" for question in plain)
@@ -140,9 +193,11 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
 
 
 class AnalyzedQuestion(NamedTuple):
-    """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first. `weights` has the words that an
-    answer should contain, in any form; those in `subject` are the question's own, without the fillers. `about_document`: it asks for a
-    document as a whole; `about_period`: for the notes of a time ("what did I do last week?")."""
+    """`text` is the question for a comparison by meaning, `searches` are the queries for it, best
+    first. `weights` has the words that an answer should contain, in any form; those in `subject`
+    are the question's own, without the fillers. `about_document`: it asks for a document as a
+    whole; `about_period`: for the notes of a time ("what did I do last week?").
+    """
 
     text: str
     searches: tuple[str, ...]
@@ -152,32 +207,54 @@ class AnalyzedQuestion(NamedTuple):
     about_document: bool = False
     about_period: bool = False
     is_follow_up: bool = False
-    alone: "AnalyzedQuestion | None" = None  # a follow-up without the words of the question before it, if it has words of its own
+    # A follow-up without the words of the question before it, if it has words of its own
+    alone: "AnalyzedQuestion | None" = None
 
 
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:
-    """What the message at `position` asks. One that cannot stand alone also gets the words of the question before it."""
+    """What the message at `position` asks. One that cannot stand alone also gets the words of the
+    question before it.
+    """
     message = messages[position].content if position >= 0 else ""
     text = _remove_links(message)
     names = set(content_terms(" ".join(map(_document_name, _LINK.finditer(message)))))
     _, dates, rest = find_period(text, _ANY_DAY) or (None, "", text)
     language = language_of(terms(text))
-    weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
-    weights = dict.fromkeys(_YEAR.findall(dates), FILLER_WEIGHT) | weights  # in the text, not only the date of a note
+    weights = {
+        word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)
+    }
+    # In the text, not only the date of a note
+    weights = dict.fromkeys(_YEAR.findall(dates), FILLER_WEIGHT) | weights
     own = _subject_words(rest)
-    plain = " ".join(_DATE_OPERATOR.sub(_plain_operator, _OPERATORS.sub(" ", _LINK.sub(_document_name, message))).split())
+    plain = " ".join(
+        _DATE_OPERATOR.sub(
+            _plain_operator, _OPERATORS.sub(" ", _LINK.sub(_document_name, message))
+        ).split()
+    )
     about_document = not _without(_subject_words(text, fillers=True), _DOCUMENT_WORDS, language)
     topic = ""
-    if position > 0 and refers_to_earlier(text):  # to the last question, or the last one in a summary; small talk does not count
+    # To the last question, or the last one in a summary; small talk does not count
+    if position > 0 and refers_to_earlier(text):
         before = messages[:position]
-        asked = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)] + user_messages(before)
-        topic = next((each for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")
+        asked = [
+            line
+            for m in before
+            if m.kind == "summary"
+            for line in _SUMMARIZED_QUESTION.findall(m.content)
+        ] + user_messages(before)
+        topic = next(
+            (each for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), ""
+        )
     topic = _remove_links(topic) if names else _LINK.sub(_document_name, topic)
-    added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[:MAX_TOPIC_WORDS]
+    added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[
+        :MAX_TOPIC_WORDS
+    ]
     about_period = bool(dates) and (not own or is_all_stopwords(rest))
     searches = _queries(plain, "" if about_period else dates)
     subject = frozenset(own or weights)
-    alone = AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period)
+    alone = AnalyzedQuestion(
+        plain, searches, weights, subject, asks_for_summary(text), about_document, about_period
+    )
     if not added:
         return alone
     weights = {word: weight for word, weight in weights.items() if word not in stopwords(language)}
@@ -186,7 +263,15 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     searches = _queries(f"{joined} {dates}", plain)
     full = f"{' '.join(topic.split())} {plain}"
     subject = frozenset([*own, *added])
-    return AnalyzedQuestion(full, searches, weights, subject, alone.wants_summary, is_follow_up=True, alone=alone if own else None)
+    return AnalyzedQuestion(
+        full,
+        searches,
+        weights,
+        subject,
+        alone.wants_summary,
+        is_follow_up=True,
+        alone=alone if own else None,
+    )
 
 
 def _queries(*texts: str) -> tuple[str, ...]:
@@ -203,7 +288,9 @@ def asks_for_summary(text: str) -> bool:
 
 
 def _remove_links(text: str) -> str:
-    """`text` without links if it has other words: the documents are read anyway, and the words of their names would outweigh them."""
+    """`text` without links if it has other words: the documents are read anyway, and the words of
+    their names would outweigh them.
+    """
     bare = _LINK.sub(" ", text)
     return bare if _subject_words(bare, fillers=True) else text
 
@@ -213,14 +300,20 @@ def _document_name(link: re.Match[str]) -> str:
 
 
 def refers_to_earlier(text: str) -> bool:
-    """Whether a message makes sense only in its conversation: it has no subject, or few words and a pronoun or the form of an addition."""
+    """Whether a message makes sense only in its conversation: it has no subject, or few words and a
+    pronoun or the form of an addition.
+    """
     subject = _subject_words(text)
     is_addition = _ADDITION.match(text) and not _WHOLE_QUESTION.search(text)
-    return len(subject) <= (MAX_PRONOUN_WORDS if _PRONOUN.search(text) else MAX_ADDED_WORDS if is_addition else 0)
+    return len(subject) <= (
+        MAX_PRONOUN_WORDS if _PRONOUN.search(text) else MAX_ADDED_WORDS if is_addition else 0
+    )
 
 
 def _subject_words(text: str, *, fillers: bool = False) -> list[str]:
-    """The different words of a text without stopwords and, unless wanted, fillers of its language."""
+    """The different words of a text without stopwords and, unless wanted, fillers of its
+    language.
+    """
     language = language_of(terms(text))
     every = dict.fromkeys(word for word in _content_words(text) if word not in stopwords(language))
     return [word for word in every if fillers or not is_filler(word, language)]

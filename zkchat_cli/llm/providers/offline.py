@@ -1,7 +1,8 @@
 """Quotes your notes, without a model, a key or a network. It is not a language model, and says so.
 
-It runs the same tool loop as the others: it searches, reads the documents that the message names, and answers with the most relevant
-sentences, word for word, each with its citation. Below a threshold it names the likeliest sections instead.
+It runs the same tool loop as the others: it searches, reads the documents that the message names,
+and answers with the most relevant sentences, word for word, each with its citation. Below a
+threshold it names the likeliest sections instead.
 """
 
 from collections.abc import Generator
@@ -14,7 +15,9 @@ from zkchat_cli.models import Similarities
 
 @dataclass
 class OfflineModel(Model):
-    """`similarities` compares a question with passages by meaning; without it, words decide alone."""
+    """`similarities` compares a question with passages by meaning; without it, words decide
+    alone.
+    """
 
     summarizes = False
     only_tools = frozenset(("find_excerpts", "read_zk_document"))
@@ -22,7 +25,9 @@ class OfflineModel(Model):
     name: str = "offline"
 
     def prepare(self) -> None:
-        """Load the question analysis and the ranking, which no one needs before the first question."""
+        """Load the question analysis and the ranking, which no one needs before the first
+        question.
+        """
         from zkchat_cli.llm.offline import answer  # noqa: F401
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
@@ -33,7 +38,11 @@ class OfflineModel(Model):
 
 def _open(config: ModelConfig) -> Model:
     if config.name:
-        raise ProviderError("unknown_model", f"offline has no model {config.name!r}", "It has no models at all: use --model offline")
+        raise ProviderError(
+            "unknown_model",
+            f"offline has no model {config.name!r}",
+            "It has no models at all: use --model offline",
+        )
     return OfflineModel(config.similarities)
 
 

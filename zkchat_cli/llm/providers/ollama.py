@@ -1,7 +1,7 @@
 """Models on your own machine, or where OLLAMA_HOST or ollama.host says: `ollama/NAME`.
 
-mojentic makes the calls; `prepare` or the first call loads it. Each call requests the context window in use (`num_ctx`), because Ollama
-would otherwise silently cut a longer prompt.
+mojentic makes the calls; `prepare` or the first call loads it. Each call requests the context
+window in use (`num_ctx`), because Ollama would otherwise silently cut a longer prompt.
 """
 
 import re
@@ -19,9 +19,12 @@ from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
 DEFAULT_MAX_WINDOW = 32768
-"""Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds what many machines have."""
+"""Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds
+what many machines have.
+"""
 
-PROVIDER_NAME = "ollama"  # marks reasoning that goes back to Ollama only
+# Marks reasoning that goes back to Ollama only
+PROVIDER_NAME = "ollama"
 THINK_VALUES: dict[Effort, str | bool] = {
     "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high",
 }  # fmt: skip
@@ -40,23 +43,35 @@ class OllamaReader(ChatReader):
 
     def thinking(self) -> ThinkingBlocks | None:
         """Models that think before a call continue the thought with its result."""
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"thinking": self.reasoning},), stored=False) if self.reasoning else None
+        return (
+            ThinkingBlocks(
+                provider=PROVIDER_NAME, blocks=({"thinking": self.reasoning},), stored=False
+            )
+            if self.reasoning
+            else None
+        )
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         message = event.get("message") or {}
         for call in message.get("tool_calls") or ():
             function = call["function"]
-            self.add_call(PartialToolCall(call.get("id"), function.get("name"), function.get("arguments")))
+            self.add_call(
+                PartialToolCall(call.get("id"), function.get("name"), function.get("arguments"))
+            )
         if event.get("done"):
             self.finish = text_of(event.get("done_reason")) or "stop"
-            self.count(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count"))
+            self.count(
+                prompt_tokens=event.get("prompt_eval_count"),
+                completion_tokens=event.get("eval_count"),
+            )
         return text_of(message.get("content")), text_of(message.get("thinking"))
 
 
 @dataclass
 class OllamaModel(RemoteModel):
     provider = "ollama"
-    path, list_path = "/api/chat", "/api/tags"
+    path = "/api/chat"
+    list_path = "/api/tags"
     reader = OllamaReader
     refusals = (remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings
@@ -74,26 +89,40 @@ class OllamaModel(RemoteModel):
             return Window(min(chosen, size), "Ollama: the model's num_ctx")
         if size <= DEFAULT_MAX_WINDOW:
             return Window(size, f"Ollama: {found.field}")
-        return Window(DEFAULT_MAX_WINDOW, f"the model has {size:,}; set context.max_tokens for more")
+        return Window(
+            DEFAULT_MAX_WINDOW, f"the model has {size:,}; set context.max_tokens for more"
+        )
 
     def full_body(self, request: Request) -> dict[str, Any]:
-        """The context window goes with each call, and a longer prompt is to be an error: Ollama would silently cut it."""
+        """The context window goes with each call, and a longer prompt is to be an error: Ollama
+        would silently cut it.
+        """
         names = {call.id: call.name for message in request.messages for call in message.tool_calls}
         messages: list[dict[str, Any]] = []
         for message in request.messages:
             messages.append({"role": message.role, "content": message.content})
-            if message.role == "tool":  # models that call several tools at once need to know which result this is
-                messages[-1] |= {"tool_call_id": message.tool_call_id, "tool_name": names.get(message.tool_call_id or "", "")}
+            # Models that call several tools at once need to know which result this is
+            if message.role == "tool":
+                messages[-1] |= {
+                    "tool_call_id": message.tool_call_id,
+                    "tool_name": names.get(message.tool_call_id or "", ""),
+                }
             for block in message.thinking_for(PROVIDER_NAME):
                 messages[-1] |= block
             for call in message.tool_calls:
                 function = {"name": call.name, "arguments": call.arguments}
-                messages[-1].setdefault("tool_calls", []).append({"id": call.id, "type": "function", "function": function})
+                messages[-1].setdefault("tool_calls", []).append(
+                    {"id": call.id, "type": "function", "function": function}
+                )
         options = request.options
         return without_none(
             model=self.model,
             messages=messages,
-            options=without_none(temperature=options.temperature, num_ctx=request.window, num_predict=options.max_output_tokens),
+            options=without_none(
+                temperature=options.temperature,
+                num_ctx=request.window,
+                num_predict=options.max_output_tokens,
+            ),
             stream=True,
             truncate=False,
             shift=False,
@@ -108,7 +137,10 @@ def open_server(config: ModelConfig) -> Endpoint:
         "Ollama",
         parse_address(config.env.get("OLLAMA_HOST", "").strip() or settings.host),
         "Start it with `ollama serve`, or set OLLAMA_HOST.",
-        check_key="If a proxy in front of it needs a password, set OLLAMA_HOST to https://NAME:PASSWORD@HOST.",
+        check_key=(
+            "If a proxy in front of it needs a password, set OLLAMA_HOST to "
+            "https://NAME:PASSWORD@HOST."
+        ),
         table="ollama",
         allow_insecure=settings.allow_insecure,
         is_configured=bool(config.env.get("OLLAMA_HOST") or settings.host),
@@ -120,7 +152,9 @@ def _open(config: ModelConfig) -> OllamaModel:
 
 
 def parse_address(host: str) -> str:
-    """OLLAMA_HOST as Ollama itself reads it: scheme, host and port may each be left out; 0.0.0.0 is called at 127.0.0.1."""
+    """OLLAMA_HOST as Ollama itself reads it: scheme, host and port may each be left out; 0.0.0.0 is
+    called at 127.0.0.1.
+    """
     host = host.strip().rstrip("/").replace("0.0.0.0", "127.0.0.1")
     if "://" in host:
         return host

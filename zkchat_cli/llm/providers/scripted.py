@@ -1,8 +1,10 @@
-"""Replies from a file, for tests and demonstrations: `scripted/FILE`, JSON lines, one reply per model call, the first again after the last.
+"""Replies from a file, for tests and demonstrations: `scripted/FILE`, JSON lines, one reply per
+model call, the first again after the last.
 
-A line: {"text" or "deltas": […], "reasoning", "tool_calls": [{"name", "arguments"}], "finish_reason", "usage": {"prompt_tokens",
-"completion_tokens"}, "delay_ms" (before each delta), "error"}, all optional; the error comes after the text. {"echo": true} answers with
-the prompt it got, as JSON.
+A line: {"text" or "deltas": […], "reasoning", "tool_calls": [{"name", "arguments"}],
+"finish_reason", "usage": {"prompt_tokens", "completion_tokens"}, "delay_ms" (before each delta),
+"error"}, all optional; the error comes after the text. {"echo": true} answers with the prompt it
+got, as JSON.
 """
 
 import json
@@ -36,7 +38,19 @@ class _ScriptedReply(Value):
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     delay_ms: Annotated[float, Field(ge=0, le=3_600_000)] = 0
-    error: Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"] | None = None
+    error: (
+        Literal[
+            "timeout",
+            "rate_limit",
+            "context_length",
+            "auth",
+            "server",
+            "connection",
+            "cut",
+            "empty",
+        ]
+        | None
+    ) = None
     echo: bool = False
 
 
@@ -51,17 +65,31 @@ class ScriptedModel(Model):
         self._calls += 1
         if reply.reasoning:
             yield ReasoningDelta(reply.reasoning)
-        prompt = {"messages": [m.model_dump(mode="json") for m in request.messages], "tools": [t.descriptor for t in request.tools]}
-        for piece in [json.dumps(prompt, ensure_ascii=False)] if reply.echo else reply.deltas or [reply.text]:
+        prompt = {
+            "messages": [m.model_dump(mode="json") for m in request.messages],
+            "tools": [t.descriptor for t in request.tools],
+        }
+        for piece in (
+            [json.dumps(prompt, ensure_ascii=False)] if reply.echo else reply.deltas or [reply.text]
+        ):
             time.sleep(reply.delay_ms / 1000)
             if piece:
                 yield TextDelta(piece)
         if reply.error:
-            yield base.StreamFailed(ProviderError(reply.error, f"{self.name}: the call failed ({reply.error})", "Try again."))
+            yield base.StreamFailed(
+                ProviderError(
+                    reply.error, f"{self.name}: the call failed ({reply.error})", "Try again."
+                )
+            )
             return
-        calls = tuple(ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
+        calls = tuple(
+            ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump())
+            for i, call in enumerate(reply.tool_calls, 1)
+        )
         usage = reply.usage and reply.usage.model_copy(update={"estimated": False})
-        yield base.StreamFinished(reply.finish_reason or ("tool_calls" if calls else "stop"), usage, calls)
+        yield base.StreamFinished(
+            reply.finish_reason or ("tool_calls" if calls else "stop"), usage, calls
+        )
 
 
 def _open(config: ModelConfig) -> ScriptedModel:
@@ -70,7 +98,9 @@ def _open(config: ModelConfig) -> ScriptedModel:
         text = read_file(file, MAX_SCRIPT).decode("utf-8-sig")
     except (OSError, ValueError) as e:
         hint = "Name a UTF-8 file of JSON lines, at most 10 MB."
-        raise ProviderError("unknown_model", f"scripted/{file} cannot be read: {reason(e)}", hint) from e
+        raise ProviderError(
+            "unknown_model", f"scripted/{file} cannot be read: {reason(e)}", hint
+        ) from e
     replies = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -79,10 +109,20 @@ def _open(config: ModelConfig) -> ScriptedModel:
             except ValidationError as e:
                 first = e.errors()[0]
                 where = ".".join(map(str, first["loc"]))
-                problem = f"{file}, line {number}: {where + ': ' if where else ''}{value_problem(first)}"
-                raise ProviderError("bad_script", problem, f"A reply may have: {', '.join(_ScriptedReply.model_fields)}.") from e
+                problem = (
+                    f"{file}, line {number}: {where + ': ' if where else ''}{value_problem(first)}"
+                )
+                raise ProviderError(
+                    "bad_script",
+                    problem,
+                    f"A reply may have: {', '.join(_ScriptedReply.model_fields)}.",
+                ) from e
     if not replies:
-        raise ProviderError("bad_script", f"{file} contains no replies", 'Write one JSON object a line, such as {"text": "Hello"}.')
+        raise ProviderError(
+            "bad_script",
+            f"{file} contains no replies",
+            'Write one JSON object a line, such as {"text": "Hello"}.',
+        )
     return ScriptedModel(f"scripted/{file}", tuple(replies))
 
 

@@ -1,7 +1,8 @@
 """Changing files of the vault: all of a change or nothing, and never over somebody else's edit.
 
-Each file is replaced or moved in one step. If one of these steps fails or Ctrl-C is pressed, the steps before it are undone. If the process
-is killed, the next zkchat that opens the vault makes the rest of the change: it is in the journal, a file beside the index.
+Each file is replaced or moved in one step. If one of these steps fails or Ctrl-C is pressed, the
+steps before it are undone. If the process is killed, the next zkchat that opens the vault makes the
+rest of the change: it is in the journal, a file beside the index.
 
 Who approves a change is a function passed in: a screen that asks, or an answer given in advance.
 """
@@ -23,17 +24,22 @@ from zkchat_cli.fileio import SCRATCH_PREFIX, atomic_write, read_file
 from zkchat_cli.text.words import normalize_line_ends
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
-TRASH = ".trash"  # Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them
+# Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them
+TRASH = ".trash"
 MAX_JOURNAL = 100_000_000
 
 
 def decode_note(raw: bytes) -> str:
-    """A note's text with `\\n` line ends and without byte order mark. Raises UnicodeDecodeError for bytes that are not UTF-8."""
+    """A note's text with `\\n` line ends and without byte order mark. Raises UnicodeDecodeError for
+    bytes that are not UTF-8.
+    """
     return normalize_line_ends(raw.decode("utf-8-sig"))
 
 
 def encode_like(raw: bytes, text: str) -> bytes:
-    """The text as bytes, with the byte order mark and the usual line ends of a file that has these bytes now."""
+    """The text as bytes, with the byte order mark and the usual line ends of a file that has these
+    bytes now.
+    """
     mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
     line_end = "\r\n" if 2 * raw.count(b"\r\n") > raw.count(b"\n") else "\n"
     return mark + text.replace("\n", line_end).encode()
@@ -61,7 +67,9 @@ class FileChange(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A proposed change of notes, with a `note` for whoever approves it, and the `memory_file` among the changed files, with the reason."""
+    """A proposed change of notes, with a `note` for whoever approves it, and the `memory_file`
+    among the changed files, with the reason.
+    """
 
     summary: str
     files: tuple[FileChange, ...]
@@ -74,7 +82,11 @@ class Change(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(path for f in self.files for path in (f.path, f.new_path) if path is not None))
+        return tuple(
+            dict.fromkeys(
+                path for f in self.files for path in (f.path, f.new_path) if path is not None
+            )
+        )
 
 
 def content_hash(raw: bytes) -> str:
@@ -82,9 +94,18 @@ def content_hash(raw: bytes) -> str:
 
 
 def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
-    """Raises VaultError, and then nothing has changed: a file is not as it was read, a path is taken, or the disk refuses."""
+    """Raises VaultError, and then nothing has changed: a file is not as it was read, a path is
+    taken, or the disk refuses.
+    """
     finish_interrupted(journal)
-    steps = [(each, None if each.path is None else resolve_path(root, each.path), resolve_path(root, each.new_path)) for each in files]
+    steps = [
+        (
+            each,
+            None if each.path is None else resolve_path(root, each.path),
+            resolve_path(root, each.new_path),
+        )
+        for each in files
+    ]
     try:
         for change, source, _ in steps:
             _require_unchanged(change, source)
@@ -94,21 +115,32 @@ def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
             undo.pop_all()
     except OSError as e:
         names = ", ".join(printable(each.new_path) for each in files[:3])
-        raise VaultError(f"{names} cannot be written: {reason(e)}", "Check the permissions and the disk; nothing was changed.") from e
+        raise VaultError(
+            f"{names} cannot be written: {reason(e)}",
+            "Check the permissions and the disk; nothing was changed.",
+        ) from e
 
 
 def resolve_path(root: Path, relative_path: str) -> Path:
-    """The real file at a path that may be changed. Raises VaultError outside of the vault and for hidden files, except in the trash."""
+    """The real file at a path that may be changed. Raises VaultError outside of the vault and for
+    hidden files, except in the trash.
+    """
     parts = PurePosixPath(relative_path).parts
     if parts[:1] != (TRASH,):
         return resolve_inside(root, relative_path)
     if os.path.realpath(root / TRASH) != str(root / TRASH):
-        raise VaultError(f"{TRASH} is a symbolic link, and notes are not moved through links", "Make it a folder of the vault.")
+        raise VaultError(
+            f"{TRASH} is a symbolic link, and notes are not moved through links",
+            "Make it a folder of the vault.",
+        )
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
 
 
 def path_taken(path: str) -> VaultError:
-    return VaultError(f"{printable(path)} exists already", "Choose another name; existing notes are never overwritten.")
+    return VaultError(
+        f"{printable(path)} exists already",
+        "Choose another name; existing notes are never overwritten.",
+    )
 
 
 def _change_file(change: FileChange, source: Path | None, target: Path, undo: ExitStack) -> None:
@@ -117,23 +149,29 @@ def _change_file(change: FileChange, source: Path | None, target: Path, undo: Ex
         folder.mkdir()
         undo.callback(_remove_folder, folder)
     if not target.exists():
-        target.touch(exist_ok=False)  # reserves the name: fails if somebody else just took it
+        # Reserves the name: fails if somebody else just took it
+        target.touch(exist_ok=False)
         undo.callback(target.unlink, missing_ok=True)
-    elif source is None or not source.samefile(target):  # two spellings of a name may mean one file
+    elif source is None or not source.samefile(target):
+        # Two spellings of a name may mean one file
         raise path_taken(change.new_path)
     if change.before != change.after or source is None:
         if source is not None:
             undo.callback(atomic_write, source, change.before)
         atomic_write(source or target, change.after)
     if source is not None and source != target:
-        undo.callback(_move_back, target, source)  # known before the move: Ctrl-C may come while it is made
+        # Known before the move: Ctrl-C may come while it is made
+        undo.callback(_move_back, target, source)
         source.replace(target)
 
 
 def _require_unchanged(change: FileChange, file: Path | None) -> None:
     if file is not None and read_file(file, LARGEST_NOTE) != change.before:
         name = printable(change.path or change.new_path)
-        raise VaultError(f"{name} was changed by another program after it was read", "Nothing was changed. Read it again first.")
+        raise VaultError(
+            f"{name} was changed by another program after it was read",
+            "Nothing was changed. Read it again first.",
+        )
     if file is not None and not os.access(file, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
@@ -149,19 +187,30 @@ def _remove_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _record_steps(journal: Path, steps: Sequence[tuple[FileChange, Path | None, Path]]) -> Iterator[None]:
-    """Keep the change in the journal, if one can be written, until it is made or undone. Raises VaultError while another is made."""
+def _record_steps(
+    journal: Path, steps: Sequence[tuple[FileChange, Path | None, Path]]
+) -> Iterator[None]:
+    """Keep the change in the journal, if one can be written, until it is made or undone. Raises
+    VaultError while another is made.
+    """
     try:
-        opened = open(journal, "x+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115 - closed below
+        opened = open(journal, "x+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115
     except FileExistsError as e:
-        raise VaultError("another zkchat is changing notes of this vault", "Nothing was changed. Try again when it is done.") from e
+        raise VaultError(
+            "another zkchat is changing notes of this vault",
+            "Nothing was changed. Try again when it is done.",
+        ) from e
     except OSError:
         yield
         return
-    record = [(source, target, content_hash(change.before), change.after.decode()) for change, source, target in steps]
+    record = [
+        (source, target, content_hash(change.before), change.after.decode())
+        for change, source, target in steps
+    ]
     with opened:
         try:
-            with suppress(OSError):  # a full disk, but not that of the notes
+            # A full disk, but not that of the notes
+            with suppress(OSError):
                 _lock(opened)
                 opened.write(json.dumps(record, default=str).encode())
                 opened.flush()
@@ -172,20 +221,28 @@ def _record_steps(journal: Path, steps: Sequence[tuple[FileChange, Path | None, 
 
 
 def finish_interrupted(journal: Path) -> None:
-    """Make the rest of a change whose process was killed. A note that somebody has edited since stays as it is."""
+    """Make the rest of a change whose process was killed. A note that somebody has edited since
+    stays as it is.
+    """
     with suppress(OSError), journal.open("r+b") as opened:
         if not _lock(opened):  # its process is alive
             return
-        with suppress(ValueError, TypeError):  # a part of a journal: no note was changed yet
+        # A part of a journal: no note was changed yet
+        with suppress(ValueError, TypeError):
             for old, new, before, after in json.loads(opened.read(MAX_JOURNAL)):
-                file, target = Path(old or new), Path(new)
+                file = Path(old or new)
+                target = Path(new)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 for scratch in file.parent.glob(f"{SCRATCH_PREFIX}*.tmp"):
                     scratch.unlink()
                 if content_hash(read_file(file, LARGEST_NOTE) if file.exists() else b"") == before:
                     atomic_write(file, after)
                 # an empty target is a reserved name; two spellings of a name may mean one file
-                is_free = not target.exists() or not target.stat().st_size or (file.exists() and file.samefile(target))
+                is_free = (
+                    not target.exists()
+                    or not target.stat().st_size
+                    or (file.exists() and file.samefile(target))
+                )
                 if file != target and file.exists() and is_free:
                     file.replace(target)
         journal.unlink()
@@ -208,7 +265,8 @@ class Decision(NamedTuple):
 
     allowed: bool
     reason: str = ""
-    always: bool = False  # whether the user wants no more questions about the same tool
+    # Whether the user wants no more questions about the same tool
+    always: bool = False
 
 
 Approve = Callable[[Change], Decision]
@@ -216,15 +274,24 @@ Approve = Callable[[Change], Decision]
 ALLOWED = Decision(True)
 DECLINED = Decision(False, "declined by the user: nothing was changed")
 DECLINED_CALL = Decision(False, "declined by the user: it was not called")
-UNASKED_CALL = Decision(False, "refused: nobody can be asked here; in a chat, the user could allow it")
-UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
+UNASKED_CALL = Decision(
+    False, "refused: nobody can be asked here; in a chat, the user could allow it"
+)
+UNASKED = Decision(
+    False, "refused: nobody can be asked here, and --yes was not given; nothing was changed"
+)
 
 
 def approve_notes(change: Change) -> Decision:
-    """`--yes` where nobody can be asked: approves every change except those of memory, which instructs later conversations."""
+    """`--yes` where nobody can be asked: approves every change except those of memory, which
+    instructs later conversations.
+    """
     if change.memory_file is None:
         return ALLOWED
-    why = f"refused: {change.memory_file} is memory, and --yes does not cover memory: approve it in a chat. Nothing was changed"
+    why = (
+        f"refused: {change.memory_file} is memory, and --yes does not cover memory: approve it "
+        "in a chat. Nothing was changed"
+    )
     return Decision(False, why)
 
 

@@ -1,13 +1,18 @@
-"""The index of one vault: an SQLite file with its notes, chunks, links and words, and the queries on it.
+"""The index of one vault: an SQLite file with its notes, chunks, links and words, and the queries
+on it.
 
-It is a cache that can be rebuilt from the notes. So another version, or damage, raises `IndexDamaged`, and the manager rebuilds it. The
-tables `words` and `note_words` are contentless FTS5 tables of what `to_index_text` makes of a text (CJK runs as bigrams). A row of them is
-deleted by giving its old values again, so the version must be raised when the tokens of a text change; the Unicode tables are checked, too.
+It is a cache that can be rebuilt from the notes. So another version, or damage, raises
+`IndexDamaged`, and the manager rebuilds it. The tables `words` and `note_words` are contentless
+FTS5 tables of what `to_index_text` makes of a text (CJK runs as bigrams). A row of them is deleted
+by giving its old values again, so the version must be raised when the tokens of a text change; the
+Unicode tables are checked, too.
 
-The checksum, in a small file beside the index, finds the damage that SQLite does not notice, such as lost words. It is written when an
-index is closed, and deleted before anything is written: while it is there, other bytes are damage. Comparing takes 40 ms for 10,000 notes;
-it is done when the file's time or size has changed, and once a day, because a failing disk changes no times. Where it is missing, since
-the index was open or its process was killed, SQLite's own check takes its place: 70 ms for 10,000 notes.
+The checksum, in a small file beside the index, finds the damage that SQLite does not notice, such
+as lost words. It is written when an index is closed, and deleted before anything is written: while
+it is there, other bytes are damage. Comparing takes 40 ms for 10,000 notes; it is done when the
+file's time or size has changed, and once a day, because a failing disk changes no times. Where it
+is missing, since the index was open or its process was killed, SQLite's own check takes its place:
+70 ms for 10,000 notes.
 """
 
 import hashlib
@@ -22,7 +27,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError, reason
-from zkchat_cli.fileio import atomic_write, can_lock, create_database, lock_timeout, make_private_folder, open_regular, read_beginning
+from zkchat_cli.fileio import (
+    atomic_write,
+    can_lock,
+    create_database,
+    lock_timeout,
+    make_private_folder,
+    open_regular,
+    read_beginning,
+)
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
@@ -38,40 +51,63 @@ _CHECK_DISK = "Check the disk and its permissions, or set ZKCHAT_HOME."
 
 @contextmanager
 def sqlite_errors(file: Path) -> Iterator[None]:
-    """Translate SQLite's errors: IndexDamaged if only a rebuild helps, IndexUnwritable or VaultError if the user can help."""
+    """Translate SQLite's errors: IndexDamaged if only a rebuild helps, IndexUnwritable or
+    VaultError if the user can help.
+    """
     try:
         yield
     except sqlite3.Error as e:
         match getattr(e, "sqlite_errorname", "").split("_")[1:2]:
             case ["BUSY" | "LOCKED"] if can_lock(file.parent):
-                raise VaultError(f"another zkchat is writing the index {file}", "Try again when it is done.") from e
+                raise VaultError(
+                    f"another zkchat is writing the index {file}", "Try again when it is done."
+                ) from e
             case ["BUSY" | "LOCKED"]:
-                raise IndexUnwritable(f"the index {file} cannot be written: its file system cannot lock files", _CHECK_DISK) from e
+                raise IndexUnwritable(
+                    f"the index {file} cannot be written: its file system cannot lock files",
+                    _CHECK_DISK,
+                ) from e
             case ["PROTOCOL" | "FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
-                raise IndexUnwritable(f"the index {file} cannot be written: {e}", _CHECK_DISK) from e
+                raise IndexUnwritable(
+                    f"the index {file} cannot be written: {e}", _CHECK_DISK
+                ) from e
             case _:
                 raise damage_error(file, str(e)) from e
 
 
 def damage_error(file: Path, problem: str) -> IndexDamaged:
-    return IndexDamaged(f"the index {file} is damaged: {problem}", "`zkchat vault index --full` rebuilds it.")
+    return IndexDamaged(
+        f"the index {file} is damaged: {problem}", "`zkchat vault index --full` rebuilds it."
+    )
 
 
 def connect(file: Path, page_size: int = 4096) -> sqlite3.Connection:
-    """A connection to the file, which is created if needed, with pages of this size, readable for its owner only. Raises VaultError.
-    Threads may share it. Processes may share the file: readers see the last commit, and a killed writer leaves no trace."""
+    """A connection to the file, which is created if needed, with pages of this size, readable for
+    its owner only. Raises VaultError. Threads may share it. Processes may share the file: readers
+    see the last commit, and a killed writer leaves no trace.
+    """
     try:
         make_private_folder(file.parent)
         create_database(file)
     except OSError as e:
-        raise IndexUnwritable(f"the index {file} cannot be written: {reason(e)}", _CHECK_DISK) from e
+        raise IndexUnwritable(
+            f"the index {file} cannot be written: {reason(e)}", _CHECK_DISK
+        ) from e
     with sqlite_errors(file):
-        connection = sqlite3.connect(file, timeout=lock_timeout(file, BUSY_SECONDS), isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            file,
+            timeout=lock_timeout(file, BUSY_SECONDS),
+            isolation_level=None,
+            check_same_thread=False,
+        )
         try:
-            connection.execute(f"PRAGMA page_size = {page_size}")  # before the first page is written
-            with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
+            # Before the first page is written
+            connection.execute(f"PRAGMA page_size = {page_size}")
+            # Another process is setting it, which counts for the file
+            with suppress(sqlite3.OperationalError):
                 connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")  # what is lost in a power cut is computed again
+            # What is lost in a power cut is computed again
+            connection.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.Error:
             connection.close()
             raise
@@ -80,7 +116,8 @@ def connect(file: Path, page_size: int = 4096) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    with db:  # commits, or rolls back after any exception
+    # Commits, or rolls back after any exception
+    with db:
         db.execute("BEGIN IMMEDIATE")
         yield
 
@@ -94,25 +131,36 @@ def delete_database(file: Path) -> None:
 
 def forget_checksum(file: Path) -> None:
     """Call it in a write transaction, before anything is written."""
-    with suppress(OSError):  # where there is none, or in a folder that cannot be written, as SQLite says
+    # Where there is none, or in a folder that cannot be written, as SQLite says
+    with suppress(OSError):
         Path(f"{file}{SUFFIX}").unlink()
 
 
 def write_checksum(file: Path) -> None:
-    """Write the checksum of an index that is closed; none if another process is writing to it, or the disk is full."""
+    """Write the checksum of an index that is closed; none if another process is writing to it, or
+    the disk is full.
+    """
     checksum = Path(f"{file}{SUFFIX}")
     if checksum.exists() or not file.exists():
         return
     with (
         suppress(sqlite3.Error, OSError),
-        open_regular(file) as reader,  # closed last: it drops the locks that this process has on the file
+        # Closed last: it drops the locks that this process has on the file
+        open_regular(file) as reader,
         closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as connection,
     ):
         connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
-        connection.execute("BEGIN IMMEDIATE")  # nobody writes from here on, and an empty log cannot change the file
+        # Nobody writes from here on, and an empty log cannot change the file
+        connection.execute("BEGIN IMMEDIATE")
         log = Path(f"{file}-wal")
-        if not (log.exists() and log.stat().st_size) and connection.execute(_QUICK_CHECK).fetchone() == ("ok",):
-            atomic_write(checksum, f"{_file_state(file)} {hashlib.file_digest(reader, 'sha1').hexdigest()}", private=True)
+        if not (log.exists() and log.stat().st_size) and connection.execute(
+            _QUICK_CHECK
+        ).fetchone() == ("ok",):
+            atomic_write(
+                checksum,
+                f"{_file_state(file)} {hashlib.file_digest(reader, 'sha1').hexdigest()}",
+                private=True,
+            )
 
 
 def is_intact(file: Path) -> bool:
@@ -129,9 +177,12 @@ def is_intact(file: Path) -> bool:
         with open_regular(file) as reader:
             is_same = digest == hashlib.file_digest(reader, "sha1").hexdigest()
         if is_same:
-            forget_checksum(file)  # it is written again with the new state
-        return is_same or read_beginning(checksum, _LONGEST_CHECKSUM) != noted  # another process has deleted it meanwhile, to write
-    except (OSError, ValueError, sqlite3.Error) as e:  # what SQLite cannot read at all is reported where it is opened
+            # It is written again with the new state
+            forget_checksum(file)
+        # Another process has deleted it meanwhile, to write
+        return is_same or read_beginning(checksum, _LONGEST_CHECKSUM) != noted
+    except (OSError, ValueError, sqlite3.Error) as e:
+        # What SQLite cannot read at all is reported where it is opened
         return not getattr(e, "sqlite_errorname", "").startswith("SQLITE_CORRUPT")
 
 
@@ -140,8 +191,10 @@ def _file_state(file: Path) -> str:
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {date.today()}"
 
 
-Progress = Callable[[int, int], None]  # gets the number of notes that are done, and of all
-VERSION = 13  # raise it whenever the tables, the chunks, the links or `to_index_text` change
+# Gets the number of notes that are done, and of all
+Progress = Callable[[int, int], None]
+# Raise it whenever the tables, the chunks, the links or `to_index_text` change
+VERSION = 13
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -195,14 +248,21 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS links_by_key ON links (key)",
     "CREATE INDEX IF NOT EXISTS links_by_target ON links (target) WHERE target IS NOT NULL",
 )
-"""Created after the notes are inserted: sorting half a million rows once is faster than keeping them sorted."""
+"""Created after the notes are inserted: sorting half a million rows once is faster than keeping
+them sorted.
+"""
 
 SIZES = ("notes", "chunks", "links", "broken_links", "tokens")
-"""Stored totals, because counting a million rows takes longer than a search. `tokens` are estimated, of all chunks."""
-MAX_SNIPPET = 200  # characters of the line around a link
-MOST_WRITTEN = 20  # notes that a person may write in one minute
+"""Stored totals, because counting a million rows takes longer than a search. `tokens` are
+estimated, of all chunks.
+"""
+# Characters of the line around a link
+MAX_SNIPPET = 200
+# Notes that a person may write in one minute
+MOST_WRITTEN = 20
 FTS_TABLES = ("words", "note_words", "name_pairs")
-_HASH_BYTES = 16 << 20  # FTS5's write buffer: with the default of 1 MB a build takes twice as long
+# FTS5's write buffer: with the default of 1 MB a build takes twice as long
+_HASH_BYTES = 16 << 20
 
 
 class LinkRow(NamedTuple):
@@ -219,9 +279,15 @@ class IndexDatabase:
     """An open index, for one thread at a time; processes may share the file."""
 
     def __init__(self, file: Path, *, in_memory: bool = False) -> None:
-        """Raises IndexDamaged if the file is no database. `in_memory`: an empty index that is gone when it is closed."""
+        """Raises IndexDamaged if the file is no database. `in_memory`: an empty index that is gone
+        when it is closed.
+        """
         self.file = file
-        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False) if in_memory else None
+        memory = (
+            sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            if in_memory
+            else None
+        )
         self.connection = memory or connect(file)
         self.connection.execute("PRAGMA temp_store = MEMORY")
         self.connection.create_function("fold", 1, words.fold, deterministic=True)
@@ -233,13 +299,19 @@ class IndexDatabase:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the tables are there, and of this version of zkchat and of Python's Unicode tables."""
+        """Whether the tables are there, and of this version of zkchat and of Python's Unicode
+        tables.
+        """
         return self.version == VERSION and self.meta("unicode") == unicodedata.unidata_version
 
     def create_tables(self) -> None:
         """Empty tables instead of the old ones; call it in a transaction."""
-        tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"
-        for (table,) in self.rows(tables):  # the virtual ones first, which drop those behind them
+        tables = (
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql NOT LIKE 'CREATE "
+            "VIRTUAL%'"
+        )
+        # The virtual ones first, which drop those behind them
+        for (table,) in self.rows(tables):
             self.rows(f'DROP TABLE IF EXISTS "{table}"')
         for statement in _SCHEMA.split(";\n"):
             self.rows(statement)
@@ -262,7 +334,9 @@ class IndexDatabase:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All queries inside see one state of the index, whatever other processes write meanwhile."""
+        """All queries inside see one state of the index, whatever other processes write
+        meanwhile.
+        """
         if self.connection.in_transaction:  # a question within another one
             yield
             return
@@ -271,11 +345,14 @@ class IndexDatabase:
             yield
 
     def rows(self, sql: str, *values: object, **named: object) -> list[tuple[Any, ...]]:
-        """The result of an SQL query, with its values or the named ones; for the vault package only."""
+        """The result of an SQL query, with its values or the named ones; for the vault package
+        only.
+        """
         try:
             with sqlite_errors(self.file):
                 return self.connection.execute(sql, named or values).fetchall()
-        except UnicodeEncodeError:  # a lone surrogate from a command line: no note has it
+        except UnicodeEncodeError:
+            # A lone surrogate from a command line: no note has it
             return []
 
     def meta(self, key: str) -> str | None:
@@ -289,7 +366,10 @@ class IndexDatabase:
         return bool(self.rows("SELECT 1 FROM names WHERE path = ?", path))
 
     def names(self, key: str) -> list[LinkName]:
-        return [LinkName(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
+        return [
+            LinkName(*row)
+            for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)
+        ]
 
     def sizes(self) -> dict[str, int]:
         found = dict(self.rows("SELECT key, value FROM meta"))
@@ -304,7 +384,9 @@ class IndexDatabase:
         return self, self.rows("PRAGMA data_version")[0][0], self._written
 
     def chunk_keys(self) -> list[int]:
-        """The keys of all chunks; first those of the newest and of the most linked notes, alternately."""
+        """The keys of all chunks; first those of the newest and of the most linked notes,
+        alternately.
+        """
         sql = """WITH linked AS (SELECT target, COUNT(DISTINCT note_id) AS notes FROM links WHERE target IS NOT NULL GROUP BY target),
                      ranked AS (SELECT id, ROW_NUMBER() OVER (ORDER BY mtime_ns DESC) AS newest,
                                        IIF(linked.notes, ROW_NUMBER() OVER (ORDER BY linked.notes DESC), NULL) AS most_linked
@@ -316,15 +398,21 @@ class IndexDatabase:
         """Note's title, headings (one per line) and text of the chunks with these keys."""
         sql = """SELECT key, title, headings, text FROM chunks JOIN notes ON notes.id = note_id
                  WHERE key IN (SELECT value FROM json_each(?))"""
-        return {key: (title, headings, text) for key, title, headings, text in self.rows(sql, json.dumps(keys))}
+        return {
+            key: (title, headings, text)
+            for key, title, headings, text in self.rows(sql, json.dumps(keys))
+        }
 
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
-        """These chunks in this order, without deleted ones. Raises IndexDamaged for a chunk that is not what was stored, so that nobody is
-        shown other words than the note's."""
+        """These chunks in this order, without deleted ones. Raises IndexDamaged for a chunk that is
+        not what was stored, so that nobody is shown other words than the note's.
+        """
         sql = """SELECT notes.path, title, heading, start_line, end_line, text, headings, chunks.key
                  FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key"""
         found = []
-        for path, title, heading, start, end, text, headings, key in self.rows(sql, json.dumps(ids)):
+        for path, title, heading, start, end, text, headings, key in self.rows(
+            sql, json.dumps(ids)
+        ):
             if chunk_key(title, headings, text) != key:
                 raise damage_error(self.file, f"a part of {path} is not as it was stored")
             found.append(make_chunk(path, title, heading, start, end, text))
@@ -340,7 +428,9 @@ class IndexDatabase:
         return self.link_rows("links.target = ? AND notes.path != links.target", path)
 
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
-        """Links with the line around them, taken from their chunk; a link in front matter has no other context."""
+        """Links with the line around them, taken from their chunk; a link in front matter has no
+        other context.
+        """
         sql = f"""SELECT notes.path, links.target, raw, line, (SELECT chunks.id FROM chunks WHERE chunks.note_id = links.note_id
                       AND start_line <= line ORDER BY start_line DESC, chunks.id LIMIT 1)
                   FROM links JOIN notes ON notes.id = links.note_id
@@ -352,41 +442,90 @@ class IndexDatabase:
         for source, target, raw, line, id_ in rows:
             context = raw
             if (chunk := chunks.get(id_)) and line <= chunk.end_line:
-                context = next(iter(chunk.text.split("\n")[line - chunk.start_line :]), raw).strip(" \t#>")
-            found.append(LinkRow(source, target, raw, line, truncate_around(context, max(context.find(raw), 0), MAX_SNIPPET)))
+                context = next(iter(chunk.text.split("\n")[line - chunk.start_line :]), raw).strip(
+                    " \t#>"
+                )
+            found.append(
+                LinkRow(
+                    source,
+                    target,
+                    raw,
+                    line,
+                    truncate_around(context, max(context.find(raw), 0), MAX_SNIPPET),
+                )
+            )
         return found
 
 
 def in_period(period: Period, values: list[object], *, also_copies: bool = True) -> str:
-    """A condition on `notes`: one of the note's dates, or the day it was changed if it has none, is in the period. Adds its `values`.
-    Without `also_copies`, that day does not count for notes that were written with many others in one minute: they were copied."""
+    """A condition on `notes`: one of the note's dates, or the day it was changed if it has none, is
+    in the period. Adds its `values`. Without `also_copies`, that day does not count for notes that
+    were written with many others in one minute: they were copied.
+    """
     end = period.last if period.last == date.max else period.last + timedelta(days=1)
-    values += [period.last.isoformat(), period.first.isoformat(), _nanoseconds(period.first), _nanoseconds(end)]
+    values += [
+        period.last.isoformat(),
+        period.first.isoformat(),
+        _nanoseconds(period.first),
+        _nanoseconds(end),
+    ]
     dated = "SELECT note_id FROM dates"
     minute = "mtime_ns / 60000000000"
-    own = f"AND {minute} NOT IN (SELECT {minute} FROM notes GROUP BY 1 HAVING COUNT(*) > {MOST_WRITTEN})" if not also_copies else ""
-    return f"(id IN ({dated} WHERE first <= ? AND last >= ?) OR (id NOT IN ({dated}) AND mtime_ns >= ? AND mtime_ns < ? {own}))"
+    own = (
+        (
+            f"AND {minute} NOT IN (SELECT {minute} FROM notes GROUP BY 1 HAVING COUNT(*) > "
+            f"{MOST_WRITTEN})"
+        )
+        if not also_copies
+        else ""
+    )
+    return (
+        f"(id IN ({dated} WHERE first <= ? AND last >= ?) OR (id NOT IN ({dated}) AND mtime_ns "
+        f">= ? AND mtime_ns < ? {own}))"
+    )
 
 
 def has_tag(tag: str, values: list[object]) -> str:
-    """A condition on `notes`: a tag of the note is this folded one, or nested in it. Adds its `values`."""
+    """A condition on `notes`: a tag of the note is this folded one, or nested in it. Adds its
+    `values`.
+    """
     values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
     return "id IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)"
 
 
 def _nanoseconds(day: date) -> int:
-    """The beginning of a day in local time, as file systems count it; years out of their range are moved into it."""
-    return int(datetime(min(max(day.year, 1971), 2200), day.month, 1).timestamp() + 86_400 * (day.day - 1)) * 10**9
+    """The beginning of a day in local time, as file systems count it; years out of their range are
+    moved into it.
+    """
+    return (
+        int(
+            datetime(min(max(day.year, 1971), 2200), day.month, 1).timestamp()
+            + 86_400 * (day.day - 1)
+        )
+        * 10**9
+    )
 
 
-def make_chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str) -> ContentChunk:
+def make_chunk(
+    path: str, title: str, heading: str | None, start: int, end: int, text: str
+) -> ContentChunk:
     """A chunk with an id made from its place and its text."""
     id_ = blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest()
-    return ContentChunk(id=id_, relative_path=path, title=title, heading=heading, start_line=start, end_line=end, text=text)
+    return ContentChunk(
+        id=id_,
+        relative_path=path,
+        title=title,
+        heading=heading,
+        start_line=start,
+        end_line=end,
+        text=text,
+    )
 
 
 def chunk_key(title: str, headings: str, text: str) -> int:
-    """The same for chunks that would be embedded as the same windows: a note that is moved keeps its vectors."""
+    """The same for chunks that would be embedded as the same windows: a note that is moved keeps
+    its vectors.
+    """
     last = headings.rpartition("\n")[2]
     digest = blake2b(f"{title}\0{last}\0{text}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)

@@ -1,8 +1,9 @@
-"""Opens the index of a vault, keeps it up to date with the files, and rebuilds it when it is unusable.
+"""Opens the index of a vault, keeps it up to date with the files, and rebuilds it when it is
+unusable.
 
-SQLite's transactions keep it safe: until a refresh or a rebuild is complete, other processes use the old index, and an interrupted one
-loses nothing. A damaged file is deleted, because everything in it can be computed again; where no file can be written, the index is in
-memory.
+SQLite's transactions keep it safe: until a refresh or a rebuild is complete, other processes use
+the old index, and an interrupted one loses nothing. A damaged file is deleted, because everything
+in it can be computed again; where no file can be written, the index is in memory.
 """
 
 import threading
@@ -15,24 +16,35 @@ from typing import TypeVar
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.models import IndexReport
 from zkchat_cli.vault import filesystem
-from zkchat_cli.vault.index.database import IndexDatabase, Progress, damage_error, delete_database, is_intact, write_checksum
+from zkchat_cli.vault.index.database import (
+    IndexDatabase,
+    Progress,
+    damage_error,
+    delete_database,
+    is_intact,
+    write_checksum,
+)
 
 T = TypeVar("T")
 
 _OPEN_COUNTS = Counter[Path]()
 _OPEN_LOCK = threading.Lock()
-"""A file is read for its checksum only while no manager of this process has it open: when a process closes any descriptor of a file, POSIX
-drops all its locks on it, SQLite's too."""
+"""A file is read for its checksum only while no manager of this process has it open: when a process
+closes any descriptor of a file, POSIX drops all its locks on it, SQLite's too.
+"""
 
 
 class IndexManager:
     """Threads may share it. The first question opens the index, or builds it."""
 
     def __init__(self, root: Path, file: Path, ignore: Sequence[str] = ()) -> None:
-        self.root, self.file, self._ignore = root, file, ignore
+        self.root = root
+        self.file = file
+        self._ignore = ignore
         self._index: IndexDatabase | None = None
         self._rebuilt: str | None = None
-        self.unwritable: IndexUnwritable | None = None  # why the index is in memory, if it is
+        # Why the index is in memory, if it is
+        self.unwritable: IndexUnwritable | None = None
         self._lock = threading.RLock()
 
     def close(self) -> None:
@@ -50,22 +62,41 @@ class IndexManager:
                 _OPEN_COUNTS[self.file] -= not self.unwritable
         self._index = self.unwritable = None
 
-    def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
-        """Bring the index up to date with the files: with all of them read anew if it is `full`, with `only` those that changed if the
-        caller knows them. `progress(done, total)` counts the notes read. Raises VaultError when the folder has no Markdown file."""
+    def refresh(
+        self,
+        *,
+        full: bool = False,
+        progress: Progress | None = None,
+        only: Collection[str] | None = None,
+    ) -> IndexReport:
+        """Bring the index up to date with the files: with all of them read anew if it is `full`,
+        with `only` those that changed if the caller knows them. `progress(done, total)` counts the
+        notes read. Raises VaultError when the folder has no Markdown file.
+        """
         begin = time.perf_counter()
         with self._lock:
             changes = self._run(lambda index: self._update(index, only, progress, full=full))
             return self.report(*changes, round(time.perf_counter() - begin, 4))
 
-    def report(self, added: int = 0, changed: int = 0, removed: int = 0, seconds: float = 0.0) -> IndexReport:
+    def report(
+        self, added: int = 0, changed: int = 0, removed: int = 0, seconds: float = 0.0
+    ) -> IndexReport:
         """What the index holds, and why it was rebuilt since the last report, if it was."""
         sql = "SELECT path || ': ' || text FROM problems ORDER BY path"
         sizes, rows = self.ask(lambda index: (index.sizes(), index.rows(sql)))
         del sizes["tokens"]
         problems = tuple(problem for (problem,) in rows)
-        rebuilt, self._rebuilt = self._rebuilt, None
-        return IndexReport(**sizes, added=added, changed=changed, removed=removed, seconds=seconds, problems=problems, rebuilt=rebuilt)
+        rebuilt = self._rebuilt
+        self._rebuilt = None
+        return IndexReport(
+            **sizes,
+            added=added,
+            changed=changed,
+            removed=removed,
+            seconds=seconds,
+            problems=problems,
+            rebuilt=rebuilt,
+        )
 
     def ask(self, question: Callable[[IndexDatabase], T]) -> T:
         """Run a query; an index that is missing, damaged or of another version is built first."""
@@ -90,7 +121,9 @@ class IndexManager:
             self._lock.release()
 
     def _run(self, work: Callable[[IndexDatabase], T]) -> T:
-        """Work with the open index: with an empty one if it turns out to be damaged, with one in memory if it cannot be written."""
+        """Work with the open index: with an empty one if it turns out to be damaged, with one in
+        memory if it cannot be written.
+        """
         try:
             try:
                 return work(self._open())
@@ -119,18 +152,29 @@ class IndexManager:
         return self._index
 
     def _update(
-        self, index: IndexDatabase, only: Collection[str] | None = None, progress: Progress | None = None, *, full: bool = False
+        self,
+        index: IndexDatabase,
+        only: Collection[str] | None = None,
+        progress: Progress | None = None,
+        *,
+        full: bool = False,
     ) -> tuple[int, int, int]:
-        """Index all files of the vault, or `only` these if the index need not be built anew. Returns what `indexer.refresh` does."""
-        from zkchat_cli.vault.index import indexer  # parses notes: 6 ms, and the budget bar comes first
+        """Index all files of the vault, or `only` these if the index need not be built anew.
+        Returns what `indexer.refresh` does.
+        """
+        # Parses notes: 6 ms, and the budget bar comes first
+        from zkchat_cli.vault.index import indexer
 
         anew = full or not index.is_usable
-        files = None if only is None or anew else filesystem.scan_paths(self.root, only, self._ignore)
+        files = (
+            None if only is None or anew else filesystem.scan_paths(self.root, only, self._ignore)
+        )
         if files is None:
             files = filesystem.scan(self.root, self._ignore)
             if not files.stamps:
                 self._release()
-                delete_database(self.file)  # no trace of deleted notes stays in it
+                # No trace of deleted notes stays in it
+                delete_database(self.file)
                 hint = "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path."
                 raise VaultError(f"there are no Markdown notes in {self.root}", hint)
             if not anew and indexer.is_current(index, files):

@@ -1,7 +1,8 @@
 """Links: reading and writing them, and what they point to by the rules observed in Obsidian. Pure.
 
-A file is looked up by its *key*: the last segment of its path without `.md`, lower case and in one Unicode form. Of several files the best
-wins, in the order of `_REASONS`. An alias from front matter never beats a file name, and a title from there beats neither.
+A file is looked up by its *key*: the last segment of its path without `.md`, lower case and in one
+Unicode form. Of several files the best wins, in the order of `_REASONS`. An alias from front matter
+never beats a file name, and a title from there beats neither.
 """
 
 import posixpath
@@ -22,7 +23,9 @@ LinkKind = Literal["wikilink", "markdown"]
 
 
 class WrittenLink(NamedTuple):
-    """A link as the text has it. `text` is its trimmed target: `a` for `[[a#h|b]]`; empty for a link to the note itself."""
+    """A link as the text has it. `text` is its trimmed target: `a` for `[[a#h|b]]`; empty for a
+    link to the note itself.
+    """
 
     raw: str
     kind: LinkKind
@@ -32,11 +35,13 @@ class WrittenLink(NamedTuple):
     embed: bool = False
     line: int = 1
     end: int = 0  # the position after the link
-    place: tuple[int, int] = (0, 0)  # start and end of a Markdown link's destination, or of what is in the brackets of a wikilink
+    # Start and end of a Markdown link's destination, or of what is in the brackets of a wikilink
+    place: tuple[int, int] = (0, 0)
 
 
-# Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that keeps one note one linear pass.
-# The group is atomic because `*+` with a condition in it finds nothing in Python 3.11.2. It takes memory per repetition, hence the limit.
+# Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that
+# keeps one note one linear pass. The group is atomic because `*+` with a condition in it finds
+# nothing in Python 3.11.2. It takes memory per repetition, hence the limit.
 _WIKILINK = lazy_pattern(r"\[\[((?>(?:[^\[\]\n]++|\[(?!\[)|\](?!\])){0,500}))\]\]")
 _LABEL = r"(?:[^\[\]\n\\]++|\\.|!?\[(?:[^\[\]\n\\]++|\\.)*+\](?:\([^()\n]*+\))?)*+"
 _DESTINATION = r"(?:<([^<>\n]*+)>|((?:[^\s()<\\]++|\\.|\((?:[^\s()\\]++|\\.)*+\))*+))"
@@ -55,7 +60,17 @@ def parse_wikilink(text: str, position: int, end: int, line: int) -> WrittenLink
     if not match or not (target or heading):
         return None
     embed = _is_embed(text, position)
-    return WrittenLink("!" * embed + match[0], "wikilink", target, heading, alias, embed, line, match.end(), match.span(1))
+    return WrittenLink(
+        "!" * embed + match[0],
+        "wikilink",
+        target,
+        heading,
+        alias,
+        embed,
+        line,
+        match.end(),
+        match.span(1),
+    )
 
 
 def parse_markdown_link(text: str, position: int, end: int, line: int) -> WrittenLink | None:
@@ -64,16 +79,30 @@ def parse_markdown_link(text: str, position: int, end: int, line: int) -> Writte
     if not match:
         return None
     label, quoted, bare = match.groups()
-    destination, place = (_ESCAPED.sub(r"\1", bare), match.span(3)) if quoted is None else (quoted, match.span(2))
+    destination, place = (
+        (_ESCAPED.sub(r"\1", bare), match.span(3)) if quoted is None else (quoted, match.span(2))
+    )
     if not destination or _ADDRESS.match(destination):
         return None
     target, _, heading = (unquote(part).strip() for part in destination.partition("#"))
     embed = _is_embed(text, position)
-    return WrittenLink("!" * embed + match[0], "markdown", target, heading or None, label.strip() or None, embed, line, match.end(), place)
+    return WrittenLink(
+        "!" * embed + match[0],
+        "markdown",
+        target,
+        heading or None,
+        label.strip() or None,
+        embed,
+        line,
+        match.end(),
+        place,
+    )
 
 
 def split_target(inner: str) -> tuple[str, str | None, str | None]:
-    """`a#b#c|d` as `("a", "b#c", "d")`; in a table the bar is escaped, and that escape belongs to the bar."""
+    """`a#b#c|d` as `("a", "b#c", "d")`; in a table the bar is escaped, and that escape belongs to
+    the bar.
+    """
     target, bar, alias = inner.partition("|")
     if bar and target.endswith("\\"):
         target = target[:-1]
@@ -90,8 +119,14 @@ def _is_embed(text: str, position: int) -> bool:
 
 
 def fold_name(name: str) -> str:
-    """`name` in lower case and one Unicode form (NFC), because file systems and people mix them; diacritics count."""
-    return name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    """`name` in lower case and one Unicode form (NFC), because file systems and people mix them;
+    diacritics count.
+    """
+    return (
+        name.lower()
+        if name.isascii()
+        else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    )
 
 
 def note_name(path: str) -> str:
@@ -100,7 +135,9 @@ def note_name(path: str) -> str:
 
 
 def link_key(target: str) -> str:
-    """What a link's target is looked up by; empty for a folder (`Folder/`) and for the note itself."""
+    """What a link's target is looked up by; empty for a folder (`Folder/`) and for the note
+    itself.
+    """
     return fold_name(note_name(target))
 
 
@@ -110,15 +147,19 @@ def strip_suffix(path: str) -> str:
 
 
 def possible_names(path: str) -> Iterator[str]:
-    """What a link may call the file at `path`, the shortest first: its name, then with its folders one by one, then with its suffix."""
+    """What a link may call the file at `path`, the shortest first: its name, then with its folders
+    one by one, then with its suffix.
+    """
     folders = strip_suffix(path).split("/")
     yield from ("/".join(folders[start:]) for start in range(len(folders) - 1, -1, -1))
     yield path
 
 
 def write_link(path: str, name: str = "", heading: str | None = None) -> str:
-    """A wikilink to the file at `path` under this `name` (default: its path), and to a heading; a Markdown link if wikilinks cannot have
-    the name's characters; only the name of a file outside the vault."""
+    """A wikilink to the file at `path` under this `name` (default: its path), and to a heading; a
+    Markdown link if wikilinks cannot have the name's characters; only the name of a file outside
+    the vault.
+    """
     if path.startswith("../"):
         return path.rpartition("/")[2]
     target = name or strip_suffix(path)
@@ -130,7 +171,9 @@ def write_link(path: str, name: str = "", heading: str | None = None) -> str:
 
 
 class LinkName(NamedTuple):
-    """A name that a link may use for the file at `path`; `spelled` as the file system or the front matter spells it."""
+    """A name that a link may use for the file at `path`; `spelled` as the file system or the front
+    matter spells it.
+    """
 
     path: str
     kind: Literal["note", "file", "alias", "title"]
@@ -141,7 +184,9 @@ Lookup = Callable[[str], Sequence[LinkName]]
 
 
 class ResolvedTarget(NamedTuple):
-    """`status` is None for a Markdown link that means no note. `reason`: why the target is better than the other `candidates`."""
+    """`status` is None for a Markdown link that means no note. `reason`: why the target is better
+    than the other `candidates`.
+    """
 
     target: str | None
     status: "ReferenceStatus | None"
@@ -152,25 +197,48 @@ class ResolvedTarget(NamedTuple):
 
 _OTHER_NAMES: tuple[Literal["alias", "title"], ...] = ("alias", "title")
 _Rank = tuple[bool, bool, bool, int, str]
-_REASONS = ("the exact path in the vault", "in the note's own folder", "the exact spelling", "the shortest path", "the first in order")
-"""What makes one file better than another, in the order of a `_Rank`, in which smaller is better. The last is the path."""
+_REASONS = (
+    "the exact path in the vault",
+    "in the note's own folder",
+    "the exact spelling",
+    "the shortest path",
+    "the first in order",
+)
+"""What makes one file better than another, in the order of a `_Rank`, in which smaller is better.
+The last is the path.
+"""
 
 
 def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTarget:
-    """What `link` points to in the note `source` (None: outside of notes, such as in a chat message)."""
-    target, is_wikilink = link.text, link.kind == "wikilink"
+    """What `link` points to in the note `source` (None: outside of notes, such as in a chat
+    message).
+    """
+    target = link.text
+    is_wikilink = link.kind == "wikilink"
     if not target:
-        return ResolvedTarget(source, "found") if source else ResolvedTarget(None, "broken" if is_wikilink else None)
+        return (
+            ResolvedTarget(source, "found")
+            if source
+            else ResolvedTarget(None, "broken" if is_wikilink else None)
+        )
     names = lookup(link_key(target))
     folder = source.rpartition("/")[0] if source else ""
-    if ranked := _rank_files(target, folder, [n.path for n in names if n.kind == "note" or (n.kind == "file" and is_wikilink)]):
+    if ranked := _rank_files(
+        target,
+        folder,
+        [n.path for n in names if n.kind == "note" or (n.kind == "file" and is_wikilink)],
+    ):
         # not ambiguous if the target is the whole path, folders included; a bare name never is
         return _choose(ranked, is_certain="/" in target.strip("/") and not ranked[0][0])
     if not is_wikilink:
         return ResolvedTarget(None, "broken" if target.lower().endswith(NOTE_SUFFIXES) else None)
     for kind in _OTHER_NAMES:
-        if paths := {n.path for n in names if n.kind == kind and fold_name(n.spelled) == fold_name(target)}:
-            return _choose(sorted((False, False, False, len(path), path) for path in paths))._replace(via=kind)
+        if paths := {
+            n.path for n in names if n.kind == kind and fold_name(n.spelled) == fold_name(target)
+        }:
+            return _choose(
+                sorted((False, False, False, len(path), path) for path in paths)
+            )._replace(via=kind)
     return ResolvedTarget(None, "broken")
 
 
@@ -180,20 +248,38 @@ def _choose(ranked: Sequence[_Rank], *, is_certain: bool = False) -> ResolvedTar
     paths = tuple(loser[-1] for loser in losers)
     if is_certain or not losers:
         return ResolvedTarget(winner[-1], "found", paths)
-    reason = next(reason for reason, won, lost in zip(_REASONS, winner, losers[0], strict=True) if won != lost)
+    reason = next(
+        reason for reason, won, lost in zip(_REASONS, winner, losers[0], strict=True) if won != lost
+    )
     return ResolvedTarget(winner[-1], "ambiguous", paths, reason=reason)
 
 
 def _rank_files(target: str, folder: str, paths: Sequence[str]) -> list[_Rank]:
     """The files that `target` may mean, best first; at most one for a relative or absolute path."""
     if target.startswith(("./", "../", "/")):
-        whole = target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
-        named, spelled = _folded_paths(whole), strip_suffix(whole)
-        return sorted((False, False, strip_suffix(path) != spelled, len(path), path) for path in paths if fold_name(path) in named)[:1]
-    exact, in_folder = _folded_paths(target), _folded_paths(posixpath.join(folder, target))
+        whole = (
+            target[1:]
+            if target.startswith("/")
+            else posixpath.normpath(posixpath.join(folder, target))
+        )
+        named = _folded_paths(whole)
+        spelled = strip_suffix(whole)
+        return sorted(
+            (False, False, strip_suffix(path) != spelled, len(path), path)
+            for path in paths
+            if fold_name(path) in named
+        )[:1]
+    exact = _folded_paths(target)
+    in_folder = _folded_paths(posixpath.join(folder, target))
     endings = tuple(f"/{path}" for path in exact)
     return sorted(
-        (folded not in exact, folded not in in_folder, note_name(path) != note_name(target), len(path), path)
+        (
+            folded not in exact,
+            folded not in in_folder,
+            note_name(path) != note_name(target),
+            len(path),
+            path,
+        )
         for path, folded in ((path, fold_name(path)) for path in paths)
         if f"/{folded}".endswith(endings)
     )
@@ -208,13 +294,19 @@ Resolver = Callable[[WrittenLink, str], ResolvedTarget]
 
 
 def bulk_resolver(lookup: Lookup) -> Resolver:
-    """`resolve` for many links by one look-up of names; equal links of one folder are resolved once."""
+    """`resolve` for many links by one look-up of names; equal links of one folder are resolved
+    once.
+    """
 
     @cache
     def resolve_once(kind: LinkKind, text: str, folder: str) -> ResolvedTarget:
         return resolve(WrittenLink("", kind, text), f"{folder}/", lookup)
 
     def resolve_link(link: WrittenLink, source: str) -> ResolvedTarget:
-        return resolve_once(link.kind, link.text, source.rpartition("/")[0]) if link.text else resolve(link, source, lookup)
+        return (
+            resolve_once(link.kind, link.text, source.rpartition("/")[0])
+            if link.text
+            else resolve(link, source, lookup)
+        )
 
     return resolve_link

@@ -1,12 +1,15 @@
-"""The query language: words of which any may occur, "phrases" that must, -words that must not, tag:x, path:y, -tag:x, -path:y, and dates
-of notes: after:2024-05, before:yesterday, on:"last week", or simply "last week"; how well a chunk answers a query; and the lines of a chunk
-that show why it was found. Pure.
+"""The query language: words of which any may occur, "phrases" that must, -words that must not,
+tag:x, path:y, -tag:x, -path:y, and dates of notes: after:2024-05, before:yesterday, on:"last week",
+or simply "last week"; how well a chunk answers a query; and the lines of a chunk that show why it
+was found. Pure.
 
-Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`, `NEAR(` are words or nothing.
+Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`, `NEAR(` are words
+or nothing.
 
-Scores are BM25 over weighted fields with one saturation (BM25F: Robertson, Zaragoza and Taylor 2004), plus two signals that plain BM25
-lacks: words next to each other as in the query, and links from an outstanding hit. The weights were chosen by measurement on natural
-questions about an English and a Chinese vault; those of names may be between 3 and 10 without much difference.
+Scores are BM25 over weighted fields with one saturation (BM25F: Robertson, Zaragoza and Taylor
+2004), plus two signals that plain BM25 lacks: words next to each other as in the query, and links
+from an outstanding hit. The weights were chosen by measurement on natural questions about an
+English and a Chinese vault; those of names may be between 3 and 10 without much difference.
 """
 
 import math
@@ -25,17 +28,21 @@ from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate, truncate_around
 from zkchat_cli.text.words import ENGLISH, FUNCTION_CHARACTERS
 
-MOST_WORDS = 48  # words of a query that are searched; more words of a pasted page would only be slower
+# Words of a query that are searched; more words of a pasted page would only be slower
+MOST_WORDS = 48
 _MOST_FILTERS = 16
 _LONGEST = 20_000
 _MARKS = lazy_pattern(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
 _OPERATOR = lazy_pattern(
-    r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE
+    r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""",
+    re.IGNORECASE,
 )
 
 
 class WordForms(NamedTuple):
-    """The forms of a query's word in a vault, how many chunks and names of notes have them, and how many chunks the word as written."""
+    """The forms of a query's word in a vault, how many chunks and names of notes have them, and how
+    many chunks the word as written.
+    """
 
     forms: frozenset[str]
     chunks: int
@@ -49,11 +56,14 @@ class SearchQuery(NamedTuple):
     words: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
     without: tuple[tuple[str, ...], ...] = ()
-    filters: tuple[tuple[str, str], ...] = ()  # operators (tag, path, -tag, -path) with their folded values
+    # Operators (tag, path, -tag, -path) with their folded values
+    filters: tuple[tuple[str, str], ...] = ()
     order: tuple[str, ...] = ()
     text: str = ""  # the query without operators
     period: Period | None = None
-    """The dates that notes must have; `undated` is the query to search if the period is only a guess and no note has such a date."""
+    """The dates that notes must have; `undated` is the query to search if the period is only a
+    guess and no note has such a date.
+    """
     undated: "SearchQuery | None" = None
 
     @property
@@ -62,16 +72,31 @@ class SearchQuery(NamedTuple):
 
     @property
     def terms(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.words, *(term for phrase in self.phrases for term in phrase)]))
+        return tuple(
+            dict.fromkeys([*self.words, *(term for phrase in self.phrases for term in phrase)])
+        )
 
     @property
     def characters(self) -> tuple[str, ...]:
         """The CJK characters of its words that mean something by themselves."""
-        return tuple(dict.fromkeys(c for word in self.words if is_cjk(word) for c in word if c not in FUNCTION_CHARACTERS))
+        return tuple(
+            dict.fromkeys(
+                c
+                for word in self.words
+                if is_cjk(word)
+                for c in word
+                if c not in FUNCTION_CHARACTERS
+            )
+        )
 
     @property
     def is_empty(self) -> bool:
-        return not (self.words or self.phrases or self.period or any(not name.startswith("-") for name, _ in self.filters))
+        return not (
+            self.words
+            or self.phrases
+            or self.period
+            or any(not name.startswith("-") for name, _ in self.filters)
+        )
 
 
 def as_words(text: str) -> str:
@@ -80,8 +105,10 @@ def as_words(text: str) -> str:
 
 
 def parse_query(text: str, today: date | None = None) -> SearchQuery:
-    """Parse any text; a query that only excludes finds nothing. Raises UsageError if `after:`, `before:` or `on:` is followed by no date.
-    With `today`, dates in words ("last week") become the period, too."""
+    """Parse any text; a query that only excludes finds nothing. Raises UsageError if `after:`,
+    `before:` or `on:` is followed by no date. With `today`, dates in words ("last week") become the
+    period, too.
+    """
     query = _parse(text, today or date.today())
     if today is None or query.period or query.phrases or not (dated := find_period(text, today)):
         return query
@@ -89,7 +116,8 @@ def parse_query(text: str, today: date | None = None) -> SearchQuery:
     found = _parse(rest, today)._replace(period=period, undated=query)
     if not is_all_stopwords(rest):
         return found
-    undated = None if words.terms(rest) else query  # "what did I do yesterday" is about nothing else
+    # "what did I do yesterday" is about nothing else
+    undated = None if words.terms(rest) else query
     return found._replace(words=(), order=(), undated=undated)
 
 
@@ -99,7 +127,8 @@ def _parse(text: str, today: date) -> SearchQuery:
     found: dict[str, list[Any]] = defaultdict(list)
     for operator in _OPERATOR.finditer(text):
         name, quoted, bare, phrase = operator.groups()
-        name, value = (name or "").lower(), bare if quoted is None else quoted
+        name = (name or "").lower()
+        value = bare if quoted is None else quoted
         if phrase is not None:
             found["phrases"].append(tuple(words.terms(phrase))[:MOST_WORDS])
         elif not name:
@@ -115,18 +144,33 @@ def _parse(text: str, today: date) -> SearchQuery:
                 elif name == "before":
                     days = Period(last=days.first - timedelta(days=1))
             period = (period or Period()).intersect(days)
-    with_phrases = _OPERATOR.sub(lambda operator: f" {operator[4] or ''} ", text)  # the words in quotation marks are the fourth group
+    # The words in quotation marks are the fourth group
+    with_phrases = _OPERATOR.sub(lambda operator: f" {operator[4] or ''} ", text)
     order = tuple(words.terms(with_phrases))[: 4 * MOST_WORDS]
     stripped = _OPERATOR.sub(" ", text)
-    searched = () if period and is_all_stopwords(stripped) else tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS]
-    operators: dict[str, Any] = {field: tuple(dict.fromkeys(filter(None, values)))[:_MOST_FILTERS] for field, values in found.items()}
-    return SearchQuery(words=searched, order=order, text=" ".join(stripped.split()), period=period, **operators)
+    searched = (
+        ()
+        if period and is_all_stopwords(stripped)
+        else tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS]
+    )
+    operators: dict[str, Any] = {
+        field: tuple(dict.fromkeys(filter(None, values)))[:_MOST_FILTERS]
+        for field, values in found.items()
+    }
+    return SearchQuery(
+        words=searched, order=order, text=" ".join(stripped.split()), period=period, **operators
+    )
 
 
 def read_date(name: str, value: str, today: date) -> Period:
-    """The days that a date in words or figures means. Raises UsageError if it is none; `name` says which date is wrong."""
+    """The days that a date in words or figures means. Raises UsageError if it is none; `name` says
+    which date is wrong.
+    """
     if (days := parse_period(value, today)) is None:
-        raise UsageError(f"{name}: {truncate(value, 40)} is no date", 'Give one as 2024-05-01, 2024-05, yesterday or "last week".')
+        raise UsageError(
+            f"{name}: {truncate(value, 40)} is no date",
+            'Give one as 2024-05-01, 2024-05, yesterday or "last week".',
+        )
     return days
 
 
@@ -135,7 +179,9 @@ def fts_phrase(phrase: Sequence[str]) -> str:
 
 
 def fts_word(term: str) -> str:
-    """A word as an FTS5 expression; a single CJK character matches the bigrams that begin with it and itself at the end of a run."""
+    """A word as an FTS5 expression; a single CJK character matches the bigrams that begin with it
+    and itself at the end of a run.
+    """
     return f'"{term}"*' if is_part(term) else f'"{term}"'
 
 
@@ -150,7 +196,11 @@ def is_part(term: str) -> bool:
 
 
 def fts_any(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
-    return " OR ".join(fts_word(form) for term in terms for form in (sorted(known[term].forms) if term in known else [term]))
+    return " OR ".join(
+        fts_word(form)
+        for term in terms
+        for form in (sorted(known[term].forms) if term in known else [term])
+    )
 
 
 def fts_all(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
@@ -165,43 +215,71 @@ class Snippet(NamedTuple):
     text: str
 
 
-def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160, languages: tuple[str, ...] = (ENGLISH,)) -> Snippet:
-    """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what fits into `width` of the next lines.
-    Words are compared by their stems. Of equal lines the first that is not a heading, because a result names its heading anyway."""
+def snippet(
+    text: str,
+    first_line: int,
+    terms: Collection[str],
+    width: int = 160,
+    languages: tuple[str, ...] = (ENGLISH,),
+) -> Snippet:
+    """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what
+    fits into `width` of the next lines. Words are compared by their stems. Of equal lines the first
+    that is not a heading, because a result names its heading anyway.
+    """
     lines = text.split("\n")
     wanted = {words.stem(term, languages) for term in terms}
     parts = list(filter(is_part, wanted))
 
     def rank(at: int) -> tuple[int, bool, int]:
         line = lines[at]
-        shown = wanted.intersection(words.stem(term, languages) for term in words.terms(line)).union(c for c in parts if c in line)
+        shown = wanted.intersection(
+            words.stem(term, languages) for term in words.terms(line)
+        ).union(c for c in parts if c in line)
         return -len(shown), not _MARKS.sub("", line) or line.startswith("#"), at
 
     end = at = min(range(len(lines)), key=rank)
     line = _MARKS.sub("", lines[at])
-    folded = words.fold(line)  # its length may differ by a few characters, which does not matter
-    first = min((place for term in wanted.union(terms) if (place := folded.find(term)) >= 0), default=0)
+    # Its length may differ by a few characters, which does not matter
+    folded = words.fold(line)
+    first = min(
+        (place for term in wanted.union(terms) if (place := folded.find(term)) >= 0), default=0
+    )
     result = truncate_around(line, first, width)
-    while end + 1 < len(lines) and lines[end + 1].strip() and len(result) + len(following := _MARKS.sub("", lines[end + 1])) < width:
-        result, end = f"{result} {following}".strip(), end + 1
+    while (
+        end + 1 < len(lines)
+        and lines[end + 1].strip()
+        and len(result) + len(following := _MARKS.sub("", lines[end + 1])) < width
+    ):
+        result = f"{result} {following}".strip()
+        end = end + 1
     return Snippet(first_line + at, first_line + end, result)
 
 
-STOPWORD_RARITY = 0.3  # the rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"
+# The rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"
+STOPWORD_RARITY = 0.3
 NAME_TERMS = 3
-MOST_COMPARED_PAIRWISE = 40  # chunks whose word pairs are compared; later ones would not rise far enough
+# Chunks whose word pairs are compared; later ones would not rise far enough
+MOST_COMPARED_PAIRWISE = 40
 
 TITLE = 8.0
 ALIASES = 6.0
 HEADINGS = 2.0
 TAGS = 2.0
-ANCHORS = 2.0  # of the aliases of links to the note. More would only overfit queries made from those links.
+# Of the aliases of links to the note. More would only overfit queries made from those links.
+ANCHORS = 2.0
 SATURATION = 1.2
 LENGTH = 0.75
-NOTE_LENGTH = 0.1  # the share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it
-NAME_LENGTH = 0.5  # how much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins
-EXACT = 0.65  # the share of words as written in the score; the rest is of words in any form
-CHARACTER = 0.5  # the weight of single CJK characters beside bigrams: words of a question and of a note often share only one
+# The share of the note's length in a chunk's length: of two notes with the same passage, the
+# shorter is more about it
+NOTE_LENGTH = 0.1
+# How much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query
+# wins
+NAME_LENGTH = 0.5
+# The share of words as written in the score; the rest is of words in any form
+EXACT = 0.65
+# The weight of single CJK characters beside bigrams: words of a question and of a note often share
+# only one
+CHARACTER = 0.5
 ADJACENCY = 0.5
 
 
@@ -220,14 +298,22 @@ class RankingCandidate(NamedTuple):
     size: int
 
 
-_Field = tuple[float, list[str]]  # a weight and the terms of a text
+# A weight and the terms of a text
+_Field = tuple[float, list[str]]
 
 
 class ChunkRanking:
-    """Scores chunks of an index with these `sizes` for a query. `known` are its terms that have other forms; `frequency` is the number of
-    chunks with each of its terms and characters."""
+    """Scores chunks of an index with these `sizes` for a query. `known` are its terms that have
+    other forms; `frequency` is the number of chunks with each of its terms and characters.
+    """
 
-    def __init__(self, query: SearchQuery, known: Mapping[str, WordForms], frequency: Mapping[str, int], sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        query: SearchQuery,
+        known: Mapping[str, WordForms],
+        frequency: Mapping[str, int],
+        sizes: Mapping[str, int],
+    ) -> None:
         chunks = max(sizes["chunks"], 1)
 
         def rarity(frequency: int) -> float:
@@ -236,18 +322,28 @@ class ChunkRanking:
             return math.log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
 
         self.query = query
-        self.chunk_size, self.chunks_per_note = max(sizes["tokens"] / chunks, 1), sizes["chunks"] / max(sizes["notes"], 1)
+        self.chunk_size = max(sizes["tokens"] / chunks, 1)
+        self.chunks_per_note = sizes["chunks"] / max(sizes["notes"], 1)
         self.rarity = {term: rarity(frequency[term]) for term in query.terms}
-        self.exact_rarity = {term: rarity(known[term].exact if term in known else frequency[term]) for term in query.terms}
-        self.characters = {character: rarity(frequency[character]) for character in query.characters}
+        self.exact_rarity = {
+            term: rarity(known[term].exact if term in known else frequency[term])
+            for term in query.terms
+        }
+        self.characters = {
+            character: rarity(frequency[character]) for character in query.characters
+        }
         self.words_by_form = {term: term for term in query.terms}
         self.words_by_form |= {form: word for word, forms in known.items() for form in forms.forms}
         self.shares: dict[int, float] = {}
         """The share of the query's words that each scored chunk has, weighted by rarity."""
 
     def score(self, candidates: Sequence[RankingCandidate]) -> dict[int, float]:
-        """The scores by id, best first, of the candidates that the query allows and that have a word of it."""
-        query, rarity, words_by_form = self.query, self.rarity, self.words_by_form
+        """The scores by id, best first, of the candidates that the query allows and that have a
+        word of it.
+        """
+        query = self.query
+        rarity = self.rarity
+        words_by_form = self.words_by_form
         written = {*query.terms, *query.order}
         names: dict[int, list[_Field]] = {}
         texts: dict[int, list[_Field]] = {}
@@ -256,12 +352,15 @@ class ChunkRanking:
             if c.note_id not in names:
                 names[c.note_id] = _name_fields(c)
             fields = [*names[c.note_id], (HEADINGS, _terms(c.headings)), (1.0, _terms(c.body))]
-            if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
+            if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(
+                _occurs(phrase, fields) for phrase in query.without
+            ):
                 continue
             # 1 for a chunk of average length in a note of average length
             size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / self.chunks_per_note
             length = 1 - LENGTH + LENGTH * size / self.chunk_size
-            counted = dict.fromkeys(words_by_form.values(), 0.0)  # the weighted frequency of each term, in any form
+            # The weighted frequency of each term, in any form
+            counted = dict.fromkeys(words_by_form.values(), 0.0)
             exact = dict(counted)  # and as written
             for weight, terms in fields:
                 for form in words_by_form.keys() & terms:
@@ -273,15 +372,29 @@ class ChunkRanking:
             score += EXACT * _bm25f(exact, self.exact_rarity, length)
             if self.characters:
                 # in names they count half: names are short
-                texts_of = ((TITLE / 2, c.title), (ALIASES / 2, c.aliases), (HEADINGS, c.headings), (1.0, c.body))
-                occurring = {character: sum(weight * text.count(character) for weight, text in texts_of) for character in self.characters}
+                texts_of = (
+                    (TITLE / 2, c.title),
+                    (ALIASES / 2, c.aliases),
+                    (HEADINGS, c.headings),
+                    (1.0, c.body),
+                )
+                occurring = {
+                    character: sum(weight * text.count(character) for weight, text in texts_of)
+                    for character in self.characters
+                }
                 score += CHARACTER * _bm25f(occurring, self.characters, length)
             if score:
                 found[c.id], texts[c.id] = score, fields
-                self.shares[c.id] = sum(rarity[term] for term, n in counted.items() if n) / (sum(rarity.values()) or 1.0)
+                self.shares[c.id] = sum(rarity[term] for term, n in counted.items() if n) / (
+                    sum(rarity.values()) or 1.0
+                )
         ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-        # word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it has all
-        pairs = {pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair) for pair in pairwise(query.order)}
+        # word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it
+        # has all
+        pairs = {
+            pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair)
+            for pair in pairwise(query.order)
+        }
         whole = sum(pairs.values())
         for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
             present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
@@ -292,24 +405,47 @@ class ChunkRanking:
 def _terms(text: str) -> list[str]:
     """The terms of a text, and after them the words in "note's" and "l'index"."""
     terms = words.terms(text)
-    return terms + [max(term.split("'"), key=len) for term in terms if "'" in term] if "'" in text or "’" in text else terms
+    return (
+        terms + [max(term.split("'"), key=len) for term in terms if "'" in term]
+        if "'" in text or "’" in text
+        else terms
+    )
 
 
 def _name_fields(c: RankingCandidate) -> list[_Field]:
-    """The fields of the note. Each alias and anchor is a field of its own: no phrase runs across two of them."""
-    lines = ((weight, line) for weight, text in ((TITLE, c.title), (ALIASES, c.aliases), (ANCHORS, c.anchors)) for line in text.split("\n"))
+    """The fields of the note. Each alias and anchor is a field of its own: no phrase runs across
+    two of them.
+    """
+    lines = (
+        (weight, line)
+        for weight, text in ((TITLE, c.title), (ALIASES, c.aliases), (ANCHORS, c.anchors))
+        for line in text.split("\n")
+    )
     named = ((weight, _terms(line)) for weight, line in lines)
-    names = [(weight / (1 - NAME_LENGTH + NAME_LENGTH * len(terms) / NAME_TERMS), terms) for weight, terms in named if terms]
+    names = [
+        (weight / (1 - NAME_LENGTH + NAME_LENGTH * len(terms) / NAME_TERMS), terms)
+        for weight, terms in named
+        if terms
+    ]
     return [*names, *((TAGS, words.terms(line)) for line in c.tags.split("\n"))]
 
 
 def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
-    first, size = phrase[0], len(phrase)
+    first = phrase[0]
+    size = len(phrase)
     if size == 1 and is_part(first):
         return any(first in term for _, terms in fields for term in terms)
     wanted = list(phrase)
-    return any(term == first and terms[at : at + size] == wanted for _, terms in fields for at, term in enumerate(terms))
+    return any(
+        term == first and terms[at : at + size] == wanted
+        for _, terms in fields
+        for at, term in enumerate(terms)
+    )
 
 
 def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float) -> float:
-    return sum(rarity[term] * n * (SATURATION + 1) / (n + SATURATION * length) for term, n in counted.items() if n)
+    return sum(
+        rarity[term] * n * (SATURATION + 1) / (n + SATURATION * length)
+        for term, n in counted.items()
+        if n
+    )

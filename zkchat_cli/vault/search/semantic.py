@@ -1,7 +1,9 @@
-"""Search by meaning: vectors of the notes, computed when there is time or in a thread, and the chunks nearest to a query.
+"""Search by meaning: vectors of the notes, computed when there is time or in a thread, and the
+chunks nearest to a query.
 
-Any failure (no model, no server, a full disk) is a warning, reported once; search goes by words alone for the next minute. Nothing is
-loaded and no server is contacted before a vector is needed. The vault's lock is held while the index is read, never while a model computes.
+Any failure (no model, no server, a full disk) is a warning, reported once; search goes by words
+alone for the next minute. Nothing is loaded and no server is contacted before a vector is needed.
+The vault's lock is held while the index is read, never while a model computes.
 """
 
 import os
@@ -19,46 +21,79 @@ from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
 from zkchat_cli.text.words import is_latin, language_of, terms
 from zkchat_cli.vault.index.database import Progress
-from zkchat_cli.vault.search.vector_store import Embedder, VectorStore, compute_vectors, windows_of_chunk
+from zkchat_cli.vault.search.vector_store import (
+    Embedder,
+    VectorStore,
+    compute_vectors,
+    windows_of_chunk,
+)
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.manager import IndexManager
     from zkchat_cli.vault.search.vector_math import Vector
 
-NEAREST = 400  # windows compared exactly, chosen by their signs
-NEAREST_FILTERED = 4_000  # the same if only some notes may be found
-CHUNKS_OF_CLAIM = 8  # chunks embedded and stored together, in a quarter of a second: what a killed process loses
-RETRY_SECONDS = 60.0  # pause after a failure: a chat must not wait for a dead server's timeout with every question
-FIRST_SECONDS = 1.0  # how long a question waits for vectors of what its words find
-PAUSE_SECONDS = 2.0  # what is searched so long after that is another question
+# Windows compared exactly, chosen by their signs
+NEAREST = 400
+# The same if only some notes may be found
+NEAREST_FILTERED = 4_000
+# Chunks embedded and stored together, in a quarter of a second: what a killed process loses
+CHUNKS_OF_CLAIM = 8
+# Pause after a failure: a chat must not wait for a dead server's timeout with every question
+RETRY_SECONDS = 60.0
+# How long a question waits for vectors of what its words find
+FIRST_SECONDS = 1.0
+# What is searched so long after that is another question
+PAUSE_SECONDS = 2.0
 WAIT_SECONDS = 0.2  # pause while another process computes
 LONGEST_QUERY = 2_000
-MOST_QUERIES = 64  # vectors of queries that are kept: a question is often searched, compared and searched again
+# Vectors of queries that are kept: a question is often searched, compared and searched again
+MOST_QUERIES = 64
 LOWEST_PRIORITY = 19
-BUSY_SECONDS, IDLE_SECONDS = 0.2, 1.0  # between two checks whether the user is still busy, and whether notes have changed
-MESSAGES_SECONDS = 5.0  # after so long with messages, the notes get their turn: both may take an hour
-STOP_SECONDS = 2.0  # how long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second
+# Between two checks whether the user is still busy, and whether notes have changed
+BUSY_SECONDS = 0.2
+IDLE_SECONDS = 1.0
+# After so long with messages, the notes get their turn: both may take an hour
+MESSAGES_SECONDS = 5.0
+# How long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second
+STOP_SECONDS = 2.0
 
 
 class SemanticMatch(NamedTuple):
     """A query by meaning: its nearest chunks, and what cosines mean in this vault."""
 
-    nearest: Mapping[int, float]  # cosines by the chunks' keys, nearest first
-    cosines: Callable[[Sequence[int]], Mapping[int, float]]  # the cosines of other chunks, without those that have no vector
-    mean: float  # of the cosines of the vault's chunks, and their standard deviation
+    # Cosines by the chunks' keys, nearest first
+    nearest: Mapping[int, float]
+    # The cosines of other chunks, without those that have no vector
+    cosines: Callable[[Sequence[int]], Mapping[int, float]]
+    # Of the cosines of the vault's chunks, and their standard deviation
+    mean: float
     spread: float
 
 
 class SemanticSearch:
-    """Search by meaning in one vault, with its vectors in `file`. `clock` gives monotonic seconds."""
+    """Search by meaning in one vault, with its vectors in `file`. `clock` gives monotonic
+    seconds.
+    """
 
-    def __init__(self, embedder: Embedder, file: Path, index: "IndexManager", clock: Callable[[], float] = time.monotonic) -> None:
-        self.embedder, self.store, self._ask, self._clock = embedder, VectorStore(file, embedder), index.ask, clock
+    def __init__(
+        self,
+        embedder: Embedder,
+        file: Path,
+        index: "IndexManager",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.embedder = embedder
+        self.store = VectorStore(file, embedder)
+        self._ask = index.ask
+        self._clock = clock
         self._retry_after = self._first_until = float("-inf")
-        self.seconds_waited = 0.0  # the time that searches have waited for vectors
+        # The time that searches have waited for vectors
+        self.seconds_waited = 0.0
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
-        self._query_vector = lru_cache(MOST_QUERIES)(lambda query: compute_vectors(embedder, [query], "query")[0])
+        self._query_vector = lru_cache(MOST_QUERIES)(
+            lambda query: compute_vectors(embedder, [query], "query")[0]
+        )
 
     def close(self) -> None:
         self.embedder.close()
@@ -66,7 +101,8 @@ class SemanticSearch:
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures since the last call; each is reported once."""
-        warnings, self._warnings = self._warnings, []
+        warnings = self._warnings
+        self._warnings = []
         return warnings
 
     @property
@@ -83,7 +119,9 @@ class SemanticSearch:
                 self.embedder.load()
 
     def status(self) -> SemanticStatus:
-        """What has been computed; a missing chunk counts for as many windows as the others have on average."""
+        """What has been computed; a missing chunk counts for as many windows as the others have on
+        average.
+        """
         provider = model = ""
         windows = expected = 0
         complete = False
@@ -93,38 +131,58 @@ class SemanticSearch:
             missing = self.store.missing_keys(list(wanted))
             windows = self.store.count_windows()
             done = len(wanted) - len(missing)
-            expected = windows + (round(len(missing) * windows / done) if windows and done else len(missing))
+            expected = windows + (
+                round(len(missing) * windows / done) if windows and done else len(missing)
+            )
             complete = not missing
-        return SemanticStatus(provider=provider, model=model, windows=expected, embedded=windows, complete=complete)
+        return SemanticStatus(
+            provider=provider, model=model, windows=expected, embedded=windows, complete=complete
+        )
 
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
-        """The chunks nearest to a query; None without vectors, in a script the model does not know, or after a failure."""
+        """The chunks nearest to a query; None without vectors, in a script the model does not know,
+        or after a failure.
+        """
         with self.failures_reported():
             if self.store.is_empty or (vector := self.embed_query(query)) is None:
                 return None
             nearest = self.store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
             if nearest and (sample := self.store.sample_cosines(vector)):
-                return SemanticMatch(nearest, partial(self.store.cosines, vector), fmean(sample), pstdev(sample))
+                return SemanticMatch(
+                    nearest, partial(self.store.cosines, vector), fmean(sample), pstdev(sample)
+                )
         return None
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
-        """The cosine of each text with the query; None for a script or texts in a language the model does not know, or after a failure."""
+        """The cosine of each text with the query; None for a script or texts in a language the
+        model does not know, or after a failure.
+        """
         with self.failures_reported():
-            if texts and self._knows("\n".join(texts)) and (vector := self.embed_query(query)) is not None:
+            if (
+                texts
+                and self._knows("\n".join(texts))
+                and (vector := self.embed_query(query)) is not None
+            ):
                 return [float(each @ vector) for each in self._vectors(texts)]
         return None
 
     def stored_similarities(self, query: str, packed: Mapping[str, bytes]) -> dict[str, float]:
-        """The cosine of the query with the best of each text's packed vectors, without texts that have none; none at all if the query has
-        no vector."""
+        """The cosine of the query with the best of each text's packed vectors, without texts that
+        have none; none at all if the query has no vector.
+        """
         if not packed or (vector := self.embed_query(query)) is None:
             return {}
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
-        return best_cosines(vector, [(key, some) for key, some in packed.items() if some and len(some) % len(vector) == 0])
+        return best_cosines(
+            vector,
+            [(key, some) for key, some in packed.items() if some and len(some) % len(vector) == 0],
+        )
 
     def embed_query(self, query: str) -> "Vector | None":
-        """The vector of a query; None without a model, for a script it does not know, or after a failure."""
+        """The vector of a query; None without a model, for a script it does not know, or after a
+        failure.
+        """
         vector: Vector | None = None
         if not self.has_failed and self._can_read(query):
             with self.failures_reported():
@@ -132,7 +190,9 @@ class SemanticSearch:
         return vector
 
     def embed_texts(self, texts: Sequence[tuple[str, Sequence[str]]]) -> "list[list[Vector]]":
-        """The vectors of the parts of each text, none for a text in a language that the model does not know. Raises ProviderError."""
+        """The vectors of the parts of each text, none for a text in a language that the model does
+        not know. Raises ProviderError.
+        """
         known = [parts if self._knows(text) else () for text, parts in texts]
         vectors = iter(self._vectors([part for parts in known for part in parts]))
         return [[next(vectors) for _ in parts] for parts in known]
@@ -146,11 +206,17 @@ class SemanticSearch:
             self._retry_after = self._clock() + RETRY_SECONDS
             if e.message not in self._reported:
                 self._reported.add(e.message)
-                self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))
+                self._warnings.append(
+                    ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint)
+                )
 
-    def compute_missing(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing. Each
-        claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning."""
+    def compute_missing(
+        self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Compute missing vectors, those of the newest and most linked notes first, and delete
+        unused ones; whether none is missing. Each claim is stored at once, so that an interrupted
+        run continues where it stopped. A failure is a warning.
+        """
         complete = False
         with self.failures_reported():
             while True:
@@ -174,41 +240,64 @@ class SemanticSearch:
         return complete
 
     def compute_first(self, query: str, keys: Sequence[int]) -> bool:
-        """Compute the vectors that these chunks lack, in their order, if the query can be compared with them; whether any was computed. All
-        searches of a question together wait for about `FIRST_SECONDS`."""
+        """Compute the vectors that these chunks lack, in their order, if the query can be compared
+        with them; whether any was computed. All searches of a question together wait for about
+        `FIRST_SECONDS`.
+        """
         computed = False
         with self.failures_reported():
-            missing = self.store.missing_keys(keys) if keys and not self.has_failed and self._can_read(query) else []
+            missing = (
+                self.store.missing_keys(keys)
+                if keys and not self.has_failed and self._can_read(query)
+                else []
+            )
             if missing and self._clock() > self._first_until + PAUSE_SECONDS:
                 self.embedder.load()
                 self._first_until = self._clock() + FIRST_SECONDS
             begin = self._clock()
             while missing and self._clock() <= self._first_until:
-                computed |= self._embed_some(missing)  # another thread or process may write for a moment
+                # Another thread or process may write for a moment
+                computed |= self._embed_some(missing)
             self.seconds_waited += self._clock() - begin
         return computed
 
     def _embed_some(self, missing: list[int]) -> bool:
-        """Store the vectors of the first of these chunks, and take them off the list; False while another process computes."""
+        """Store the vectors of the first of these chunks, and take them off the list; False while
+        another process computes.
+        """
         with self.store.claim(missing[:CHUNKS_OF_CLAIM]) as keys:
             if keys is None:
                 return False
             texts = self._ask(lambda index: index.texts_by_key(keys))
-            embedded = self.embed_texts([(text[-1], windows_of_chunk(*text)) for text in texts.values()])
+            embedded = self.embed_texts(
+                [(text[-1], windows_of_chunk(*text)) for text in texts.values()]
+            )
             for key, vectors in zip(texts, embedded, strict=True):
                 self.store.add(key, vectors)
             del missing[:CHUNKS_OF_CLAIM]
         return True
 
     def _vectors(self, texts: Sequence[str]) -> "list[Vector]":
-        """The vectors of texts, in batches of about equal length, because the longest text of a batch costs as much as all."""
+        """The vectors of texts, in batches of about equal length, because the longest text of a
+        batch costs as much as all.
+        """
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         found: dict[int, Vector] = {}
         for start in range(0, len(order), self.embedder.batch):
             some = order[start : start + self.embedder.batch]
-            found.update(zip(some, compute_vectors(self.embedder, [texts[i] for i in some], "document"), strict=True))
+            found.update(
+                zip(
+                    some,
+                    compute_vectors(self.embedder, [texts[i] for i in some], "document"),
+                    strict=True,
+                )
+            )
         if len(set(map(len, found.values()))) > 1:
-            raise ProviderError("bad_answer", f"{self.embedder.id} answered with vectors of different lengths", "See semantic.model.")
+            raise ProviderError(
+                "bad_answer",
+                f"{self.embedder.id} answered with vectors of different lengths",
+                "See semantic.model.",
+            )
         return [found[i] for i in range(len(texts))]
 
     def _knows(self, text: str) -> bool:
@@ -217,12 +306,16 @@ class SemanticSearch:
         return languages is None or (is_latin(text) and language_of(terms(text)) in languages)
 
     def _can_read(self, query: str) -> bool:
-        """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""
+        """Whether the model knows the script. A question in another language of the script finds
+        more by meaning than without.
+        """
         return self.embedder.languages is None or is_latin(query)
 
 
 class EmbeddingJob(Protocol):
-    """Computes the missing vectors of something else than notes until `stopped`; whether none is missing."""
+    """Computes the missing vectors of something else than notes until `stopped`; whether none is
+    missing.
+    """
 
     def compute_missing(self, stopped: Callable[[], bool]) -> bool: ...
 
@@ -230,11 +323,16 @@ class EmbeddingJob(Protocol):
 
 
 class EmbeddingThread:
-    """Computes missing vectors while a chat is open: at the lowest priority, not while the user types or an answer streams, and those of
-    messages, which are few and new, first for a while."""
+    """Computes missing vectors while a chat is open: at the lowest priority, not while the user
+    types or an answer streams, and those of messages, which are few and new, first for a while.
+    """
 
-    def __init__(self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: EmbeddingJob | None) -> None:
-        self._semantic, self._messages, self._is_busy = semantic, messages, is_busy
+    def __init__(
+        self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: EmbeddingJob | None
+    ) -> None:
+        self._semantic = semantic
+        self._messages = messages
+        self._is_busy = is_busy
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._thread.start()
@@ -244,7 +342,8 @@ class EmbeddingThread:
         self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
-        if sys.platform == "linux":  # elsewhere a priority belongs to the whole process
+        # Elsewhere a priority belongs to the whole process
+        if sys.platform == "linux":
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
         self._semantic.load()
@@ -253,10 +352,17 @@ class EmbeddingThread:
         while not self._stopped.is_set():
             if self._messages and not self._must_pause():
                 end = time.monotonic() + MESSAGES_SECONDS
-                messages_complete = self._messages.compute_missing(lambda: self._must_pause() or time.monotonic() > end)  # noqa: B023  called at once
-            with suppress(ZkchatError):  # the vault is gone or its index is locked: a question will say so
+                messages_complete = self._messages.compute_missing(
+                    lambda: self._must_pause() or time.monotonic() > end  # noqa: B023, RUF100
+                )
+            # The vault is gone or its index is locked: a question will say so
+            with suppress(ZkchatError):
                 stamp = self._semantic.index_stamp()
-                if not self._must_pause() and stamp != complete and self._semantic.compute_missing(stopped=self._must_pause):
+                if (
+                    not self._must_pause()
+                    and stamp != complete
+                    and self._semantic.compute_missing(stopped=self._must_pause)
+                ):
                     complete = stamp
             is_idle = (complete is not None and messages_complete) or self._semantic.has_failed
             self._stopped.wait(IDLE_SECONDS if is_idle else BUSY_SECONDS)

@@ -1,8 +1,9 @@
 """Arithmetic on embedding vectors. Pure.
 
-A vector is stored twice: as 8-bit integers, 384 bytes with the built-in model, and as the signs of its numbers, 48 bytes. Only the signs
-are kept in memory; they choose the few hundred windows that are then compared by their integers. Importing numpy takes 0.1 s and 30 MB, so
-this module is imported only by functions that compute.
+A vector is stored twice: as 8-bit integers, 384 bytes with the built-in model, and as the signs of
+its numbers, 48 bytes. Only the signs are kept in memory; they choose the few hundred windows that
+are then compared by their integers. Importing numpy takes 0.1 s and 30 MB, so this module is
+imported only by functions that compute.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +23,9 @@ def pack_signs(vectors: Sequence[Vector]) -> bytes:
 
 
 def pack_integers(vectors: Sequence[Vector]) -> bytes:
-    """The numbers of each vector as integers from -127 to 127. Their scale is lost, which cosines do not need."""
+    """The numbers of each vector as integers from -127 to 127. Their scale is lost, which cosines
+    do not need.
+    """
     rows = np.stack(vectors)
     scale = np.abs(rows).max(axis=1, keepdims=True) / 127
     return np.rint(rows / np.where(scale > 0, scale, 1)).astype(np.int8).tobytes()
@@ -30,7 +33,9 @@ def pack_integers(vectors: Sequence[Vector]) -> bytes:
 
 def best_cosines(vector: Vector, chunks: Iterable[tuple[K, bytes]]) -> dict[K, float]:
     """For each chunk (a key, and its windows as packed integers) the cosine of its best window."""
-    windows = {key: np.frombuffer(packed, np.int8).reshape(-1, len(vector)) for key, packed in chunks}
+    windows = {
+        key: np.frombuffer(packed, np.int8).reshape(-1, len(vector)) for key, packed in chunks
+    }
     if not windows:
         return {}
     rows = np.concatenate(list(windows.values())).astype(np.float32)
@@ -40,7 +45,9 @@ def best_cosines(vector: Vector, chunks: Iterable[tuple[K, bytes]]) -> dict[K, f
 
 
 class SignTable(NamedTuple):
-    """The signs of many windows, a column for each, with the row of the chunk that each belongs to. Rows ascend."""
+    """The signs of many windows, a column for each, with the row of the chunk that each belongs to.
+    Rows ascend.
+    """
 
     dimensions: int
     rows: NDArray[np.int64]
@@ -48,18 +55,32 @@ class SignTable(NamedTuple):
 
     @classmethod
     def empty(cls, dimensions: int) -> "SignTable":
-        return cls(dimensions, np.empty(0, np.int64), np.empty((-(-dimensions // 64), 0), np.uint64))
+        return cls(
+            dimensions, np.empty(0, np.int64), np.empty((-(-dimensions // 64), 0), np.uint64)
+        )
 
     def extend(self, chunks: Sequence[tuple[int, bytes]]) -> "SignTable":
         """Another table with these chunks, too: a row, and the packed signs of its windows."""
         words = len(self.bits)
-        bits = np.frombuffer(b"".join(packed for _, packed in chunks), np.uint64).reshape(-1, words).T
-        rows = np.repeat(np.array([row for row, _ in chunks], np.int64), [len(packed) // (8 * words) for _, packed in chunks])
-        return SignTable(self.dimensions, np.concatenate([self.rows, rows]), np.concatenate([self.bits, bits], axis=1))
+        bits = (
+            np.frombuffer(b"".join(packed for _, packed in chunks), np.uint64).reshape(-1, words).T
+        )
+        rows = np.repeat(
+            np.array([row for row, _ in chunks], np.int64),
+            [len(packed) // (8 * words) for _, packed in chunks],
+        )
+        return SignTable(
+            self.dimensions,
+            np.concatenate([self.rows, rows]),
+            np.concatenate([self.bits, bits], axis=1),
+        )
 
     def nearest(self, vector: Vector, limit: int) -> list[int]:
-        """The rows of the `limit` windows that share most signs with the vector, nearest first; none for a vector of zeros."""
-        if not len(self.rows) or not vector.any():  # some models answer zeros for unknown words
+        """The rows of the `limit` windows that share most signs with the vector, nearest first;
+        none for a vector of zeros.
+        """
+        # Some models answer zeros for unknown words
+        if not len(self.rows) or not vector.any():
             return []
         query = np.frombuffer(pack_signs([vector]), np.uint64)
         differing = np.zeros(len(self.rows), np.uint16)
@@ -69,5 +90,6 @@ class SignTable(NamedTuple):
 
     def spread_rows(self, count: int) -> list[int]:
         """About `count` rows, evenly spread over all."""
-        rows = self.rows[np.flatnonzero(np.diff(self.rows, prepend=-1))]  # they ascend; np.unique imports masked arrays, 20 ms
+        # They ascend; np.unique imports masked arrays, 20 ms
+        rows = self.rows[np.flatnonzero(np.diff(self.rows, prepend=-1))]
         return [int(row) for row in rows[:: max(1, len(rows) // count)]]

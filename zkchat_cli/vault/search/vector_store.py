@@ -1,11 +1,13 @@
 """The texts that an embedder gets for a chunk, and the file that stores their vectors.
 
-A chunk is embedded in windows of about 100 tokens, each below the note's title and the chunk's last heading. A small model blurs a whole
-chunk: the best of its windows finds passages far better (MRR .51 instead of .33 on dialogues; of windows of 60, 100 and 160 tokens, those
-of 100 were best on questions about notes). More of the heading path, or none of it, is worse.
+A chunk is embedded in windows of about 100 tokens, each below the note's title and the chunk's last
+heading. A small model blurs a whole chunk: the best of its windows finds passages far better (MRR
+.51 instead of .33 on dialogues; of windows of 60, 100 and 160 tokens, those of 100 were best on
+questions about notes). More of the heading path, or none of it, is worse.
 
-Vectors cost time and money, so they are in their own file beside the index and outlast it: they belong to a chunk's text, not to its place.
-The file has the vectors of one embedder; another one replaces them.
+Vectors cost time and money, so they are in their own file beside the index and outlast it: they
+belong to a chunk's text, not to its place. The file has the vectors of one embedder; another one
+replaces them.
 """
 
 import json
@@ -30,11 +32,17 @@ if TYPE_CHECKING:
 Purpose = Literal["query", "document"]
 
 WINDOW_CHARACTERS = 400  # about 100 tokens
-SAMPLED_CHUNKS = 512  # chunks that the mean and the spread of cosines are estimated from
-CLAIM_MILLISECONDS = 100  # how long to wait while another process computes vectors
-LARGEST_NUMBER = 1e18  # in a vector: its square is still a number. NaN and infinity are not smaller.
-PAGE_SIZE = 16_384  # bytes. Vectors of six windows fill little more than half of SQLite's usual page: a window took 757 bytes.
-VERSION = 6  # raise it whenever the tables, the windows or the choice of texts change
+# Chunks that the mean and the spread of cosines are estimated from
+SAMPLED_CHUNKS = 512
+# How long to wait while another process computes vectors
+CLAIM_MILLISECONDS = 100
+# In a vector: its square is still a number. NaN and infinity are not smaller.
+LARGEST_NUMBER = 1e18
+# Bytes. Vectors of six windows fill little more than half of SQLite's usual page: a window took 757
+# bytes.
+PAGE_SIZE = 16_384
+# Raise it whenever the tables, the windows or the choice of texts change
+VERSION = 6
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS embedder (name TEXT NOT NULL, dimensions INTEGER NOT NULL);
@@ -52,7 +60,9 @@ T = TypeVar("T")
 
 def windows_of_chunk(title: str, headings: str, text: str) -> list[str]:
     """What to embed for a chunk; `headings` has one per line."""
-    context = " › ".join(dict.fromkeys(part for part in (title, headings.rpartition("\n")[2]) if part))
+    context = " › ".join(
+        dict.fromkeys(part for part in (title, headings.rpartition("\n")[2]) if part)
+    )
     return [f"{context}\n{window}" if context else window for window in split_windows(text)]
 
 
@@ -61,7 +71,11 @@ def split_windows(text: str) -> list[str]:
     found: list[str] = []
     current = ""
     lines = [to_plain_text(line) or line for line in map(str.strip, text.split("\n")) if line]
-    pieces = (piece for line in lines for piece in (_SENTENCE_END.split(line) if len(line) > WINDOW_CHARACTERS else (line,)))
+    pieces = (
+        piece
+        for line in lines
+        for piece in (_SENTENCE_END.split(line) if len(line) > WINDOW_CHARACTERS else (line,))
+    )
     for piece in pieces:
         if current and len(current) + len(piece) > WINDOW_CHARACTERS:
             found.append(current)
@@ -74,9 +88,11 @@ def split_windows(text: str) -> list[str]:
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors, `batch` of them per call. Contacts its server, or loads its model, only in `embed`.
+    """Turns texts into vectors, `batch` of them per call. Contacts its server, or loads its model,
+    only in `embed`.
 
-    `id` is "provider/model": vectors of different ids are never compared. `languages` are those of the model; None for all.
+    `id` is "provider/model": vectors of different ids are never compared. `languages` are those of
+    the model; None for all.
     """
 
     @property
@@ -99,16 +115,24 @@ class Embedder(Protocol):
 
 
 def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) -> "list[Vector]":
-    """The texts' vectors, with length 1. Raises ProviderError, also for an answer that is not a row of numbers for each text."""
+    """The texts' vectors, with length 1. Raises ProviderError, also for an answer that is not a row
+    of numbers for each text.
+    """
     import numpy as np  # 0.1 s
 
     answer = embedder.embed(texts, purpose=purpose)
     try:
         found = np.asarray(answer)
-        rows = found.astype(np.float64) if found.dtype.kind in "fiu" else np.empty(0)  # texts and null would be converted
+        # Texts and null would be converted
+        rows = found.astype(np.float64) if found.dtype.kind in "fiu" else np.empty(0)
     except (ValueError, TypeError, OverflowError):
         rows = np.empty(0)
-    if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not (np.abs(rows) <= LARGEST_NUMBER).all():
+    if (
+        rows.ndim != 2
+        or len(rows) != len(texts)
+        or not rows.size
+        or not (np.abs(rows) <= LARGEST_NUMBER).all()
+    ):
         problem = f"{embedder.id} answered without a vector for each of {len(texts)} texts"
         raise ProviderError("bad_answer", problem, "Is it an embedding model? See semantic.model.")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -116,11 +140,14 @@ def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) 
 
 
 class VectorStore:
-    """The file of vectors. Threads and processes may share it. A damaged file, or one of another version, is replaced by an empty one. The
-    file is created by the first claim; without it there are no vectors."""
+    """The file of vectors. Threads and processes may share it. A damaged file, or one of another
+    version, is replaced by an empty one. The file is created by the first claim; without it there
+    are no vectors.
+    """
 
     def __init__(self, file: Path, embedder: Embedder) -> None:
-        self.file, self._embedder = file, embedder
+        self.file = file
+        self._embedder = embedder
         self._connection: sqlite3.Connection | None = None
         self._claimed: sqlite3.Connection | None = None
         self._signs: SignTable | None = None
@@ -135,7 +162,10 @@ class VectorStore:
             self._connection = self._signs = None
 
     def count_windows(self) -> int:
-        sql = "SELECT COALESCE(SUM(length(bits)) / (8 * ((dimensions + 63) / 64)), 0) FROM signatures, embedder"
+        sql = (
+            "SELECT COALESCE(SUM(length(bits)) / (8 * ((dimensions + 63) / 64)), 0) FROM "
+            "signatures, embedder"
+        )
         return self._run(lambda db, _: int(db.execute(sql).fetchone()[0]), 0)
 
     @property
@@ -147,17 +177,26 @@ class VectorStore:
         return self._run(lambda db, _: _missing_keys(db, keys), list(dict.fromkeys(keys)))
 
     def nearest(self, vector: "Vector", limit: int) -> dict[int, float]:
-        """The cosines of the chunks with the windows that share most signs with the vector, by their keys, nearest first. Raises
-        ProviderError if the vector has other dimensions than the stored ones: another model has this name now."""
+        """The cosines of the chunks with the windows that share most signs with the vector, by
+        their keys, nearest first. Raises ProviderError if the vector has other dimensions than the
+        stored ones: another model has this name now.
+        """
         signs = self._load()
         if signs and len(vector) != signs.dimensions:
             self._run(lambda db, _: db.execute("DELETE FROM embedder"), None)
-            problem = f"the stored vectors have {signs.dimensions} dimensions, this model's have {len(vector)}"
-            raise ProviderError("bad_answer", problem, "`zkchat vault index --semantic` computes them again.")
+            problem = (
+                f"the stored vectors have {signs.dimensions} dimensions, this model's have "
+                f"{len(vector)}"
+            )
+            raise ProviderError(
+                "bad_answer", problem, "`zkchat vault index --semantic` computes them again."
+            )
         rows = signs.nearest(vector, limit) if signs else []
         return dict(sorted(self.cosines(vector, rows, "id").items(), key=lambda pair: -pair[1]))
 
-    def cosines(self, vector: "Vector", values: Iterable[int], column: Literal["key", "id"] = "key") -> dict[int, float]:
+    def cosines(
+        self, vector: "Vector", values: Iterable[int], column: Literal["key", "id"] = "key"
+    ) -> dict[int, float]:
         """The cosines of the chunks with these keys, or rows, that have vectors."""
         from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
 
@@ -173,16 +212,26 @@ class VectorStore:
                 self._sample = signs, self.windows(signs.spread_rows(SAMPLED_CHUNKS), "id")
             return list(best_cosines(vector, self._sample[1]).values())
 
-    def windows(self, values: Iterable[int], column: Literal["key", "id"] = "key") -> list[tuple[int, bytes]]:
-        """The keys of the chunks with these keys, or rows, that have vectors, and their packed windows."""
-        sql = f"SELECT key, windows FROM signatures JOIN vectors USING (id) WHERE {column} IN (SELECT value FROM json_each(?))"
+    def windows(
+        self, values: Iterable[int], column: Literal["key", "id"] = "key"
+    ) -> list[tuple[int, bytes]]:
+        """The keys of the chunks with these keys, or rows, that have vectors, and their packed
+        windows.
+        """
+        sql = (
+            f"SELECT key, windows FROM signatures JOIN vectors USING (id) WHERE {column} IN "
+            "(SELECT value FROM json_each(?))"
+        )
         return self._run(lambda db, _: db.execute(sql, (json.dumps(list(values)),)).fetchall(), [])
 
     @contextmanager
     def claim(self, keys: Sequence[int]) -> Iterator[list[int] | None]:
-        """Reserve the writing of vectors, so that two processes never compute the same. Gives those of the keys that have none; None while
-        another process writes. What is added is stored at the end. Raises VaultError, and IndexDamaged for a damaged file."""
-        with self._errors(), closing(connect(self.file, PAGE_SIZE)) as connection:  # closing rolls back what was not committed
+        """Reserve the writing of vectors, so that two processes never compute the same. Gives those
+        of the keys that have none; None while another process writes. What is added is stored at
+        the end. Raises VaultError, and IndexDamaged for a damaged file.
+        """
+        # Closing rolls back what was not committed
+        with self._errors(), closing(connect(self.file, PAGE_SIZE)) as connection:
             _prepare(connection, self.file)
             connection.execute(f"PRAGMA busy_timeout = {CLAIM_MILLISECONDS}")
             try:
@@ -210,20 +259,30 @@ class VectorStore:
             raise
 
     def add(self, key: int, vectors: "Sequence[Vector]") -> None:
-        """Store, during a claim, the vectors of a chunk's windows; none if the model does not know their language."""
+        """Store, during a claim, the vectors of a chunk's windows; none if the model does not know
+        their language.
+        """
         from zkchat_cli.vault.search.vector_math import pack_integers, pack_signs  # imports numpy
 
         assert self._claimed
         if vectors and _stored_dimensions(self._claimed, self._embedder.id) != len(vectors[0]):
             _replace_embedder(self._claimed, self._embedder.id, len(vectors[0]))
         bits = pack_signs(vectors) if vectors else b""
-        added = self._claimed.execute("INSERT INTO signatures (key, bits) VALUES (?, ?)", (key, bits)).lastrowid
+        added = self._claimed.execute(
+            "INSERT INTO signatures (key, bits) VALUES (?, ?)", (key, bits)
+        ).lastrowid
         if vectors:
-            self._claimed.execute("INSERT INTO vectors VALUES (?, ?)", (added, pack_integers(vectors)))
+            self._claimed.execute(
+                "INSERT INTO vectors VALUES (?, ?)", (added, pack_integers(vectors))
+            )
 
     def prune(self, used: Collection[int]) -> None:
         def delete(db: sqlite3.Connection, _: int) -> None:
-            unused = [(id_,) for id_, key in db.execute("SELECT id, key FROM signatures") if key not in used]
+            unused = [
+                (id_,)
+                for id_, key in db.execute("SELECT id, key FROM signatures")
+                if key not in used
+            ]
             if unused:
                 with transaction(db):
                     for table in ("vectors", "signatures"):
@@ -232,7 +291,9 @@ class VectorStore:
         self._run(delete, None)
 
     def _load(self) -> "SignTable | None":
-        """The signs of all windows; those that were added since the last call are read. None without any."""
+        """The signs of all windows; those that were added since the last call are read. None
+        without any.
+        """
 
         def load(db: sqlite3.Connection, dimensions: int) -> "SignTable | None":
             if not dimensions:
@@ -250,9 +311,11 @@ class VectorStore:
         return self._run(load, None)
 
     def _run(self, work: Callable[[sqlite3.Connection, int], T], nothing: T) -> T:
-        """Work with the open file and the dimensions of its vectors, or answer `nothing` without a file of this embedder."""
+        """Work with the open file and the dimensions of its vectors, or answer `nothing` without a
+        file of this embedder.
+        """
         with self._lock:
-            if not os.path.exists(self.file):  # noqa: PTH110 - False also where the folder cannot be read
+            if not os.path.exists(self.file):  # noqa: PTH110, RUF100
                 self.close()
                 return nothing
             with suppress(IndexDamaged), self._errors():
@@ -268,13 +331,18 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
     """Create the tables in a new file. Raises IndexDamaged for a file of another version."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if version not in (0, VERSION):
-        raise IndexDamaged(f"{file} was made by another version of zkchat", "`zkchat vault index --semantic` makes it again.")
+        raise IndexDamaged(
+            f"{file} was made by another version of zkchat",
+            "`zkchat vault index --semantic` makes it again.",
+        )
     if version == 0:
         connection.executescript(f"{_TABLES}; PRAGMA user_version = {VERSION}")
 
 
 def _stored_dimensions(connection: sqlite3.Connection, name: str) -> int | None:
-    """The dimensions of the embedder's vectors, 0 before the first one; None if the vectors are of another embedder."""
+    """The dimensions of the embedder's vectors, 0 before the first one; None if the vectors are of
+    another embedder.
+    """
     found = connection.execute("SELECT dimensions FROM embedder WHERE name = ?", (name,)).fetchone()
     return int(found[0]) if found else None
 

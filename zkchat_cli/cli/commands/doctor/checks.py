@@ -1,4 +1,6 @@
-"""The checks of `zkchat doctor`. Each runs by itself, so that a failure does not stop the others."""
+"""The checks of `zkchat doctor`. Each runs by itself, so that a failure does not stop the
+others.
+"""
 
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -23,25 +25,39 @@ from zkchat_cli.vault.search import vector_store
 from zkchat_cli.views.text import describe_semantic_status
 
 SAMPLE = "zkchat counts tokens"
-Check = tuple[str, Callable[[], str]]  # its name, and a function that returns what it found or raises the problem
+# Its name, and a function that returns what it found or raises the problem
+Check = tuple[str, Callable[[], str]]
 
 
 def run_checks(ctx: CommandContext) -> list[dict[str, Any]]:
-    """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one. Without settings there is
-    nothing else to check."""
+    """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a
+    failed one. Without settings there is nothing else to check.
+    """
     settings = _run_check("settings", partial(_check_settings, ctx))
-    return [settings, *(_run_check(*check) for check in _checks(ctx))] if settings["ok"] else [settings]
+    return (
+        [settings, *(_run_check(*check) for check in _checks(ctx))]
+        if settings["ok"]
+        else [settings]
+    )
 
 
 def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
     try:
         return {"name": name, "ok": True, "detail": check(), "next_step": None, "code": None}
     except ZkchatError as e:
-        return {"name": name, "ok": False, "detail": e.message, "next_step": e.hint or None, "code": e.code}
+        return {
+            "name": name,
+            "ok": False,
+            "detail": e.message,
+            "next_step": e.hint or None,
+            "code": e.code,
+        }
 
 
 def _checks(ctx: CommandContext) -> list[Check]:
-    """Also a check for each server that the user configured or whose model is in use, and for each server of tools."""
+    """Also a check for each server that the user configured or whose model is in use, and for each
+    server of tools.
+    """
     loaded = ctx.config
     checks: list[Check] = [
         ("vault", partial(_check_vault, ctx)),
@@ -59,7 +75,9 @@ def _checks(ctx: CommandContext) -> list[Check]:
     if (servers := factory.open_servers(loaded)) is not None:
         with closing(servers):
             servers.tools()
-            checks += [(server.name, partial(_check_tool_server, server)) for server in servers.status()]
+            checks += [
+                (server.name, partial(_check_tool_server, server)) for server in servers.status()
+            ]
     return [*checks, ("semantic", partial(_check_semantic, ctx))]
 
 
@@ -76,9 +94,13 @@ def _check_vault(ctx: CommandContext) -> str:
 def _check_index(ctx: CommandContext) -> str:
     with ctx.open_vault() as vault:
         report = vault.check_index()
-    remarks = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
+    remarks = (
+        f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
+    )
     remarks += f"; it was rebuilt: {report.rebuilt}" if report.rebuilt else ""
-    links = plural(report.links, "link") + (f" ({report.broken_links:,} broken)" if report.links else "")
+    links = plural(report.links, "link") + (
+        f" ({report.broken_links:,} broken)" if report.links else ""
+    )
     return f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, {links}{remarks}"
 
 
@@ -89,7 +111,10 @@ def _check_store(file: Path) -> str:
     with closing(ChatSessionStore.open_to_read(file)) as store:
         found = f"{file}, {plural(len(store.conversations()), 'conversation')}"
         if (why := store.write_error) is not None:
-            raise StoreUnwritable(f"{found}: read-only, nothing new is stored: {why.message.partition(': ')[2]}", why.hint)
+            raise StoreUnwritable(
+                f"{found}: read-only, nothing new is stored: {why.message.partition(': ')[2]}",
+                why.hint,
+            )
     return found
 
 
@@ -100,10 +125,13 @@ def _check_vocabulary() -> str:
 
 def _check_provider(loaded: LoadedConfig) -> str:
     """The model in use, which opens; whether its server answers is a check of its own."""
-    opened, values = factory.open_model(loaded), loaded.values
+    opened = factory.open_model(loaded)
+    values = loaded.values
     model = opened.model
     model.prepare()
-    window = f"; window {model.window.tokens:,} tokens ({model.window.source})" if model.window else ""
+    window = (
+        f"; window {model.window.tokens:,} tokens ({model.window.source})" if model.window else ""
+    )
     known = None if "context.max_tokens" in loaded.origins else model.window
     used = known.tokens if known else values.context.max_tokens
     retrieval = choose_retrieval(values.retrieval.mode, model, opened.tools, used)
@@ -114,14 +142,25 @@ def _check_server(remote: RemoteModel, model: str) -> str:
     listed = remote.list_models()
     if model and (error := remote.check()):
         raise error
-    includes = f", including {model}" if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed) else ""
-    return f"{mask_address(remote.server.address)} answers; {remote.server.key_status}; {plural(len(listed), 'model')}{includes}"
+    includes = (
+        f", including {model}"
+        if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed)
+        else ""
+    )
+    return (
+        f"{mask_address(remote.server.address)} answers; {remote.server.key_status}; "
+        f"{plural(len(listed), 'model')}{includes}"
+    )
 
 
 def _check_tool_server(server: ExternalServer) -> str:
     if server.state != "ready":
         problem = server.problem or "it has not answered in time"
-        raise ProviderError("connection", f"{server.address}: {problem}", "Correct its table [mcp.servers.NAME] in your settings file.")
+        raise ProviderError(
+            "connection",
+            f"{server.address}: {problem}",
+            "Correct its table [mcp.servers.NAME] in your settings file.",
+        )
     return f"{server.address}: {plural(len(server.tools), 'tool')}"
 
 
@@ -132,7 +171,8 @@ def _check_semantic(ctx: CommandContext) -> str:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
     state = embedder.id
-    with suppress(VaultError), ctx.open_vault() as vault:  # without a vault, there are no vectors
+    # Without a vault, there are no vectors
+    with suppress(VaultError), ctx.open_vault() as vault:
         if found := vault.status().semantic:
             state = describe_semantic_status(found)
     return f"{state}; {dimensions} dimensions"
