@@ -14,7 +14,9 @@ from summary_models import SummaryModel, check_prompt, failing_reply, search_tur
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import Delta, StreamFinished
-from zkchat_cli.models import ConversationArchive, Prompt, ZkChatMessage
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 PLAIN = (

@@ -18,7 +18,7 @@ from typing import Any
 
 from factories import NOON, message
 
-from zkchat_cli.models import Conversation
+from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.store import input_history
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 

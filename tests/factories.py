@@ -25,20 +25,18 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TextDelta, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
-from zkchat_cli.models import (
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.models.prompts import (
     BudgetStatus,
-    Compaction,
     CompactionDue,
-    ContentChunk,
     ContextUsage,
-    Conversation,
     Prompt,
     PromptMessage,
-    ToolCall,
-    TurnReport,
-    ZkChatMessage,
-    split_into_exchanges,
 )
+from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.vault import Vault

@@ -17,16 +17,9 @@ from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import (
-    Calibration,
-    ContextUsage,
-    DocumentReference,
-    Prompt,
-    PromptMessage,
-    ThinkingBlocks,
-    ToolCall,
-    ZkChatMessage,
-)
+from zkchat_cli.models.messages import ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models.notes import DocumentReference
+from zkchat_cli.models.prompts import Calibration, ContextUsage, Prompt, PromptMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "40"))

@@ -33,7 +33,8 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Delta, Model, ModelConfig, Request, StreamFailed, StreamFinished
-from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.prompts import PromptMessage, PromptTool
 
 KEY = "sk-secret-0123456789"
 QUESTION = PromptMessage(role="user", content="What is a filter?", tokens=9, kind="conversation")

@@ -21,7 +21,7 @@ from zlib import crc32
 import numpy as np
 from fake_embedders import PLACES, SYNONYM_PLACES, SynonymEmbedder
 
-from zkchat_cli.models import SemanticStatus
+from zkchat_cli.models.notes import SemanticStatus
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 

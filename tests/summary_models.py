@@ -11,7 +11,9 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFailed, StreamFinished
-from zkchat_cli.models import Compaction, Prompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.summarization.prompt import INSTRUCTIONS, SIMPLE_INSTRUCTIONS
 
 SUMMARY = "The user moves things: thing1 is on shelf 7 now."

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from conftest import Program
 from terminal_screen import CTRL_C, Chat
 
-from zkchat_cli.models import Citation
+from zkchat_cli.models.citations import Citation
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import BudgetBar, StyledLine, StyledSpan, styled_line

@@ -13,7 +13,8 @@ from conftest import Program
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.importers.conversation_file import read_claude_code, read_codex
-from zkchat_cli.models import ConversationArchive, ZkChatMessage
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.messages import ZkChatMessage
 
 NOW = "2026-03-01T12:00:00+00:00"
 

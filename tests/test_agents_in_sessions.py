@@ -19,7 +19,7 @@ from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.events import Notice, PromptBuilt
-from zkchat_cli.models import TurnReport
+from zkchat_cli.models.reports import TurnReport
 
 CRITIC = (
     'system_prompt = "Find faults."\ntools = ["find_excerpts"]\nstrategy = "discard"\n'

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zkchat_cli.exporters import md
-from zkchat_cli.models import Citation
+from zkchat_cli.models.citations import Citation
 from zkchat_cli.slash import conversation
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.links.wikilinks import note_name, write_link

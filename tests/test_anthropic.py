@@ -28,7 +28,7 @@ from model_server import (
 from zkchat_cli.events import ReasoningDelta, TextDelta
 from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished, Window
 from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicSettings
-from zkchat_cli.models import TokenUsage, ToolCall
+from zkchat_cli.models.messages import TokenUsage, ToolCall
 
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 

@@ -10,7 +10,8 @@ from factories import prompt_message
 
 from zkchat_cli.llm.base import ModelConfig, Options, Request
 from zkchat_cli.llm.providers.anthropic import CACHE_MARKER, PROVIDER, citation_marks
-from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
+from zkchat_cli.models.messages import ThinkingBlocks, ToolCall
+from zkchat_cli.models.prompts import PromptMessage, PromptTool
 
 SYSTEM = prompt_message("system", "Be brief.", "system")
 MEMORY = prompt_message("system", "<project-memory>\nroof\n</project-memory>", "memory")

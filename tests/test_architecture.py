@@ -100,7 +100,7 @@ def test_the_help_of_every_command_loads_nothing_heavy() -> None:
         *HEAVY,
         "tomlkit",
         "zkchat_cli.app.factory",
-        "zkchat_cli.models",
+        "zkchat_cli.models.messages",
     }
 
 

@@ -15,7 +15,7 @@ from model_server import ModelServer, Reply, openai_text
 from zkchat_cli.config.schema import Config
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Window
-from zkchat_cli.models import Calibration
+from zkchat_cli.models.prompts import Calibration
 from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
 
 

@@ -12,7 +12,8 @@ from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, Window
 from zkchat_cli.llm.providers.openai import PROVIDER
-from zkchat_cli.models import PromptMessage, ToolCall
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.prompts import PromptMessage
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 

@@ -20,7 +20,8 @@ from model_server import (
 )
 
 from zkchat_cli.llm.base import Request
-from zkchat_cli.models import PromptMessage, TokenUsage
+from zkchat_cli.models.messages import TokenUsage
+from zkchat_cli.models.prompts import PromptMessage
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 

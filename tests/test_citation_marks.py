@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.marks import cited_marks, read_marks, split_at_marks
-from zkchat_cli.models import Citation
+from zkchat_cli.models.citations import Citation
 
 AWKWARD = [
     *"[]()^*_`\\:;,.-–0123459 \n\t\r>#|<'\"“”【】［］†¹²³⁻⁺aAsS漢é",

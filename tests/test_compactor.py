@@ -34,7 +34,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.events import CompactionStarted, Event, Notice, ReasoningDelta, TextDelta, Waiting
 from zkchat_cli.events import Waiting as Wait
 from zkchat_cli.llm.base import Delta, StreamFinished
-from zkchat_cli.models import TokenUsage
+from zkchat_cli.models.messages import TokenUsage
 from zkchat_cli.views.turn_steps import describe_compaction
 
 

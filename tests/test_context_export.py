@@ -15,7 +15,7 @@ from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai
 from zkchat_cli.exporters import exporter
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Model, ModelConfig
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.slash import run
 
 TEXTS: dict[str, Callable[..., list[bytes | float | str]]] = {

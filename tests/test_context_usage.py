@@ -9,14 +9,10 @@ from factories import chunk, exchanges, make_compaction, message, prompt_of
 
 from zkchat_cli import tools
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import (
-    Compaction,
-    ContextUsage,
-    DocumentReference,
-    Prompt,
-    TokenUsage,
-    ToolCall,
-)
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import TokenUsage, ToolCall
+from zkchat_cli.models.notes import DocumentReference
+from zkchat_cli.models.prompts import ContextUsage, Prompt
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views import prompts
 from zkchat_cli.views.text import IN_SHELL, UNSTORED, BudgetBar, plain_text

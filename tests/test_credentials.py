@@ -14,7 +14,7 @@ from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Request
-from zkchat_cli.models import PromptMessage
+from zkchat_cli.models.prompts import PromptMessage
 
 KEY = "sk-secret-0123456789-abcd"
 OTHER = "sk-other-9876543210-wxyz"

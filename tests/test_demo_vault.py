@@ -12,7 +12,7 @@ from factories import open_vault
 
 from zkchat_cli import paths
 from zkchat_cli.config import loader
-from zkchat_cli.models import LinkResolution
+from zkchat_cli.models.notes import LinkResolution
 from zkchat_cli.vault.vault import Vault
 
 START = "Start here.md"

@@ -8,7 +8,7 @@ from conftest import write_notes
 from factories import chunk
 
 from zkchat_cli.events import Notice
-from zkchat_cli.models import DocumentReference
+from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.references.manager import format_tool_result

@@ -10,18 +10,12 @@ from hypothesis import strategies as st
 
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
-from zkchat_cli.models import (
-    Citation,
-    Compaction,
-    ContentChunk,
-    Conversation,
-    ConversationArchive,
-    DocumentReference,
-    TokenUsage,
-    ToolCall,
-    ToolRun,
-    ZkChatMessage,
-)
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import TokenUsage, ToolCall, ToolRun, ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 # Any history

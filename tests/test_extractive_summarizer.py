@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import Calibration, ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import Calibration
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.summarization.sentence_scoring import score_sentences
 

@@ -34,7 +34,9 @@ from zkchat_cli.memory.facts import (
     suggest_key,
 )
 from zkchat_cli.memory.memory import SHARE
-from zkchat_cli.models import Citation, Fact, ToolCall
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.facts import Fact
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 

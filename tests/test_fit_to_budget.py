@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
-from zkchat_cli.models import ContentChunk, ToolCall
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.manager import (
     CUT_MARK,
     FRAME_TOKENS,

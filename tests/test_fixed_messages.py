@@ -6,7 +6,7 @@ import pytest
 from factories import message
 
 from zkchat_cli.context.turns import is_fixed
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
 
 
 def user(content: str, **more: Any) -> ZkChatMessage:

@@ -18,7 +18,9 @@ from zkchat_cli.app.factory import App
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.cli.commands import gui
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Conversation, ConversationArchive, ToolCall
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import ToolCall
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 QtWidgets = pytest.importorskip(

@@ -20,16 +20,11 @@ from test_exporters import archives, make_archive, make_message
 
 from zkchat_cli.exporters import exporter, html
 from zkchat_cli.exporters.html import highlight_quotes
-from zkchat_cli.models import (
-    Citation,
-    Compaction,
-    ContentChunk,
-    ConversationArchive,
-    DocumentReference,
-    TokenUsage,
-    ToolCall,
-    ToolRun,
-)
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import TokenUsage, ToolCall, ToolRun
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
 
 STYLE = Path(html.__file__).with_name("style.css").read_text(encoding="utf-8")
 

@@ -13,7 +13,8 @@ from pytest_httpserver import HTTPServer
 from test_exporters import make_archive, make_message
 
 from zkchat_cli.exporters import exporter
-from zkchat_cli.models import Citation, ConversationArchive
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.citations import Citation
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

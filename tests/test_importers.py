@@ -12,13 +12,10 @@ from conftest import Program
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.importers.conversation_file import read_conversations
-from zkchat_cli.models import (
-    Conversation,
-    ConversationArchive,
-    DocumentReference,
-    ToolCall,
-    ZkChatMessage,
-)
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage
+from zkchat_cli.models.notes import DocumentReference
 
 NOW = "2025-05-08T12:00:00+02:00"
 

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from zkchat_cli import events
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
+from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.references.injection import Injection, inject
 from zkchat_cli.references.mentions import MentionedDocument
 

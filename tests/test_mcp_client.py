@@ -19,7 +19,7 @@ from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.llm.stop_signal import STOP
 from zkchat_cli.mcp_client.servers import McpServers
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.terminal.approval import ask_about_call
 from zkchat_cli.tools.base import Tool, ToolArgumentError
 from zkchat_cli.vault.edit.transaction import Decision

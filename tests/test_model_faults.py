@@ -35,7 +35,7 @@ from zkchat_cli.events import Waiting
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.http_client import parse_length_refusal
 from zkchat_cli.llm.remote_model import MAX_WINDOW
-from zkchat_cli.models import PromptMessage
+from zkchat_cli.models.prompts import PromptMessage
 
 ALL = pytest.mark.parametrize(
     "protocol", [OPENAI, RESPONSES, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name

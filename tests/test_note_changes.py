@@ -21,7 +21,7 @@ from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ChangeProposed, Event
 from zkchat_cli.llm.base import StreamFailed
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.vault.edit import transaction
 from zkchat_cli.vault.edit.transaction import ALLOWED, Change, Decision
 

@@ -3,7 +3,9 @@
 from conftest import Program
 from factories import NOON, message, store_conversation
 
-from zkchat_cli.models import Citation, DocumentReference, ZkChatMessage
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 FILTERS = "Filters.md"

@@ -16,7 +16,7 @@ from zkchat_cli.llm.offline.ranking import (
     select_sections,
     summarize_excerpts,
 )
-from zkchat_cli.models import Similarities
+from zkchat_cli.models.notes import Similarities
 
 GARDEN = """# Garden
 

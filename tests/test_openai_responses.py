@@ -36,7 +36,8 @@ from zkchat_cli.llm.base import ModelConfig, Options, Request
 from zkchat_cli.llm.providers import openai
 from zkchat_cli.llm.providers.openai import RESPONSES as API
 from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel
-from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models.messages import ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models.prompts import PromptMessage
 
 THOUGHT = {
     "type": "reasoning",

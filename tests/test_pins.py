@@ -29,7 +29,8 @@ from summary_models import SummaryModel, summary_reply
 from zkchat_cli.context.budget import find_maskable
 from zkchat_cli.context.turns import FIXED_TAG, is_fixed
 from zkchat_cli.errors import PromptTooLarge
-from zkchat_cli.models import Prompt, ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import Prompt
 
 ASKED = "And the anvil?"
 STRATEGIES = ["discard", "summarize", "hybrid"]

@@ -30,7 +30,8 @@ from zkchat_cli.events import TextDelta
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import Request, StreamFailed
-from zkchat_cli.models import ConversationArchive, Prompt, SentPrompt
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.prompts import Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 Document = dict[str, Any]

@@ -13,7 +13,9 @@ from zkchat_cli.context.budget import Budget, compaction_due, measure_usage
 from zkchat_cli.context.prompt_assembly import fence
 from zkchat_cli.context.turns import render_turn
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage
+from zkchat_cli.models.notes import DocumentReference
+from zkchat_cli.models.prompts import CompactionDue, Prompt
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 

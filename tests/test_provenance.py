@@ -5,15 +5,10 @@ from typing import Any
 
 from factories import chunk, message, prompt_message
 
-from zkchat_cli.models import (
-    Citation,
-    ContentChunk,
-    DocumentReference,
-    DroppedItem,
-    Prompt,
-    ToolRun,
-    ZkChatMessage,
-)
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.messages import ToolRun, ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
+from zkchat_cli.models.prompts import DroppedItem, Prompt
 from zkchat_cli.references.provenance import matching_documents, trace_documents
 from zkchat_cli.views.prompts import prompt_status
 

@@ -23,7 +23,7 @@ from zkchat_cli.context.recall import (
     split_message,
 )
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
 
 CHATTER = [(f"Chatter number {i}, is it?", f"Indeed, {i} it is.") for i in range(12)]
 

@@ -15,7 +15,8 @@ from fake_embedders import SynonymEmbedder
 from zkchat_cli.chat.message_vectors import BATCH, MessageEmbedder
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.models import Conversation, ConversationArchive
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.vault.vault import Vault
 
 CHATTER = [

@@ -16,7 +16,8 @@ from factories import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.models import ContentChunk, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.references.manager import MAX_NUMBER, ReferenceManager
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
 

@@ -18,7 +18,7 @@ from terminal_screen import Script
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed, Window
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models.messages import ToolCall
 
 ECHO = {"echo": True}
 QUESTION = "How are filters joined?"

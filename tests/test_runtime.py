@@ -5,7 +5,7 @@ from factories import COUNTER, AppFixture, DeltaModel, reply
 
 from zkchat_cli.chat.runtime import OpenedModel, Runtime
 from zkchat_cli.llm.base import Window
-from zkchat_cli.models import Calibration
+from zkchat_cli.models.prompts import Calibration
 
 OTHER = DeltaModel([reply("Yes.")], name="other", window=Window(5000, "a test"))
 

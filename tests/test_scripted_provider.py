@@ -12,7 +12,7 @@ from zkchat_cli.events import TextDelta
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Delta, ModelConfig, Request, StreamFinished
 from zkchat_cli.llm.providers.scripted import ScriptedModel
-from zkchat_cli.models import TokenUsage
+from zkchat_cli.models.messages import TokenUsage
 
 REQUEST = Request((prompt_message("user", "Hello “you” 😀"),))
 

@@ -17,7 +17,10 @@ from factories import NOON, message, store_conversation
 from prompt_toolkit.history import FileHistory
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.facts import Fact
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.store import input_history, secure_delete
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect_to_copy

@@ -27,7 +27,7 @@ from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import Request, StreamFailed
-from zkchat_cli.models import DroppedItem, Prompt, SentPrompt
+from zkchat_cli.models.prompts import DroppedItem, Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.views import prompts

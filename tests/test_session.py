@@ -34,7 +34,7 @@ from zkchat_cli.events import (
     TurnCompleted,
 )
 from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished
-from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = tool_reply(find_call("compost heap"))

@@ -24,7 +24,9 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.events import TextDelta
-from zkchat_cli.models import Citation, DocumentReference, ZkChatMessage
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.notes import DocumentReference
 
 ANSWER = (
     "“It is ready after nine months” [1], said the note, which “smells of roses” [1]. It needs "

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.quotes import quote_ranges
-from zkchat_cli.models import Citation, ContentChunk
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.views.sources import chunk_lines, locate_chunk
 from zkchat_cli.views.text import plain_text
 

@@ -15,7 +15,7 @@ import pytest
 from factories import NOON, message, store_conversation
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import VERSION, connect
 

@@ -21,7 +21,7 @@ from zkchat_cli.events import (
     ToolCallStarted,
     Waiting,
 )
-from zkchat_cli.models import ToolCall, ToolRun
+from zkchat_cli.models.messages import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import NO_LINKS, Screen
 from zkchat_cli.terminal.streaming_view import StatusLine, StreamingView
 

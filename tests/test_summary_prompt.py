@@ -3,7 +3,7 @@
 import pytest
 from factories import COUNTER, chunk, message, split_into_turns, takes_less_than
 
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.summarization.prompt import (
     SummaryRequest,
     build_summary_request,

@@ -29,7 +29,8 @@ from zkchat_cli.context.prompt_assembly import (
     find_omitted_tools,
 )
 from zkchat_cli.context.turns import TurnHistory
-from zkchat_cli.models import PromptTool, ToolCall
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.prompts import PromptTool
 from zkchat_cli.views import prompts
 from zkchat_cli.views.text import plain_text
 

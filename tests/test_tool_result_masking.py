@@ -4,7 +4,8 @@ from factories import COUNTER, chunk, make_history, message, split_into_turns, t
 
 from zkchat_cli.context.budget import find_maskable, mask_messages
 from zkchat_cli.context.turns import Turn, TurnHistory
-from zkchat_cli.models import DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage
+from zkchat_cli.models.notes import DocumentReference
 
 LONG = "The beginning. " + "All the words that stand between. " * 200 + "The end."
 

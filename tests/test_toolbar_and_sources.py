@@ -15,7 +15,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.models import Citation, DocumentReference
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.terminal.input_line import Toolbar
 from zkchat_cli.terminal.screen import Screen, lay_out, note_opener
 from zkchat_cli.text.sanitize import sanitize_name

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import tools
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolResult
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.vault.vault import Vault
 

@@ -22,7 +22,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError
 from zkchat_cli.events import MessageStored, Notice, TextDelta, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import StreamFailed, StreamFinished
-from zkchat_cli.models import TokenUsage
+from zkchat_cli.models.messages import TokenUsage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))

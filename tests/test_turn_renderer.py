@@ -7,7 +7,7 @@ from conftest import Program
 from factories import AppFixture, DeltaModel, reply, tool_reply
 from terminal_screen import Chat, Script, slow_reply
 
-from zkchat_cli.models import ToolCall, ToolRun
+from zkchat_cli.models.messages import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
 from zkchat_cli.views.turn_steps import tool_line, tools_line

@@ -35,15 +35,15 @@ from zkchat_cli.events import (
     TurnFailed,
 )
 from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished
-from zkchat_cli.models import (
+from zkchat_cli.models.messages import (
     CONTINUE_PROMPT,
     FinishReason,
-    PromptMessage,
     ThinkingBlocks,
     TokenUsage,
     ToolCall,
     ZkChatMessage,
 )
+from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.tools.base import Tool, ToolOutput
 from zkchat_cli.vault.vault import Vault
 

@@ -9,7 +9,7 @@ from conftest import write_notes
 from factories import open_vault, takes_less_than
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.models import IndexReport
+from zkchat_cli.models.notes import IndexReport
 from zkchat_cli.vault.edit import transaction
 from zkchat_cli.vault.edit.transaction import Change, FileChange
 from zkchat_cli.vault.vault import Vault

@@ -27,7 +27,7 @@ from fork_server import ProgramRun, load_program
 from terminal_screen import Chat
 
 from zkchat_cli.cli.app import run
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
 

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from factories import NOON, chunk, make_compaction, make_usage, message
 
-from zkchat_cli.models import Conversation, Prompt, PromptMessage, SentPrompt
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.prompts import Prompt, PromptMessage, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 TICK = 15

@@ -15,14 +15,11 @@ ChangeDecided.
 from typing import NamedTuple
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.models import (
-    Compaction,
-    ContextUsage,
-    DocumentReference,
-    ToolCall,
-    ToolRun,
-    TurnReport,
-)
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ToolCall, ToolRun
+from zkchat_cli.models.notes import DocumentReference
+from zkchat_cli.models.prompts import ContextUsage
+from zkchat_cli.models.reports import TurnReport
 
 
 class MessageStored(NamedTuple):

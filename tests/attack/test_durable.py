@@ -26,7 +26,9 @@ from writer_killer import prompt_of
 
 from zkchat_cli import slash
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Conversation, Fact, SentPrompt
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.facts import Fact
+from zkchat_cli.models.prompts import SentPrompt
 from zkchat_cli.store import repair
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE

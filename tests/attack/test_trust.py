@@ -27,7 +27,7 @@ from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
 from zkchat_cli.memory.project import MAX_PATHS, MemoryLoader
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.store.input_history import append_line
 from zkchat_cli.terminal.approval import ApprovalPrompt
 from zkchat_cli.text.sanitize import MASK, SecretMask

@@ -9,7 +9,7 @@ from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.citations.verify import CitableSources, verify_citations
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.tokens.counter import load_vocabulary
 
 CHUNKS = 50

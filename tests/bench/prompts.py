@@ -23,7 +23,8 @@ from zkchat_cli.context import strategies
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.llm.base import Delta, Model, Request
 from zkchat_cli.llm.providers.offline import OfflineModel
-from zkchat_cli.models import ConversationArchive, ZkChatMessage
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.messages import ZkChatMessage
 
 PATTERN = 200
 """Turns after which a long conversation says the same again, under other ids."""

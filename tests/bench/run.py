@@ -41,7 +41,9 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.cli.app import GC_THRESHOLDS
 from zkchat_cli.events import TextDelta, TurnCompleted
-from zkchat_cli.models import ConversationArchive, TurnReport, ZkChatMessage
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary, open_encoder
 
@@ -54,7 +56,7 @@ COMPACTING = {
 WHERE_IS_THE_CURSOR = "\x1b[6n"
 IN_ROW_2 = "\x1b[2;1R"
 """What a terminal is asked, and what it answers: without an answer there is no toolbar."""
-LIBRARIES = "import sqlite3, typer, zkchat_cli.models"
+LIBRARIES = "import sqlite3, typer, zkchat_cli.models.reports"
 
 
 def starting(ground: Ground) -> Iterator[Row]:

@@ -16,7 +16,9 @@ from zkchat_cli.events import TurnCompleted
 from zkchat_cli.exporters import exporter
 from zkchat_cli.exporters.base import Exporter
 from zkchat_cli.importers.conversation_file import read_conversations
-from zkchat_cli.models import Conversation, ConversationArchive, Role, ZkChatMessage
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import Role, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 

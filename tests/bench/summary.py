@@ -11,7 +11,7 @@ from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.markdown.blocks import sentences
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 

@@ -23,7 +23,7 @@ LEAST = 1000
 """Notes below which no goal shrinks further: a few notes have the cost of any file."""
 WARM_UP = 300
 QUOTATIONS = 1000
-LIBRARIES = "import sqlite3, typer, rich, yaml, zkchat_cli.models"
+LIBRARIES = "import sqlite3, typer, rich, yaml, zkchat_cli.models.reports"
 NAMES = """
 PRAGMA journal_mode = OFF; CREATE TABLE names (name TEXT COLLATE NOCASE, path TEXT); CREATE INDEX names_by_name ON names (name, path)
 """

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zkchat_cli.chat.tool_executor import ToolExecutor
-from zkchat_cli.models import Conversation, ConversationArchive, ToolCall, ZkChatMessage
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage
 from zkchat_cli.references.provenance import aggregate_documents
 from zkchat_cli.text.words import STOPWORDS
 

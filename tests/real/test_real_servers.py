@@ -18,7 +18,7 @@ from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished, Window
 from zkchat_cli.llm.http_client import parse_length_refusal
-from zkchat_cli.models import PromptMessage
+from zkchat_cli.models.prompts import PromptMessage
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(1800)]
 SHORT = Options(max_output_tokens=24, temperature=0)

@@ -26,7 +26,8 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped, wait_for
-from zkchat_cli.models import ToolCall, TurnReport, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision

@@ -39,7 +39,9 @@ from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Provider, Window
-from zkchat_cli.models import Conversation, Similarities, ToolCall
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.notes import Similarities
 from zkchat_cli.paths import app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import replace_surrogates

@@ -41,14 +41,9 @@ from zkchat_cli.context.prompt_assembly import PromptInputs
 from zkchat_cli.context.turns import SUMMARY_TAG, Turn, TurnHistory, fence, make_prompt_message
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.llm.base import Options, Request, collect
-from zkchat_cli.models import (
-    Compaction,
-    CompactionMode,
-    ContextUsage,
-    PromptMessage,
-    TokenUsage,
-    sum_usage,
-)
+from zkchat_cli.models.compaction import Compaction, CompactionMode
+from zkchat_cli.models.messages import TokenUsage, sum_usage
+from zkchat_cli.models.prompts import ContextUsage, PromptMessage
 from zkchat_cli.summarization import prompt
 from zkchat_cli.summarization.extractive import extract_summary
 

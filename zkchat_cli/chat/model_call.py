@@ -19,16 +19,10 @@ from zkchat_cli.citations.verify import CitedSentence
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Event
 from zkchat_cli.llm.base import Options, Request, StreamFailed, StreamFinished, collect
-from zkchat_cli.models import (
-    FinishReason,
-    Prompt,
-    PromptMessage,
-    SentPrompt,
-    Similarities,
-    Support,
-    TokenUsage,
-    ToolCall,
-)
+from zkchat_cli.models.citations import Support
+from zkchat_cli.models.messages import FinishReason, TokenUsage, ToolCall
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.models.prompts import Prompt, PromptMessage, SentPrompt
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt, learn_calibration
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 
 from zkchat_cli.context.turns import is_fixed
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import ZkChatMessage, branch_to
+from zkchat_cli.models.messages import ZkChatMessage, branch_to
 from zkchat_cli.text.numbers import parse_number
 from zkchat_cli.text.truncate import truncate
 

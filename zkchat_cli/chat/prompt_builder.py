@@ -24,7 +24,9 @@ from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.turns import TurnHistory
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.models import Compaction, Prompt, ZkChatMessage
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import Prompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 
 # Turns before this one whose notes still choose the folders whose memory is read

@@ -23,7 +23,8 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
-from zkchat_cli.models import Calibration, Retrieval, Role, ToolCall, ZkChatMessage
+from zkchat_cli.models.messages import Role, ToolCall, ZkChatMessage
+from zkchat_cli.models.prompts import Calibration, Retrieval
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool

@@ -22,17 +22,12 @@ from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import (
-    CONTINUE_PROMPT,
-    Compaction,
-    ContextUsage,
-    Conversation,
-    ConversationArchive,
-    IndexReport,
-    Prompt,
-    RetrievalMode,
-    ZkChatMessage,
-)
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import CONTINUE_PROMPT, RetrievalMode, ZkChatMessage
+from zkchat_cli.models.notes import IndexReport
+from zkchat_cli.models.prompts import ContextUsage, Prompt
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.words import replace_surrogates

@@ -13,13 +13,9 @@ from contextlib import contextmanager, suppress
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.turns import TurnHistory, make_turns
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import (
-    Compaction,
-    Conversation,
-    ZkChatMessage,
-    branch_to,
-    split_into_exchanges,
-)
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import ZkChatMessage, branch_to, split_into_exchanges
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.tokens.counter import TokenCounter

@@ -21,7 +21,8 @@ from zkchat_cli.context.budget import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
+from zkchat_cli.models.messages import ToolCall, ToolRun
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references.manager import (
     NO_ROOM,
     Count,

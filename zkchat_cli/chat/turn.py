@@ -13,14 +13,8 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.turns import count_call_tokens
 from zkchat_cli.errors import StoreError
 from zkchat_cli.events import Notice
-from zkchat_cli.models import (
-    AnswerLevel,
-    Calibration,
-    Compaction,
-    ContentChunk,
-    Prompt,
-    PromptMessage,
-    SentPrompt,
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import (
     ThinkingBlocks,
     Timings,
     TokenUsage,
@@ -29,6 +23,9 @@ from zkchat_cli.models import (
     ZkChatMessage,
     sum_usage,
 )
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.models.prompts import Calibration, Prompt, PromptMessage, SentPrompt
+from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate

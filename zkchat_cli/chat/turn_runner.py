@@ -31,17 +31,16 @@ from zkchat_cli.errors import (
     ZkchatError,
 )
 from zkchat_cli.llm.base import Window
-from zkchat_cli.models import (
-    ContentChunk,
-    DocumentReference,
+from zkchat_cli.models.messages import (
     FinishReason,
     MessageStatus,
-    Prompt,
     RetrievalMode,
     ToolCall,
-    TurnReport,
     sum_usage,
 )
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
+from zkchat_cli.models.prompts import Prompt
+from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
 

@@ -20,7 +20,9 @@ from zkchat_cli.context.budget import history_budget
 from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Model
-from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
+from zkchat_cli.models.messages import RetrievalMode, ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.models.prompts import PromptMessage, Retrieval
 from zkchat_cli.references.injection import UNREADABLE_SHARE, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager, chunk_tokens, rank_chunks, reduce_to_fit
 from zkchat_cli.references.mentions import ImportRoots, find_mentions

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import BlockScanner, LineKind, ScannedLine
 from zkchat_cli.markdown.plain_text import pair_code_marks
-from zkchat_cli.models import Citation
+from zkchat_cli.models.citations import Citation
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 

@@ -26,7 +26,7 @@ from zkchat_cli.citations.normalized_text import (
 )
 from zkchat_cli.citations.quotations import MIN_QUOTE
 from zkchat_cli.markdown.blocks import sentences
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
 from zkchat_cli.vault.note_reader import chunk_headings

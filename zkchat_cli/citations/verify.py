@@ -19,7 +19,8 @@ from zkchat_cli.citations.quotations import (
 from zkchat_cli.citations.quotes import FoundQuotation, QuotableChunk
 from zkchat_cli.citations.support import Evidence, judge_support
 from zkchat_cli.markdown.blocks import sentences
-from zkchat_cli.models import Citation, CitationVerdict, ContentChunk, Support
+from zkchat_cli.models.citations import Citation, CitationVerdict, Support
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import CJK_CHARACTER, find_cjk
 from zkchat_cli.vault.links.wikilinks import LinkName, WrittenLink, fold_name, link_key, resolve

@@ -29,7 +29,7 @@ from zkchat_cli.citations.quotes import (
 from zkchat_cli.citations.verify import Footnote, citing_marks, read_footnote, read_footnotes
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.plain_text import remove_tags
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.words import count_words
 from zkchat_cli.vault.note_parser import read_front_matter
 from zkchat_cli.vault.vault import Vault

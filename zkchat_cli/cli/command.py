@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.message_vectors import MessageEmbedder
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
-    from zkchat_cli.models import IndexReport
+    from zkchat_cli.models.notes import IndexReport
     from zkchat_cli.store.chat_session_store import ChatSessionStore
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine

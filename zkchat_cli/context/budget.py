@@ -19,15 +19,15 @@ from typing import NamedTuple, get_args
 
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context.turns import Turn, TurnHistory, is_fixed
-from zkchat_cli.models import (
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import (
     BudgetStatus,
-    Compaction,
     CompactionDue,
     ContextUsage,
     PromptKind,
     PromptMessage,
     PromptTool,
-    ZkChatMessage,
 )
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter

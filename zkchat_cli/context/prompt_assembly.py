@@ -33,17 +33,17 @@ from zkchat_cli.context.turns import (
 )
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import (
-    Compaction,
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.notes import DocumentReference
+from zkchat_cli.models.prompts import (
     CompactionDue,
     ContextUsage,
-    DocumentReference,
     DroppedItem,
     Prompt,
     PromptMessage,
     PromptTool,
     Retrieval,
-    ZkChatMessage,
 )
 from zkchat_cli.text.words import content_stems, detect_languages
 from zkchat_cli.tokens.counter import TokenCounter

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from zkchat_cli.context.prompt_assembly import dropped_messages, named_documents
 from zkchat_cli.context.turns import failure_reason
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models.messages import ZkChatMessage, split_into_exchanges
+from zkchat_cli.models.prompts import Prompt, PromptMessage, SentPrompt
 from zkchat_cli.text.numbers import plural
 
 

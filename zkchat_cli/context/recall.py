@@ -20,7 +20,7 @@ from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import ENGLISH, content_stems, detect_language, main_languages, stem

@@ -18,7 +18,9 @@ from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
-from zkchat_cli.models import Compaction, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter

@@ -9,17 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from zkchat_cli import models
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import (
-    Citation,
-    Compaction,
-    ContentChunk,
-    ConversationArchive,
-    DocumentReference,
-    ToolCall,
-    ZkChatMessage,
-)
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage, branch_to
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import format_arguments, truncate
 
@@ -57,7 +52,7 @@ def current_branch(archive: ConversationArchive) -> tuple[ZkChatMessage, ...]:
     """The messages of the branch in use, without answers that ended before their first word. Raises
     UsageError if there are none.
     """
-    branch = models.branch_to(archive.messages, archive.conversation.head_id)
+    branch = branch_to(archive.messages, archive.conversation.head_id)
     if not branch:
         raise UsageError(
             "there is nothing to export yet",

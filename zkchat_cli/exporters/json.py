@@ -3,7 +3,7 @@ import` reads it again.
 """
 
 from zkchat_cli.exporters.base import Exporter
-from zkchat_cli.models import ConversationArchive
+from zkchat_cli.models.archive import ConversationArchive
 
 
 def export(archive: ConversationArchive) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QPlainTextEdit
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.gui.widgets import fixed_font
-from zkchat_cli.models import Compaction
+from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.views.prompts import prompt_text, usage_lines
 from zkchat_cli.views.text import plain_text, styled_line
 from zkchat_cli.views.turn_steps import describe_compaction

@@ -17,7 +17,7 @@ from PySide6.QtGui import QDesktopServices, QTextCursor
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html import render_markdown
 from zkchat_cli.gui.widgets import StyledBrowser
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.views.sources import SourceItem, turn_source_items
 
 PAGE = 24  # turns in the document

@@ -16,7 +16,8 @@ from PySide6.QtGui import QFont, QFontDatabase, QKeyEvent, QTextCursor
 from zkchat_cli.completion import Suggestion, match_typed
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.exporters import html
-from zkchat_cli.models import ContextUsage, ConversationOverview
+from zkchat_cli.models.conversations import ConversationOverview
+from zkchat_cli.models.prompts import ContextUsage
 from zkchat_cli.views.sources import SourceItem
 from zkchat_cli.views.stored_items import display_title, size_and_time
 from zkchat_cli.views.text import CELLS, BudgetBar, StyledLine, StyledSpan, plain_text, styled_line

@@ -35,14 +35,10 @@ from zkchat_cli.gui.widgets import (
 )
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.models import (
-    ContextUsage,
-    ConversationOverview,
-    IndexReport,
-    ToolCall,
-    ZkChatMessage,
-    split_into_exchanges,
-)
+from zkchat_cli.models.conversations import ConversationOverview
+from zkchat_cli.models.messages import ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models.notes import IndexReport
+from zkchat_cli.models.prompts import ContextUsage
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.input_history import append_line, history_file, read_lines
 from zkchat_cli.text.truncate import truncate

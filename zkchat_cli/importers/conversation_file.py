@@ -28,15 +28,11 @@ from pydantic import (
 from zkchat_cli.chat.turn import default_title
 from zkchat_cli.errors import UsageError, reason, value_problem
 from zkchat_cli.llm.base import parse_tool_call
-from zkchat_cli.models import (
-    Conversation,
-    ConversationArchive,
-    Count,
-    DocumentReference,
-    Role,
-    ToolCall,
-    ZkChatMessage,
-)
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.base import Count
+from zkchat_cli.models.conversations import Conversation
+from zkchat_cli.models.messages import Role, ToolCall, ZkChatMessage
+from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.text.truncate import truncate
 

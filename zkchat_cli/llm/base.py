@@ -19,16 +19,10 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta, Waiting
-from zkchat_cli.models import (
-    AnswerLevel,
-    FinishReason,
-    PromptMessage,
-    PromptTool,
-    Similarities,
-    ThinkingBlocks,
-    TokenUsage,
-    ToolCall,
-)
+from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.models.prompts import PromptMessage, PromptTool
+from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.text.words import replace_surrogates
 
 if TYPE_CHECKING:

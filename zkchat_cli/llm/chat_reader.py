@@ -12,7 +12,7 @@ from typing import Any
 from zkchat_cli.events import ReasoningDelta, TextDelta
 from zkchat_cli.llm.base import Delta, StreamFinished, parse_tool_call
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
-from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage
+from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage
 from zkchat_cli.text.numbers import whole_number
 
 LENGTH_REASONS = frozenset(

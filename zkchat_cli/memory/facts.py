@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import blocks, is_delimiter_row, table_cells
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
-from zkchat_cli.models import Fact, NoteUsage
+from zkchat_cli.models.facts import Fact
+from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import (

@@ -16,7 +16,9 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory import facts, project
 from zkchat_cli.memory.facts import StoredMemory
-from zkchat_cli.models import Fact, NoteUsage, ZkChatMessage
+from zkchat_cli.models.facts import Fact
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.truncate import truncate_to_minute
 from zkchat_cli.text.words import detect_languages, terms

@@ -11,7 +11,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from zkchat_cli.events import Notice
-from zkchat_cli.models import ContentChunk, Delivery, DocumentReference, RetrievalMode
+from zkchat_cli.models.messages import RetrievalMode
+from zkchat_cli.models.notes import ContentChunk, Delivery, DocumentReference
 from zkchat_cli.references.manager import format_as_text, format_tool_result
 from zkchat_cli.references.mentions import MentionedDocument
 from zkchat_cli.text.truncate import truncate

@@ -15,7 +15,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from zkchat_cli.models import ContentChunk, ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.truncate import truncate
 
 Count = Callable[[str], int]  # tokens of a text

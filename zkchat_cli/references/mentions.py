@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Notice
-from zkchat_cli.models import ContentChunk, DocumentReference, LinkResolution
+from zkchat_cli.models.notes import ContentChunk, DocumentReference, LinkResolution
 from zkchat_cli.references.provenance import SNIPPET_LENGTH
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate_around

@@ -15,7 +15,9 @@ from posixpath import basename, splitext
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ZkChatMessage
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_stems, fold
 from zkchat_cli.vault.links.graph import RANK_CONSTANT, RelatedNote

@@ -12,7 +12,7 @@ from zkchat_cli.chat import numbered_turns
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.references.provenance import Exchange, last_exchange
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine

@@ -9,7 +9,7 @@ from zkchat_cli.context import prompt_history, strategies
 from zkchat_cli.context.budget import CompactionRequest
 from zkchat_cli.context.turns import is_fixed
 from zkchat_cli.events import Event, TextDelta
-from zkchat_cli.models import sum_usage
+from zkchat_cli.models.messages import sum_usage
 from zkchat_cli.slash.base import (
     CommandResult,
     Lines,

@@ -15,7 +15,8 @@ from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.exporters import md
 from zkchat_cli.fileio import make_private_folder, write_new_file
 from zkchat_cli.markdown.blocks import code_blocks
-from zkchat_cli.models import ConversationOverview, ZkChatMessage
+from zkchat_cli.models.conversations import ConversationOverview
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.slash.base import (
     CommandResult,
     YesNoQuestion,

@@ -11,7 +11,8 @@ from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED
-from zkchat_cli.models import Citation, ContentChunk
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.references.manager import CUT_MARK
 from zkchat_cli.slash.base import (

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.models import Calibration, ConversationArchive, SentPrompt, ZkChatMessage, branch_to
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.messages import ZkChatMessage, branch_to
+from zkchat_cli.models.prompts import Calibration, SentPrompt
 from zkchat_cli.store import conversations, facts, rows, secure_delete, sent_prompts
 from zkchat_cli.store.database import (
     connect,

@@ -15,14 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import (
-    Compaction,
-    Conversation,
-    ConversationOverview,
-    FoundMessage,
-    NoteUsage,
-    ZkChatMessage,
-)
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.conversations import Conversation, ConversationOverview, FoundMessage
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.notes import NoteUsage
 from zkchat_cli.store import rows
 from zkchat_cli.store.database import transaction
 from zkchat_cli.text.truncate import truncate

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zkchat_cli.models import Fact
+from zkchat_cli.models.facts import Fact
 from zkchat_cli.store import rows
 from zkchat_cli.text.words import replace_surrogates
 

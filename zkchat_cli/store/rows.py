@@ -19,7 +19,8 @@ from typing import Any, get_args
 from pydantic_core import from_json, to_json
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Role, Value, ZkChatMessage
+from zkchat_cli.models.base import Value
+from zkchat_cli.models.messages import Role, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
 
 CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")

@@ -13,15 +13,9 @@ from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Any
 
-from zkchat_cli.models import (
-    ArchivedCall,
-    ArchivedPrompts,
-    Prompt,
-    PromptMessage,
-    PromptTool,
-    SentPrompt,
-    ZkChatMessage,
-)
+from zkchat_cli.models.archive import ArchivedCall, ArchivedPrompts
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import Prompt, PromptMessage, PromptTool, SentPrompt
 from zkchat_cli.store import conversations, rows
 from zkchat_cli.text.words import replace_surrogates
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from zkchat_cli.context.turns import Turn, fence, make_prompt_message
 from zkchat_cli.markdown.blocks import split_sentences
-from zkchat_cli.models import PromptMessage
+from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.summarization.sentence_scoring import score_sentences
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from zkchat_cli import events
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.terminal.job_control import termios
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name

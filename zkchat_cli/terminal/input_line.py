@@ -45,7 +45,7 @@ from zkchat_cli.views.text import PROMPT, YELLOW_FROM, BudgetBar, short_count
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.models import ContextUsage
+    from zkchat_cli.models.prompts import ContextUsage
 
 
 PLACEHOLDER = "ask your notes, or /help"

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
-from zkchat_cli.models import ToolRun, TurnReport
+from zkchat_cli.models.messages import ToolRun
+from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.screen import NO_LINKS, LinkTargets, Screen
 from zkchat_cli.text.sanitize import sanitize, sanitize_name

@@ -24,7 +24,7 @@ from zkchat_cli.fileio import read_file
 
 # Pydantic, which `zkchat tokens --help` must not load
 if TYPE_CHECKING:
-    from zkchat_cli.models import Calibration
+    from zkchat_cli.models.prompts import Calibration
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.vault.vault import Vault
 
 if TYPE_CHECKING:

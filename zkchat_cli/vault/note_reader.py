@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.blocks import LIST_MARKER
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import filesystem

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import VaultError, ZkchatError
-from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
+from zkchat_cli.models.notes import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates

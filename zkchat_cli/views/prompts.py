@@ -12,7 +12,8 @@ from itertools import accumulate
 
 from zkchat_cli.context.budget import is_masked
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
-from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
+from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.prompts import ContextUsage, Prompt, PromptMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import (

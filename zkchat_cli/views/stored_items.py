@@ -9,7 +9,9 @@ from typing import Any
 from zkchat_cli.memory.facts import StoredMemory, describe_source
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
-from zkchat_cli.models import ConversationOverview, Fact, FoundMessage, ZkChatMessage
+from zkchat_cli.models.conversations import ConversationOverview, FoundMessage
+from zkchat_cli.models.facts import Fact
+from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.text.words import content_terms, fold

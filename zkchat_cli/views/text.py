@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 # The first prompt is drawn without the models
 if TYPE_CHECKING:
-    from zkchat_cli.models import SemanticStatus, TokenUsage
+    from zkchat_cli.models.messages import TokenUsage
+    from zkchat_cli.models.notes import SemanticStatus
 
 PROMPT = "you › "  # what comes before the user's messages
 MOST_PROBLEMS = 3

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from zkchat_cli.models import Compaction, ToolCall, ToolRun
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import ToolCall, ToolRun
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate

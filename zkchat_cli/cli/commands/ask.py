@@ -18,7 +18,7 @@ from zkchat_cli.views.text import IN_SHELL, UNSTORED, CommandHints, summarize_pr
 if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.models import TurnReport
+    from zkchat_cli.models.reports import TurnReport
 
 COMMAND = command_group()
 

@@ -19,7 +19,7 @@ from zkchat_cli.views.text import IN_SHELL
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.context.prompt_history import SentPrompts
-    from zkchat_cli.models import Conversation
+    from zkchat_cli.models.conversations import Conversation
 
 COMMAND = command_group(
     "What the model sees: the exact prompt, its token usage and summaries; compact, export "

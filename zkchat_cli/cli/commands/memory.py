@@ -15,7 +15,7 @@ from zkchat_cli.views.text import styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.memory.facts import StoredMemory
-    from zkchat_cli.models import Fact
+    from zkchat_cli.models.facts import Fact
 
 NO_MATCH = "No memory matches."
 COMMAND = command_group(

@@ -13,7 +13,7 @@ from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_status, styled_line
 
 if TYPE_CHECKING:
-    from zkchat_cli.models import IndexReport
+    from zkchat_cli.models.notes import IndexReport
     from zkchat_cli.vault.index.database import LinkRow
     from zkchat_cli.vault.vault import Vault
 

@@ -19,18 +19,14 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from zkchat_cli import __version__, models
+from zkchat_cli import __version__
 from zkchat_cli.citations.marks import CitationMark, cited_marks, split_at_marks
 from zkchat_cli.citations.quotes import quote_ranges
 from zkchat_cli.exporters import base
-from zkchat_cli.models import (
-    Citation,
-    ContentChunk,
-    ConversationArchive,
-    ZkChatMessage,
-    group_by_number,
-    worst_verdict,
-)
+from zkchat_cli.models.archive import ConversationArchive
+from zkchat_cli.models.citations import Citation, group_by_number, worst_verdict
+from zkchat_cli.models.messages import ZkChatMessage, split_into_exchanges, sum_usage
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.truncate import truncate, truncate_to_minute
 from zkchat_cli.vault.links.wikilinks import note_name
 
@@ -74,10 +70,8 @@ def export(archive: ConversationArchive) -> str:
     # the excerpts of all branches; of two with one number, which only an import can have, the first
     by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
     numbers = count(1)
-    turns = [
-        _template_turn(turn, by_number, numbers) for turn in models.split_into_exchanges(messages)
-    ]
-    usage = models.sum_usage(message.usage for message in messages)
+    turns = [_template_turn(turn, by_number, numbers) for turn in split_into_exchanges(messages)]
+    usage = sum_usage(message.usage for message in messages)
     about = "~" if usage.estimated else ""
     template = _templates().get_template("template.html.j2")
     page = template.stream(

@@ -27,7 +27,10 @@ from zkchat_cli.llm.offline.ranking import (
     rank_passages,
     summarize_excerpts,
 )
-from zkchat_cli.models import AnswerLevel, PromptMessage, Similarities, ToolCall
+from zkchat_cli.models.messages import ToolCall
+from zkchat_cli.models.notes import Similarities
+from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.references.manager import NO_ROOM, parse_tool_result
 
 MAX_DOCUMENTS = 3

@@ -21,7 +21,7 @@ from zkchat_cli.markdown.blocks import (
     split_sentences,
 )
 from zkchat_cli.markdown.plain_text import to_plain_text
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 

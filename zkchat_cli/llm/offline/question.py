@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from zkchat_cli.models import PromptMessage
+from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.dates import find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate

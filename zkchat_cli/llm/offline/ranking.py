@@ -15,7 +15,7 @@ from typing import NamedTuple
 from zkchat_cli.llm.offline import passages
 from zkchat_cli.llm.offline.passages import COLONS, MAX_GROUP, QuotablePassage
 from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
-from zkchat_cli.models import Similarities
+from zkchat_cli.models.notes import Similarities
 from zkchat_cli.text import words
 
 MAX_QUOTES = 5

@@ -33,7 +33,8 @@ from zkchat_cli.llm.base import (
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, bearer
-from zkchat_cli.models import PromptMessage, ThinkingBlocks
+from zkchat_cli.models.messages import ThinkingBlocks
+from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.references.manager import parse_tool_result
 from zkchat_cli.text.numbers import whole_number
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request
-from zkchat_cli.models import Similarities
+from zkchat_cli.models.notes import Similarities
 
 
 @dataclass

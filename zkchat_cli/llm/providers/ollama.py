@@ -15,7 +15,7 @@ from zkchat_cli.llm.base import Effort, ModelConfig, Provider, Request, Window, 
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import Endpoint
 from zkchat_cli.llm.remote_model import Refusal, RemoteModel, leave_out
-from zkchat_cli.models import ThinkingBlocks
+from zkchat_cli.models.messages import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
 DEFAULT_MAX_WINDOW = 32768

@@ -34,7 +34,8 @@ from zkchat_cli.llm.base import (
 from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.remote_model import KeyedProvider, Refusal, RemoteModel, leave_out
-from zkchat_cli.models import PromptMessage, ThinkingBlocks
+from zkchat_cli.models.messages import ThinkingBlocks
+from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.numbers import whole_number
 
 # Mark reasoning that goes back to the same API only

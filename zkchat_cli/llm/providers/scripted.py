@@ -20,7 +20,8 @@ from zkchat_cli.events import ReasoningDelta, TextDelta
 from zkchat_cli.fileio import read_file
 from zkchat_cli.llm import base
 from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request
-from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
+from zkchat_cli.models.base import Value
+from zkchat_cli.models.messages import FinishReason, TokenUsage, ToolCall
 
 MAX_SCRIPT = 10_000_000
 

@@ -23,7 +23,7 @@ from urllib.parse import quote
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.markdown.blocks import LIST_MARKER
-from zkchat_cli.models import IndexReport
+from zkchat_cli.models.notes import IndexReport
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import normalize_line_ends, replace_surrogates

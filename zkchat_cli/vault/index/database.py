@@ -36,7 +36,7 @@ from zkchat_cli.fileio import (
     open_regular,
     read_beginning,
 )
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate_around

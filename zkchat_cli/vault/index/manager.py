@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
-from zkchat_cli.models import IndexReport
+from zkchat_cli.models.notes import IndexReport
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.database import (
     IndexDatabase,

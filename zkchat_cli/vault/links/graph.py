@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 

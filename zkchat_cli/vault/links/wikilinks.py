@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 from zkchat_cli.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
-    from zkchat_cli.models import ReferenceStatus
+    from zkchat_cli.models.notes import ReferenceStatus
 
 NOTE_SUFFIXES = (".md", ".markdown")
 

@@ -23,7 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, rarest_first, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period

@@ -18,7 +18,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
-from zkchat_cli.models import SemanticStatus
+from zkchat_cli.models.notes import SemanticStatus
 from zkchat_cli.text.words import is_latin, language_of, terms
 from zkchat_cli.vault.index.database import Progress
 from zkchat_cli.vault.search.vector_store import (

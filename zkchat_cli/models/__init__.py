@@ -1,0 +1,1 @@
+"""Frozen values: notes, messages, prompts, conversations, reports."""

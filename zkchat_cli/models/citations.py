@@ -1,0 +1,60 @@
+"""Citations of an answer, with the verdict of their check."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from operator import attrgetter
+from typing import Literal, get_args
+
+from zkchat_cli.models.base import Count, _LogValue
+
+CitationVerdict = Literal["cited", "verified", "cut", "misquoted", "missing"]
+"""There is no quote; the quote is in the cited chunk; it is there, but cut so that it says
+something else; it is not in the chunk; no chunk in the prompt has that number. Of several, the last
+of this order counts most.
+"""
+
+Support = Literal["supports", "does_not_support", "unclear"]
+"""Whether the cited chunk says what the sentence says, as far as words, numbers, names and
+negations show.
+"""
+
+
+class Citation(_LogValue):
+    """One cited source of an answer, with at most one quote. `valid`: the chunk was in the prompt
+    and contains the quote, if any, uncut.
+
+    `sentence`: the whole sentence of a quote that is cut. `spans` are the character ranges of the
+    answer with this citation.
+    """
+
+    number: Count
+    relative_path: str | None = None
+    heading: str | None = None
+    start_line: Count | None = None
+    end_line: Count | None = None
+    quote: str | None = None
+    valid: bool = False
+    verdict: CitationVerdict = "missing"
+    sentence: str | None = None
+    support: Support | None = None
+    spans: tuple[tuple[Count, Count], ...] = ()
+
+    @property
+    def is_unsupported(self) -> bool:
+        """Whether the source does not seem to say what the sentence says, and its words are not the
+        reason.
+        """
+        return self.support == "does_not_support" and self.verdict != "misquoted"
+
+
+def worst_verdict(verdicts: Iterable[CitationVerdict]) -> CitationVerdict:
+    """The verdict on several citations of one source."""
+    return max(verdicts, key=get_args(CitationVerdict).index)
+
+
+def group_by_number(citations: Iterable[Citation]) -> dict[int, list[Citation]]:
+    """The citations of each source, the sources by number."""
+    by_number = attrgetter("number")
+    return {
+        number: [*same] for number, same in groupby(sorted(citations, key=by_number), by_number)
+    }

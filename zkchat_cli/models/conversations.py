@@ -1,0 +1,34 @@
+"""Conversations, as lists and searches show them."""
+
+from zkchat_cli.models.base import Value
+from zkchat_cli.models.messages import ZkChatMessage
+
+
+class Conversation(Value):
+    """`vault` is the real path of its notes, `head_id` the newest message of the current branch."""
+
+    id: str
+    vault: str
+    title: str | None = None
+    created_at: str
+    updated_at: str
+    head_id: str | None = None
+
+
+class ConversationOverview(Conversation):
+    """A conversation for lists: its number of questions and answers, its tokens, and the beginning
+    of its first question.
+    """
+
+    messages: int
+    first_line: str | None = None
+    tokens: int = 0
+
+
+class FoundMessage(Value):
+    """A message that a search found; `score` is comparable within one search only."""
+
+    conversation_id: str
+    title: str | None
+    message: ZkChatMessage
+    score: float

@@ -1,0 +1,196 @@
+"""Messages of the append-only log, and what they are made of."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from pydantic import Field
+
+from zkchat_cli.models.base import Count, Quantity, _LogValue
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
+
+# The message that `/continue` sends
+CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat what you have said."
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+MessageStatus = Literal["pending", "complete", "unfinished", "failed", "damaged"]
+"""A damaged message is not what was stored: its content says so, and it never goes into a prompt.
+"""
+
+RetrievalMode = Literal["tools", "before", "both", "none"]
+"""Who searches the notes for an answer: the model with tools, zkchat before the model is called,
+both, or nobody.
+"""
+
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
+
+
+class ToolCall(_LogValue):
+    """A tool call of the model. If its arguments are not valid JSON, `arguments` is empty and
+    `malformed` has the text.
+    """
+
+    id: str
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    malformed: str | None = None
+
+
+class ThinkingBlocks(_LogValue):
+    """Reasoning blocks that their provider needs back unchanged until the turn ends."""
+
+    provider: str
+    blocks: tuple[dict[str, Any], ...]
+    # False for what only the server can read: it is of no use after the turn
+    stored: bool = True
+
+
+class ToolRun(_LogValue):
+    """The result of a tool call: `tokens` sent to the model; `outcome` in a few words, empty if the
+    number of excerpts says it.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+    ok: bool
+    tokens: Count
+    duration_ms: Quantity
+    outcome: str = ""
+
+
+class TokenUsage(_LogValue):
+    """Tokens of a model call; `estimated` if the provider did not report them."""
+
+    prompt_tokens: Count
+    completion_tokens: Count
+    estimated: bool = True
+    # Tokens of the prompt from the provider's cache, if reported
+    cached_tokens: Count | None = None
+    # Tokens of the completion that are reasoning, if reported
+    reasoning_tokens: Count | None = None
+
+
+def sum_usage(usages: Iterable[TokenUsage | None]) -> TokenUsage:
+    """The cost of several calls together, as far as known; cached and reasoning tokens are None if
+    no provider reported them.
+    """
+    known = [usage for usage in usages if usage is not None]
+    cached = [usage.cached_tokens for usage in known if usage.cached_tokens is not None]
+    reasoning = [usage.reasoning_tokens for usage in known if usage.reasoning_tokens is not None]
+    return TokenUsage(
+        prompt_tokens=sum(usage.prompt_tokens for usage in known),
+        completion_tokens=sum(usage.completion_tokens for usage in known),
+        estimated=any(usage.estimated for usage in known),
+        cached_tokens=sum(cached) if cached else None,
+        reasoning_tokens=sum(reasoning) if reasoning else None,
+    )
+
+
+Timings = dict[str, Quantity]
+"""Milliseconds of a turn: prepare, model, tools, store, and `overhead`, which is everything but
+model and tools.
+"""
+
+
+class ZkChatMessage(_LogValue):
+    """One message of the append-only log. `parent_id` makes the log a tree: undo, retry and edit
+    move its head.
+
+    `content` is verbatim. The list of referenced documents is added from `references` at assembly
+    (`augmented_token_count` includes it). `chunks` are what a tool found; of a user's message the
+    text of documents that it names, and the passages that were found for it.
+    """
+
+    id: str
+    parent_id: str | None = None
+    role: Role
+    content: str
+    timestamp: str
+    status: MessageStatus = "complete"
+    references: tuple[DocumentReference, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    chunks: tuple[ContentChunk, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    tool_run: ToolRun | None = None
+    reasoning: str | None = None
+    thinking: ThinkingBlocks | None = None
+    model: str | None = None
+    finish_reason: FinishReason | None = None
+    usage: TokenUsage | None = None
+    uncited_statements: Count | None = None
+    # Of the turn that ends with this answer
+    timings_ms: Timings | None = None
+    # Who searched the notes for this user message
+    retrieval: RetrievalMode | None = None
+    # Whether its documents were sent as text, which small models read best, and not as JSON
+    plain_excerpts: bool | None = None
+    token_count: Count | None = None
+    augmented_token_count: Count | None = None
+    tool_tokens: Count | None = None
+    # Whether the user wants it in every prompt; None if a rule decides (see `context/turns`)
+    pinned: bool | None = None
+    # The agent that answers this user message, or that gave this answer
+    agent: str | None = None
+    # Of the reasoning, as the provider reported them, else as counted
+    thinking_tokens: Count | None = None
+    memory_references: tuple[str, ...] = ()
+    """The memory that the model had for this answer: paths of files and notes, `fact:KEY`,
+    `agent:NAME`.
+    """
+    # What the user stated, decided or corrected in this message, in their words
+    learning_points: tuple[str, ...] = ()
+    # Of the turn that ends with this answer, if it called tools: calls and tokens
+    task: dict[str, Count] | None = None
+    # When its fields last changed after it was stored (a status, a pin); its words never do
+    updated_at: str | None = None
+    # The `@name` in `content` that mentions the agent, for this message only
+    addressed: str | None = None
+    other_records: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def display_text(self) -> str:
+        """The content for lists of messages; `/continue` instead of its prompt, which the user has
+        never seen.
+        """
+        return (
+            "/continue" if self.role == "user" and self.content == CONTINUE_PROMPT else self.content
+        )
+
+    @property
+    def prompt_text(self) -> str:
+        """The content without the agent mention, which is not for the model."""
+        if not self.addressed:
+            return self.content
+        before, _, after = self.content.partition(self.addressed)
+        return before + after.lstrip(" \t\n,:")
+
+
+def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
+    """Each question with its answers; messages before the first question, as in some imports, come
+    first.
+    """
+    turn: list[ZkChatMessage] = []
+    for message in messages:
+        if message.role == "user" and turn:
+            yield turn
+            turn = []
+        turn.append(message)
+    if turn:
+        yield turn
+
+
+def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
+    """The messages from the first through `head_id`; none for None. If damage hides the head,
+    through the last of the log.
+    """
+    messages = {message.id: message for message in log}
+    if head_id is not None and head_id not in messages:
+        head_id = next(reversed(messages), None)
+    found: list[ZkChatMessage] = []
+    while head_id is not None:
+        found.append(messages[head_id])
+        head_id = found[-1].parent_id
+    return tuple(reversed(found))

@@ -1,0 +1,140 @@
+"""Notes as other packages see them: chunks, references to documents, links and the index."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from zkchat_cli.models.base import Count, Quantity, Value, _LogValue
+
+ReferenceType = Literal["direct", "search", "import", "memory"]
+
+Delivery = Literal["injected", "partly", "offered"]
+"""How the model gets a document that the user named: its full text, some sections, or only its
+summary with a request to read it.
+"""
+
+ReferenceStatus = Literal["found", "broken", "ambiguous"]
+
+Similarities = Callable[[str, Sequence[str]], list[float] | None]
+"""How similar texts are to a sentence or a question in meaning: cosines, or None without a model
+that can tell.
+"""
+
+
+class ContentChunk(_LogValue):
+    """A chunk of a note that search finds and answers cite.
+
+    `id` changes with the text or its position. `score` is comparable within one search only.
+    `number` is what the model cites as `[number]`, unique in the conversation (see
+    ReferenceManager).
+    """
+
+    id: str
+    relative_path: str
+    title: str
+    heading: str | None = None
+    start_line: Count
+    end_line: Count
+    text: str
+    score: Quantity | None = None
+    score_words: Quantity | None = None
+    """`score` is made of this score by words and of the cosine of the chunk's best window; None
+    without words or vectors.
+    """
+    score_meaning: Quantity | None = None
+    number: Count | None = None
+
+
+class DocumentReference(_LogValue):
+    """A document that a message names (`direct`) or imports (`import`), that a tool found
+    (`search`) or memory named (`memory`).
+    """
+
+    wikilink: str
+    relative_path: str | None = None
+    reference_type: ReferenceType
+    summary: str | None = None
+    context_snippet: str | None = None
+    status: ReferenceStatus = "found"
+    number: Count | None = None
+    # Of all its chunks; `number` is the first
+    numbers: tuple[Count, ...] = ()
+    heading: str | None = None
+    # What else is in a document that is not in the prompt as a whole
+    headings: tuple[str, ...] = ()
+    # For a broken link the nearest existing names, for an ambiguous one the notes that lost
+    candidates: tuple[str, ...] = ()
+    delivery: Delivery | None = None
+    # Why it was delivered so, with the figures
+    delivery_reason: str | None = None
+    above: Any = Field(False, exclude=True)  # of version 0.1; read and ignored
+
+    @property
+    def candidate_links(self) -> str:
+        return ", ".join(f"[[{name}]]" for name in self.candidates)
+
+
+class LinkResolution(Value):
+    """One link of a text and its target. `candidates` are paths: the nearest notes of a broken
+    link, the other matches of an ambiguous one.
+
+    `reason` says why an ambiguous link got its target.
+    """
+
+    raw: str
+    kind: Literal["wikilink", "markdown"]
+    target: str | None
+    heading: str | None = None
+    alias: str | None = None
+    embed: bool = False
+    status: ReferenceStatus
+    candidates: tuple[str, ...] = ()
+    via: Literal["alias", "title"] | None = None
+    reason: str | None = None
+    line: int = 1
+    text: str = ""  # the written target: `a` for `[[a#h|b]]`
+    # The end of the link in the text
+    end: int = 0
+
+
+class SemanticStatus(Value):
+    """How far search by meaning has come: the windows of all chunks, estimated until it is
+    complete, and those with a vector.
+    """
+
+    provider: str
+    model: str
+    windows: int
+    embedded: int
+    complete: bool
+
+
+class IndexReport(Value):
+    """The size of the index and the changes of the last refresh; `problems` names notes that were
+    skipped or decoded with errors.
+    """
+
+    notes: int
+    chunks: int
+    links: int
+    broken_links: int
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    seconds: float = 0.0
+    # Of search by meaning; None if it is off
+    semantic: SemanticStatus | None = None
+    problems: tuple[str, ...] = ()
+    # Why the whole index was rebuilt, if it was
+    rebuilt: str | None = None
+
+
+class NoteUsage(Value):
+    """How often the conversations about a vault used a note."""
+
+    relative_path: str
+    conversations: int
+    answers: int
+    citations: int
+    last_used: str

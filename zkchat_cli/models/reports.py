@@ -1,0 +1,51 @@
+"""What a finished turn reports."""
+
+from typing import Literal
+
+from zkchat_cli.models.base import Value
+from zkchat_cli.models.citations import Citation
+from zkchat_cli.models.compaction import Compaction
+from zkchat_cli.models.messages import FinishReason, RetrievalMode, Timings, TokenUsage, ToolRun
+from zkchat_cli.models.notes import DocumentReference
+from zkchat_cli.models.prompts import ContextUsage
+
+AnswerLevel = Literal["answer", "most_likely", "nothing"]
+"""How sure the offline provider is: sentences that answer, the likeliest sections, or nothing about
+the question.
+"""
+
+
+class TurnReport(Value):
+    """A finished turn; `ask --json` prints it."""
+
+    conversation_id: str
+    message_id: str
+    answer: str
+    model: str
+    strategy: str
+    finish_reason: FinishReason
+    references: tuple[DocumentReference, ...]
+    citations: tuple[Citation, ...]
+    tools: tuple[ToolRun, ...]
+    usage: TokenUsage
+    context: ContextUsage
+    compaction: Compaction | None
+    timings_ms: Timings
+    # Sentences of the answer that state something without a citation
+    uncited_statements: int = 0
+    agent: str | None = None
+    # Whether the answer cites a source that exists
+    grounded: bool
+    retrieval: RetrievalMode
+    # How sure the offline provider is of its answer; None for other providers
+    level: AnswerLevel | None = None
+
+    @property
+    def lacks_source(self) -> bool:
+        """Whether a language model states something without any source from the notes."""
+        return (
+            not self.grounded
+            and self.uncited_statements > 0
+            and self.level is None
+            and self.model != "offline"
+        )
