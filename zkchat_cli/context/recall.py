@@ -1,10 +1,10 @@
 """Recall: finds earlier passages relevant to the new message, in turns that are folded or dropped.
 A passage is a message, or a part of a long one, which is never quoted whole.
 
-BM25 (Robertson & Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009) over the
-passages of all messages. A passage gets a share of its neighbours' scores, since a question and its
-answer use different words, and a little of the best score of its day. The score of a passage that
-is nearer to the question than the average, by the cosine of their vectors, is raised in proportion.
+BM25 (`text/bm25.py`) over the passages of all messages. A passage gets a share of its neighbours'
+scores, since a question and its answer use different words, and a little of the best score of its
+day. The score of a passage that is nearer to the question than the average, by the cosine of their
+vectors, is raised in proportion.
 
 Words alone find .825 of LoCoMo's answers in 4,000 tokens, one evidence turn for .958 of the
 questions, all for .867; words and vectors of all passages .864 / .979 / .914. Chosen by score for
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.text.bm25 import Bm25, rarity
 from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import ENGLISH, content_stems, detect_language, main_languages, stem
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Anserini's values for short texts: longer messages say more rather than being wordier
-K1 = 0.9
-B = 0.4
+BM25 = Bm25(k1=0.9, b=0.4)
 # Of the scores of passages one to five positions away
 NEIGHBOUR_SHARES = (0.4, 0.2, 0.1, 0.05, 0.025)
 # Of the score of the passage before, if that ends with a question: an answer need not repeat its
@@ -321,12 +321,12 @@ class RecallIndex:
         total = len(self.passages)
         scores = np.zeros(total)
         lengths = np.array(self._lengths, np.float64)
-        norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean()) if total else 1.0))
+        norm = BM25.norm(lengths, max(1.0, float(lengths.mean()) if total else 1.0))
         for word, weight in self._query_words(question).items():
             holders = np.array(self._postings[word][0], np.intp)
             counts = np.array(self._postings[word][1], np.float64)
-            rarity = np.log(1 + (total - len(holders) + 0.5) / (len(holders) + 0.5))
-            scores[holders] += weight * rarity * counts * (K1 + 1) / (counts + norm[holders])
+            word_weight = weight * rarity(len(holders), total)
+            scores[holders] += BM25.word_score(word_weight, counts, norm[holders])
         answers = ANSWER_SHARE * scores * np.array(self._ends_with_question, np.float64)
         scores[1:] += answers[:-1]
         cosines = self._cosines(question, self.passages) if scores.any() else None

@@ -5,7 +5,7 @@ The key of "NAME: VALUE" and "NAME = VALUE" is the name, and a new value replace
 is VALUE" does so only for things that have one value at a time, such as a deadline. In doubt both
 facts stay: the user can forget a fact too many, but cannot restore a lost one.
 
-Ranking is BM25 over stemmed words (Robertson and Zaragoza 2009), fused with meaning as in the
+Ranking is BM25 over stemmed words, fused with meaning as in the
 search of notes, both times recency: an old fact counts half, never nothing.
 """
 
@@ -23,6 +23,7 @@ from zkchat_cli.markdown.blocks import blocks, is_delimiter_row, table_cells
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models.facts import Fact
 from zkchat_cli.models.notes import NoteUsage
+from zkchat_cli.text.bm25 import Bm25, rarity
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import (
@@ -38,8 +39,7 @@ from zkchat_cli.text.words import (
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.links.wikilinks import write_link
 
-K1 = 1.2
-B = 0.75
+BM25 = Bm25()
 HALF_LIFE = 90.0  # days
 # A lower score by words than this share of the best one is not relevant, unless the meaning is
 # similar
@@ -229,23 +229,18 @@ def rank_by_relevance(
     counts = [_count_words(item.key, item.content, languages) for item in items]
     average = sum(words.total() for words in counts) / max(1, len(counts)) or 1.0
     frequency = Counter(term for words in counts for term in query if term in words)
-    rarity = {
-        term: math.log(1 + (len(items) - frequency[term] + 0.5) / (frequency[term] + 0.5))
-        for term in query
-    }
+    rarities = {term: rarity(frequency[term], len(items)) for term in query}
     recency = [_recency(item.date, now) for item in items]
     shared = [[term for term in reversed(query) if term in words] for words in counts]
     by_words: dict[int, float] = {}
     for number, words in enumerate(counts):
-        norm = K1 * (1 - B + B * words.total() / average)
-        if score := sum(
-            rarity[term] * words[term] * (K1 + 1) / (words[term] + norm) for term in shared[number]
-        ):
+        counted = {term: words[term] for term in shared[number]}
+        if score := BM25.score(counted, rarities, BM25.norm(words.total(), average)):
             by_words[number] = score * recency[number]
     best = sorted(by_words, key=lambda number: -by_words[number])[:3]
     coverage = max(
-        (sum(rarity[term] for term in shared[number]) for number in best), default=0.0
-    ) / (sum(rarity.values()) or 1.0)
+        (sum(rarities[term] for term in shared[number]) for number in best), default=0.0
+    ) / (sum(rarities.values()) or 1.0)
     near = (
         {number: cosines[item] for number, item in enumerate(items) if item in cosines}
         if cosines

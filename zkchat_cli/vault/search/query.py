@@ -6,13 +6,12 @@ was found. Pure.
 Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`, `NEAR(` are words
 or nothing.
 
-Scores are BM25 over weighted fields with one saturation (BM25F: Robertson, Zaragoza and Taylor
-2004), plus two signals that plain BM25 lacks: words next to each other as in the query, and links
+Scores are BM25 over weighted fields with one saturation (`text/bm25.py`), plus two signals that
+plain BM25 lacks: words next to each other as in the query, and links
 from an outstanding hit. The weights were chosen by measurement on natural questions about an
 English and a Chinese vault; those of names may be between 3 and 10 without much difference.
 """
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
+from zkchat_cli.text.bm25 import Bm25, rarity
 from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate, truncate_around
@@ -267,8 +267,7 @@ HEADINGS = 2.0
 TAGS = 2.0
 # Of the aliases of links to the note. More would only overfit queries made from those links.
 ANCHORS = 2.0
-SATURATION = 1.2
-LENGTH = 0.75
+BM25 = Bm25()
 # The share of the note's length in a chunk's length: of two notes with the same passage, the
 # shorter is more about it
 NOTE_LENGTH = 0.1
@@ -316,21 +315,19 @@ class ChunkRanking:
     ) -> None:
         chunks = max(sizes["chunks"], 1)
 
-        def rarity(frequency: int) -> float:
-            """The inverse document frequency, never negative."""
-            frequency = min(frequency, chunks)
-            return math.log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
+        def rarity_of(frequency: int) -> float:
+            return rarity(min(frequency, chunks), chunks)
 
         self.query = query
         self.chunk_size = max(sizes["tokens"] / chunks, 1)
         self.chunks_per_note = sizes["chunks"] / max(sizes["notes"], 1)
-        self.rarity = {term: rarity(frequency[term]) for term in query.terms}
+        self.rarity = {term: rarity_of(frequency[term]) for term in query.terms}
         self.exact_rarity = {
-            term: rarity(known[term].exact if term in known else frequency[term])
+            term: rarity_of(known[term].exact if term in known else frequency[term])
             for term in query.terms
         }
         self.characters = {
-            character: rarity(frequency[character]) for character in query.characters
+            character: rarity_of(frequency[character]) for character in query.characters
         }
         self.words_by_form = {term: term for term in query.terms}
         self.words_by_form |= {form: word for word, forms in known.items() for form in forms.forms}
@@ -342,7 +339,7 @@ class ChunkRanking:
         word of it.
         """
         query = self.query
-        rarity = self.rarity
+        rarities = self.rarity
         words_by_form = self.words_by_form
         written = {*query.terms, *query.order}
         names: dict[int, list[_Field]] = {}
@@ -358,7 +355,7 @@ class ChunkRanking:
                 continue
             # 1 for a chunk of average length in a note of average length
             size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / self.chunks_per_note
-            length = 1 - LENGTH + LENGTH * size / self.chunk_size
+            norm = BM25.norm(size, self.chunk_size)
             # The weighted frequency of each term, in any form
             counted = dict.fromkeys(words_by_form.values(), 0.0)
             exact = dict(counted)  # and as written
@@ -368,8 +365,8 @@ class ChunkRanking:
                     counted[words_by_form[form]] += weighted
                     if form in written:
                         exact[words_by_form[form]] += weighted
-            score = (1 - EXACT) * _bm25f(counted, rarity, length)
-            score += EXACT * _bm25f(exact, self.exact_rarity, length)
+            score = (1 - EXACT) * BM25.score(counted, self.rarity, norm)
+            score += EXACT * BM25.score(exact, self.exact_rarity, norm)
             if self.characters:
                 # in names they count half: names are short
                 texts_of = (
@@ -382,17 +379,17 @@ class ChunkRanking:
                     character: sum(weight * text.count(character) for weight, text in texts_of)
                     for character in self.characters
                 }
-                score += CHARACTER * _bm25f(occurring, self.characters, length)
+                score += CHARACTER * BM25.score(occurring, self.characters, norm)
             if score:
                 found[c.id], texts[c.id] = score, fields
-                self.shares[c.id] = sum(rarity[term] for term, n in counted.items() if n) / (
-                    sum(rarity.values()) or 1.0
+                self.shares[c.id] = sum(rarities[term] for term, n in counted.items() if n) / (
+                    sum(rarities.values()) or 1.0
                 )
         ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
         # word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it
         # has all
         pairs = {
-            pair: max(rarity.get(term, STOPWORD_RARITY) for term in pair)
+            pair: max(rarities.get(term, STOPWORD_RARITY) for term in pair)
             for pair in pairwise(query.order)
         }
         whole = sum(pairs.values())
@@ -440,12 +437,4 @@ def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
         term == first and terms[at : at + size] == wanted
         for _, terms in fields
         for at, term in enumerate(terms)
-    )
-
-
-def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float) -> float:
-    return sum(
-        rarity[term] * n * (SATURATION + 1) / (n + SATURATION * length)
-        for term, n in counted.items()
-        if n
     )
