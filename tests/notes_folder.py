@@ -53,8 +53,13 @@ class NotesFolder:
             assert grown[table] == made[table], table
 
 
-_CHUNK = """SELECT id, (SELECT path FROM notes WHERE notes.id = note_id) || ' ' || start_line || ' ' ||
-            (SELECT COUNT(*) FROM chunks AS before WHERE before.note_id = chunks.note_id AND before.id < chunks.id) FROM chunks"""
+_CHUNK = """
+    SELECT id, (SELECT path FROM notes WHERE notes.id = note_id) || ' ' || start_line || ' ' || (
+        SELECT COUNT(*) FROM chunks AS before
+        WHERE before.note_id = chunks.note_id AND before.id < chunks.id
+    )
+    FROM chunks
+"""
 _ROWS = {
     "words": _CHUNK,
     "note_words": "SELECT id, path FROM notes",

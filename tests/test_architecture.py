@@ -79,7 +79,8 @@ def test_the_help_of_every_command_loads_nothing_heavy() -> None:
             with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
                 run()
             found = said.getvalue().partition("Commands:")[2].splitlines()
-            return [line.split()[0] for line in found if line.startswith("  ") and line[2:3].strip()]
+            named = [line for line in found if line.startswith("  ") and line[2:3].strip()]
+            return [line.split()[0] for line in named]
         asked = 0
         for command in COMMANDS.names():
             for part in say(command):
@@ -132,8 +133,12 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
         root = typer.main.get_command(app)
         context = root.make_context("zkchat", ["chat"])
         chat = root.get_command(context, "chat")
-        values = chat.make_context("chat", ["-v", "notes", "--model", "offline", "--demo"], parent=context).params
-        assert (str(values["vault"]), values["model"], values["demo"], values["agent"]) == ("notes", "offline", True, None), values
+        typed = ["-v", "notes", "--model", "offline", "--demo"]
+        values = chat.make_context("chat", typed, parent=context).params
+        assert str(values["vault"]) == "notes", values
+        assert values["model"] == "offline", values
+        assert values["demo"] is True, values
+        assert values["agent"] is None, values
         import zkchat_cli.terminal.repl
         print(*sys.modules)
     """

@@ -5,9 +5,20 @@ import pytest
 from zkchat_cli.markdown.blocks import BlockScanner, blocks
 
 CODES = {
-    "b": "blank", "p": "paragraph", "h": "heading", "u": "underline", "i": "item", "t": "table", "d": "delimiter", "r": "rule",
-    "n": "definition", "f": "fence", "c": "code", "e": "fence_end", "x": "indented",
-}  # fmt: skip
+    "b": "blank",
+    "p": "paragraph",
+    "h": "heading",
+    "u": "underline",
+    "i": "item",
+    "t": "table",
+    "d": "delimiter",
+    "r": "rule",
+    "n": "definition",
+    "f": "fence",
+    "c": "code",
+    "e": "fence_end",
+    "x": "indented",
+}
 
 
 def kinds(text: str, *, lenient: bool = False) -> list[str]:

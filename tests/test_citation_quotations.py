@@ -23,17 +23,21 @@ from zkchat_cli.text.words import fold
 HOUSE = """# House
 The house was painted red in 1950 and cost 14,200 euros. It used 5,100 kWh a year.
 The bridge is unsafe to walk on. The pump needs 2.4 kW at −5 °C, or 3 mW when idle, in ~5 hours.
-There are 10² ways, 2*3 of them in my_list, and 1½ cups for 2 * 4 people. The lease is from 2024-05-01, 3–5 days, for $800.
+There are 10² ways, 2*3 of them in my_list, and 1½ cups for 2 * 4 people.
+The lease is from 2024-05-01, 3–5 days, for $800.
 The ice is not safe to walk on. Only admins can delete the notes. The lid opens unless it is locked.
-If it rains, the pump stops at once. I do not like it, but the door was painted blue. A non-toxic glue was used.
+If it rains, the pump stops at once. I do not like it, but the door was painted blue.
+A non-toxic glue was used.
 He never said that the roof leaks when it snows. Since nobody came, the fence was sold in May.
 The gate, which was not new, was moved to the left. The fee is 1 000 euros; the tax is 12 million.
-Walking on the lake is never allowed. We had no beer, wine or water in the house. Deliver it on Monday only if asked.
+Walking on the lake is never allowed. We had no beer, wine or water in the house.
+Deliver it on Monday only if asked.
 The file `notes.txt` was written in
 1950. Then came C3-type filters, twenty-five of them.
 
 ## Garden
-The trees are pruned in March. Das Wasser ist im Winter nicht warm. Wir trinken kein Wasser aus dem Brunnen.
+The trees are pruned in March. Das Wasser ist im Winter nicht warm.
+Wir trinken kein Wasser aus dem Brunnen.
 A <b>bold</b> word, 10<sup>3</sup> &ndash; see <https://example.org>; the `<p>` tag and <date> too.
 不可以在冰上行走。如果下雨，水泵就停。サーバーをアンインストールする。
 图片在**100 KB**至**500 KB**之间。The letters have*umami*and taste.
@@ -41,31 +45,49 @@ A <b>bold</b> word, 10<sup>3</sup> &ndash; see <https://example.org>; the `<p>` 
 - [x] oil the hinges
 """
 TRUE = """\
-The house was painted red in 1950|painted red in 1950 and cost 14,200 euros|cost 14,200 euros|used 5,100 kWh
-The bridge is unsafe to walk on|needs 2.4 kW at -5 °C|needs 2.4 kW at −5 °C|3 mW when idle|There are 10² ways
-There are 10^2 ways|2*3 of them in my_list|1½ cups for 2 * 4 people|from 2024-05-01, 3-5 days|for $800
-The ice is not safe to walk on|not safe to walk on|Only admins can delete the notes|unless it is locked
-If it rains, the pump stops at once|the door was painted blue|I do not like it|A non-toxic glue was used
-never said that the roof leaks|The gate, which was not new, was moved|was moved to the left|the fence was sold in May
-the tax is 12 million|The fee is 1\u00a0000 euros|in ~5 hours|never allowed|no beer, wine or water in the house|only if asked
-file notes.txt was written in 1950|twenty-five of them|The trees are pruned in March|The house … cost 14,200 euros
+The house was painted red in 1950|painted red in 1950 and cost 14,200 euros
+cost 14,200 euros|used 5,100 kWh
+The bridge is unsafe to walk on|needs 2.4 kW at -5 °C|needs 2.4 kW at −5 °C
+3 mW when idle|There are 10² ways
+There are 10^2 ways|2*3 of them in my_list|1½ cups for 2 * 4 people
+from 2024-05-01, 3-5 days|for $800
+The ice is not safe to walk on|not safe to walk on|Only admins can delete the notes
+unless it is locked
+If it rains, the pump stops at once|the door was painted blue|I do not like it
+A non-toxic glue was used
+never said that the roof leaks|The gate, which was not new, was moved
+was moved to the left|the fence was sold in May
+the tax is 12 million|The fee is 1\u00a0000 euros|in ~5 hours|never allowed
+no beer, wine or water in the house|only if asked
+file notes.txt was written in 1950|twenty-five of them|The trees are pruned in March
+The house … cost 14,200 euros
 Wir trinken kein Wasser|不可以在冰上行走|如果下雨，水泵就停|アンインストールする
 A bold word, 10^3 – see https://example.org|the <p> tag and <date> too
-图片在100 KB至500 KB之间|haveumamiand taste|have*umami*and taste|- [ ] paint the gate|[x] oil the hinges
+图片在100 KB至500 KB之间|haveumamiand taste|have*umami*and taste|- [ ] paint the gate
+[x] oil the hinges
 [ ] paint the gate • [x] oil the hinges|paint the gate • oil the hinges"""
 CUT = """\
-safe to walk on|The ice is|admins can delete the notes|The lid opens|the pump stops at once|it rains|toxic glue was used
-the roof leaks when it snows|like it|Walking on the lake is|beer, wine or water in the house|wine or water in the house
-Deliver it on Monday|Das Wasser ist im Winter|Wasser aus dem Brunnen|水泵就停|在冰上行走。如果下雨|The ice … safe to walk on
+safe to walk on|The ice is|admins can delete the notes|The lid opens
+the pump stops at once|it rains|toxic glue was used
+the roof leaks when it snows|like it|Walking on the lake is
+beer, wine or water in the house|wine or water in the house
+Deliver it on Monday|Das Wasser ist im Winter|Wasser aus dem Brunnen|水泵就停|在冰上行走。如果下雨
+The ice … safe to walk on
 The lid opens … it is locked"""
 FALSE = """\
-house was painted red in 1950 and cost 14|200 euros. It used|used 5,100 kW|used 5,100|100 kWh a year|4 kW at −5 °C
-2.4 kW at −5|5 °C, or 3|needs 2.4 kW at 5 °C|3 MW when idle|There are 102 ways|in 5 hours|0² ways|23 of them
-3 of them in mylist|list, and 1|and 11⁄2 cups|2 4 people|05-01, 3–5 days|5 days, for|for $8|for 800|the tax is 12
-000 euros; the tax|The fee is 1|was written in Then came|five of them|otes.txt was|painted red in 1905|painted blue in 1950
-cost 14,200 dollars|14,200 euros cost|used 5,100 kWh … painted red|The house … are pruned in March|unsafe to walk
+house was painted red in 1950 and cost 14|200 euros. It used|used 5,100 kW|used 5,100
+100 kWh a year|4 kW at −5 °C
+2.4 kW at −5|5 °C, or 3|needs 2.4 kW at 5 °C|3 MW when idle|There are 102 ways|in 5 hours
+0² ways|23 of them
+3 of them in mylist|list, and 1|and 11⁄2 cups|2 4 people|05-01, 3–5 days|5 days, for
+for $8|for 800|the tax is 12
+000 euros; the tax|The fee is 1|was written in Then came|five of them|otes.txt was
+painted red in 1905|painted blue in 1950
+cost 14,200 dollars|14,200 euros cost|used 5,100 kWh … painted red
+The house … are pruned in March|unsafe to walk
 Only admins can edit the notes|インストールする|冰上不行走|bold word, 103|the tag and|tag and too
-在100 kb至|umami and taste|- [x] paint the gate|[x] paint the gate|- [ ] oil the hinges|[ ] paint the gate • [ ] oil the hinges"""
+在100 kb至|umami and taste|- [x] paint the gate|[x] paint the gate|- [ ] oil the hinges
+[ ] paint the gate • [ ] oil the hinges"""
 MARKS = {"verified": TRUE, "cut": CUT, "not": FALSE}
 
 

@@ -13,9 +13,26 @@ from terminal_screen import CTRL_C, ENDLESS, Chat, Script
 
 from zkchat_cli import tools
 
-DAYS = [f"On day {i} I moved the {thing} to shelf {i * 7} because of reason number {i}." for i, thing in enumerate(
-    ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"], 1
-)]  # fmt: skip
+DAYS = [
+    f"On day {i} I moved the {thing} to shelf {i * 7} because of reason number {i}."
+    for i, thing in enumerate(
+        [
+            "anvil",
+            "bellows",
+            "chisel",
+            "drill",
+            "easel",
+            "file",
+            "gouge",
+            "hammer",
+            "inkwell",
+            "jigsaw",
+            "kettle",
+            "lathe",
+        ],
+        1,
+    )
+]
 
 
 @pytest.fixture

@@ -243,8 +243,8 @@ def test_each_source_is_defined_once_at_the_end() -> None:
     )
     assert text.endswith(
         "again [^2]\n\n[^1]: [[Queries/Note 1]] Queries/Note 1.md:1-6\n[^2]: "
-"[[Queries/Note 2]] Queries/Note 2.md:2-7\n"
-    )  # fmt: skip
+        "[[Queries/Note 2]] Queries/Note 2.md:2-7\n"
+    )
 
 
 def test_a_footnote_has_all_quotations_with_their_problems() -> None:

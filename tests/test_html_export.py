@@ -30,8 +30,9 @@ STYLE = Path(html.__file__).with_name("style.css").read_text(encoding="utf-8")
 
 VOID = {"meta", "br", "hr"}
 KNOWN = VOID | set(
-    """html head title style body a header h1 h2 h3 h4 h5 h6 dl dt dd time main nav article section div p ul ol li em strong s span code pre
-    blockquote table thead tbody tfoot tr th td caption cite q mark details summary footer""".split()
+    """html head title style body a header h1 h2 h3 h4 h5 h6 dl dt dd time main nav
+    article section div p ul ol li em strong s span code pre blockquote
+    table thead tbody tfoot tr th td caption cite q mark details summary footer""".split()
 )
 ATTRIBUTES = set(
     (

@@ -68,9 +68,11 @@ def test_no_note_or_answer_makes_the_page_act_or_load_anything(
     tmp_path: Path, httpserver: HTTPServer
 ) -> None:
     there = httpserver.url_for("/")
-    hostile = f"""![picture]({there}a.png) <img src="{there}b.png" onerror="console.error('run')"> <script>console.error('run')</script>
-<style>@import url({there}c.css); body {{ background: url({there}d.png) }}</style> <iframe src="{there}e"></iframe>
-[link](javascript:console.error('run')) <link rel="prefetch" href="{there}f"> <meta http-equiv="refresh" content="0;url={there}g"> [1]"""
+    hostile = f"""![picture]({there}a.png) <img src="{there}b.png" onerror="console.error('run')">
+<script>console.error('run')</script>
+<style>@import url({there}c.css); body {{ background: url({there}d.png) }}</style>
+<iframe src="{there}e"></iframe> [link](javascript:console.error('run'))
+<link rel="prefetch" href="{there}f"> <meta http-equiv="refresh" content="0;url={there}g"> [1]"""
     archive = a_talk(hostile)
     wild = archive.messages[1].model_copy(
         update={"chunks": (chunk(1, f"</pre></details>{hostile}"),)}

@@ -218,7 +218,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
             "---\naliases: [Search conditions]\n---\n# Filters\n\nA filter says which tasks "
             "you see. See [[Combining]].\n"
         ),
-        "Queries/Combining.md": "Filters can be joined with AND. See [[Nowhere]], [back](../Filters.md).\n",
+        "Queries/Combining.md": (
+            "Filters can be joined with AND. See [[Nowhere]], [back](../Filters.md).\n"
+        ),
     }
     zkchat = Program(write_notes(folder / "notes", notes), folder / "home")
     zkchat("ask", "what does a filter say? [[Filters]] [[Nope]]")

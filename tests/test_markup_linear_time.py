@@ -14,8 +14,10 @@ from zkchat_cli.vault.markup import read_markup
 pytestmark = pytest.mark.usefixtures("untraced")
 
 MARKS = r"""
-[ ] [[ ]] [[a [[a| ![[ ![ [a]( [a](b [a](<b [a](b( [a](b\x20"c [a][ [a][b] [a]: [a]:\x20b [^ [] [](  ( ) < > <!-- --> ` `` ``` ~~~ $ $$ $a
-% %% # ## #a #\x20 > >\x20 -\x20 - *\x20 * 1.\x20 --- === ^ ^a \\ | ! a \x20 \x20\x20\x20\x20 \t 文 \n \n\n \n#\x20a \n-\x20a
+[ ] [[ ]] [[a [[a| ![[ ![ [a]( [a](b [a](<b [a](b( [a](b\x20"c [a][ [a][b] [a]: [a]:\x20b [^ [] [](
+( ) < > <!-- --> ` `` ``` ~~~ $ $$ $a
+% %% # ## #a #\x20 > >\x20 -\x20 - *\x20 * 1.\x20 --- === ^ ^a \\ | ! a \x20 \x20\x20\x20\x20 \t 文
+\n \n\n \n#\x20a \n-\x20a
 \n```\n \n>\x20 \n:
 """.split()
 PIECES = [mark.encode().decode("unicode_escape") if mark.isascii() else mark for mark in MARKS]

@@ -140,7 +140,7 @@ def test_chinese_question_is_answered_from_a_chinese_note(app: AppFixture) -> No
     assert all(c.valid for c in report.citations)
 
 
-def test_follow_up_about_something_that_the_notes_do_not_have_is_not_answered_about_the_question_before(
+def test_follow_up_about_something_unknown_is_not_answered_about_the_question_before(
     app: AppFixture,
 ) -> None:
     session = app.session()

@@ -103,9 +103,7 @@ def test_document_as_a_whole_or_a_question_about_it() -> None:
     assert not asked("what does [[Beans]] say about poles?").about_document
 
 
-def test_name_of_a_document_is_searched_and_compared_but_no_word_that_its_sentences_must_contain() -> (
-    None
-):
+def test_name_of_a_document_is_searched_but_its_sentences_need_not_contain_it() -> None:
     question = asked("What belongs into [[Notes/Fleeting thoughts#Inbox|it]]?")
     assert question.text == question.searches[0] == "What belongs into Fleeting thoughts Inbox?"
     assert question.subject == {"belongs"}

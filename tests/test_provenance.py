@@ -53,15 +53,29 @@ def cite(number: int, path: str | None, *spans: tuple[int, int]) -> Citation:
 
 
 TALK = (
-    user("What of [[Filters]] and [[Filtrs]]?", "u1", ref(FILTERS), ref(None, "[[Filtrs]]", candidates=("Filters",))),
+    user(
+        "What of [[Filters]] and [[Filtrs]]?",
+        "u1",
+        ref(FILTERS),
+        ref(None, "[[Filtrs]]", candidates=("Filters",)),
+    ),
     message("assistant", "", "a1", tool_calls=[{"id": "t1", "name": "find_excerpts"}]),
-    called("t1", "find_excerpts", excerpt(1, COMPOST), excerpt(2, FILTERS, score=7.5), query="filters"),
-    called("t2", "read_zk_document", excerpt(2, FILTERS), excerpt(3, FILTERS), relative_path=FILTERS),
-    message("assistant", "So [2], so [2][9].", "a2", references=[ref(FILTERS, kind="search", summary="What to see.")],
-         citations=[cite(2, FILTERS, (3, 6), (11, 14)), cite(9, None)]),
+    called(
+        "t1", "find_excerpts", excerpt(1, COMPOST), excerpt(2, FILTERS, score=7.5), query="filters"
+    ),
+    called(
+        "t2", "read_zk_document", excerpt(2, FILTERS), excerpt(3, FILTERS), relative_path=FILTERS
+    ),
+    message(
+        "assistant",
+        "So [2], so [2][9].",
+        "a2",
+        references=[ref(FILTERS, kind="search", summary="What to see.")],
+        citations=[cite(2, FILTERS, (3, 6), (11, 14)), cite(9, None)],
+    ),
     user("And compost? [[Filters#Dates]]", "u2", ref(FILTERS, "[[Filters#Dates]]")),
     message("assistant", "Air.", "a3", citations=[cite(1, COMPOST)]),
-)  # fmt: skip
+)
 
 
 # finding the document that the user names

@@ -50,16 +50,26 @@ def test_a_turn_yields_its_events_in_order(app: AppFixture) -> None:
         )
     )
     assert [type(event) for event in events] == [
-        MessageStored, PromptBuilt, ToolCallStarted, ToolCallFinished, PromptBuilt, TextDelta, TextDelta, TurnCompleted,
-    ]  # fmt: skip
+        MessageStored,
+        PromptBuilt,
+        ToolCallStarted,
+        ToolCallFinished,
+        PromptBuilt,
+        TextDelta,
+        TextDelta,
+        TurnCompleted,
+    ]
 
 
 def test_a_finished_turn_is_stored_completely(app: AppFixture) -> None:
     session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
     report = report_of(session.send("What does compost need?"))
     assert [(role, status) for role, status, _ in stored_log(session)] == [
-        ("user", "complete"), ("assistant", "complete"), ("tool", "complete"), ("assistant", "complete"),
-    ]  # fmt: skip
+        ("user", "complete"),
+        ("assistant", "complete"),
+        ("tool", "complete"),
+        ("assistant", "complete"),
+    ]
     answer = session.history[-1]
     assert answer.id == report.message_id
     assert answer.citations == report.citations

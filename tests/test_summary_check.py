@@ -12,7 +12,8 @@ from zkchat_cli.summarization.prompt import (
 from zkchat_cli.summarization.sentence_scoring import find_learning_points
 
 SOURCE = """2025-03-07
-We decided to pay 1,250 euros of rent to Mrs Lindqvist from 2025-04-01 on, as [[Flat in Uppsala|the lease]] says [3].
+We decided to pay 1,250 euros of rent to Mrs Lindqvist from 2025-04-01 on, \
+as [[Flat in Uppsala|the lease]] says [3].
 The desk is 160 cm wide."""
 
 

@@ -22,7 +22,8 @@ from zkchat_cli.vault.vault import Vault
 root, cache, seed, turns, often = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
 vault = Vault.open(root, cache)
 for turn in range(turns):
-    (root / f"note {seed} {turn % 4}.md").write_text(f"turn {turn} of {seed} [[note {1 - seed} {turn % 4}]]\\n" * (turn % 12 + 1))
+    line = f"turn {turn} of {seed} [[note {1 - seed} {turn % 4}]]\\n"
+    (root / f"note {seed} {turn % 4}.md").write_text(line * (turn % 12 + 1))
     vault.refresh(full=turn % often == often - 1)
     assert vault.search(f"turn {turn}")
 vault.close()

@@ -25,7 +25,8 @@ CHUNKS = {
     ),
     3: chunk(
         3,
-        "過濾器決定你想看到哪些任務，並且可以組合使用。\n🌱 Compost needs air, water and patience 😀 always.",
+        "過濾器決定你想看到哪些任務，並且可以組合使用。\n"
+        "🌱 Compost needs air, water and patience 😀 always.",
         start_line=1,
     ),
     12: chunk(12, "It’s a long way to the caf\u00e9; naïve Straße.", start_line=7),

@@ -12,8 +12,8 @@ from zkchat_cli.citations.verify_text import TextQuotation, verify_text
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {
-    "House.md": "---\ndescription: All about the old house\n---\n# House\nThe house was painted red in "
-    "1950 and cost 14,200 euros.\n\n"
+    "House.md": "---\ndescription: All about the old house\n---\n# House\n"
+    "The house was painted red in 1950 and cost 14,200 euros.\n\n"
     "The ice is not safe to walk on. Use `limit 10` here.\n",
     "Garden/Heat pump.md": (
         "# Heat pump\n\nThe pump needs 2.4 kW at −5 °C.\n\n## Care\n\nClean the filter twice a "

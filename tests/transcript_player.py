@@ -2,16 +2,18 @@
 documentation, and a test.
 
     What it shows, in a line or more.
-    vault: notes                    the tests' few notes, or `demo`, the built-in ones (default: notes)
+    vault: notes                    the tests' few notes, or `demo`, the built-in ones
     file: Ideas.md | # Ideas        another file of the vault; \\n is a line's end
-    reply: {"text": "So it is."}    what the model answers, a call each, as scripted/FILE has it; without any the offline provider answers
+    reply: {"text": "So it is."}    what the model answers, a call each, as scripted/FILE has it;
+                                    without any the offline provider answers
     set: context.max_tokens = 4000  a setting of the session
     env: OLLAMA_HOST=127.0.0.1:1    something in the environment
     columns: 72                     as on a terminal that is so wide; without it as in a pipe
     ---
     › /help undo                    what is typed; `… ` continues it on another line
     /undo [N]                       what is seen, up to what is typed next
-    $ zkchat sessions list          a command of the shell, in the vault, with the same conversations and settings
+    $ zkchat sessions list          a command of the shell, in the vault, with the same
+                                    conversations and settings
     $ echo hi | zkchat tokens       with something in its standard input
     $ EDITOR=true zkchat …          with something in its environment
     ⋮                               any lines

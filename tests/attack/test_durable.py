@@ -611,7 +611,8 @@ for calls in count(1):
     killed = os.waitpid(child, 0)[1]
     with closing(Vault.open(root, cache)) as vault:
         vault.refresh()
-    texts = {file.relative_to(root).as_posix(): file.read_text() for file in root.rglob("*") if file.is_file()}
+    files = [file for file in root.rglob("*") if file.is_file()]
+    texts = {file.relative_to(root).as_posix(): file.read_text() for file in files}
     print("as before" if texts == NOTES else "renamed" if texts == RENAMED else texts)
     if not killed:
         break
@@ -699,7 +700,10 @@ NO_LOCKS = """
 
 static int locked(const char *name, int fd, int command, void *argument) {
     int (*real)(int, int, ...) = dlsym(RTLD_NEXT, name);
-    if (command == F_SETLK || command == F_SETLKW) { errno = atoi(getenv("LOCK_ERROR")); return -1; }
+    if (command == F_SETLK || command == F_SETLKW) {
+        errno = atoi(getenv("LOCK_ERROR"));
+        return -1;
+    }
     return real(fd, command, argument);
 }
 int fcntl(int fd, int command, ...) {

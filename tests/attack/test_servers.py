@@ -166,72 +166,7 @@ def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
 
 # a server that floods
 
-FLOODS = """
-import gzip, itertools, json, resource, sys
-sys.path.insert(0, sys.argv[1])
-from model_calls import ANTHROPIC, OLLAMA, OPENAI, RESPONSES, call_model, open_model
-from model_server import Reply, anthropic_block, anthropic_events, anthropic_start, ndjson, ollama_frame, openai_delta, running_server, sse
-from model_server import responses_events
-from zkchat_cli.llm.base import StreamFinished
-
-megabyte, zipped = b"x" * 1_000_000, gzip.compress(b"x" * 20_000_000, 1)
-compression = {"content-encoding": "gzip"}
-
-def endless(piece, first=b""):
-    return itertools.chain([first], itertools.repeat(piece))
-
-def delta(protocol, **part):
-    [(kind, text)] = part.items()
-    if protocol is OPENAI:
-        return sse(openai_delta(**{"content" if kind == "text" else "reasoning_content": text}))
-    if protocol is RESPONSES:
-        name = "response.output_text.delta" if kind == "text" else "response.reasoning_summary_text.delta"
-        return responses_events({"type": name, "output_index": 0, "delta": text})
-    if protocol is OLLAMA:
-        return ndjson(ollama_frame(text) if kind == "text" else ollama_frame(message={"thinking": text}))
-    return anthropic_events({"type": "content_block_delta", "index": kind == "thinking", "delta": {"type": kind + "_delta", kind: text}})
-
-def floods(protocol):
-    line = b"{" if protocol is OLLAMA else b"event: content_block_delta\\ndata: "
-    blocks = [anthropic_block(i, {"type": kind, kind: ""})[0] for i, kind in enumerate(("text", "thinking"))]
-    begin = anthropic_events(anthropic_start(), *blocks) if protocol is ANTHROPIC else b""
-    yield "line", Reply(endless(megabyte, line))
-    yield "text", Reply(endless(delta(protocol, text="x" * 50_000), begin))
-    yield "reasoning", Reply(endless(delta(protocol, thinking="x" * 50_000), begin))
-    if protocol in (OPENAI, RESPONSES):
-        yield "indented", Reply(endless(b"  " + b"{" * 1000 + b"\\n", b"{\\n"), headers={"content-type": "application/json"})
-    yield "objects", Reply([line + b'{"a": [' + b"{}," * 2_600_000 + b"{}]}\\n\\n"])
-    yield "error", Reply(endless(megabyte), 400)
-    yield "compressed", Reply(endless(zipped), headers=compression)
-    yield "compressed error", Reply(endless(zipped), 400, compression)
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
-
-peaks, seen = [], {}
-with running_server() as server:
-    patience = {"timeout": 30, "stall_timeout": 30}
-    models = {each: open_model(each.name, each.address(server), **patience) for each in (OPENAI, RESPONSES, OLLAMA, ANTHROPIC)}
-    for protocol, model in models.items():
-        server.says(Reply(protocol.text("Hello")))
-        call_model(model)
-    peaks.append(peak())
-    for protocol, model in models.items():
-        for name, reply in floods(protocol):
-            server.asked.clear()
-            server.says(reply)
-            end = call_model(model).deltas[-1]
-            peaks.append(peak())
-            seen[f"{protocol.name}: {name}"] = end.reason if isinstance(end, StreamFinished) else end.error.message
-        for name, reply in {"list": Reply(endless(megabyte)), "compressed list": Reply(endless(zipped), headers=compression)}.items():
-            server.gets[protocol.listing] = reply
-            try:
-                model.list_models()
-            except Exception as e:
-                seen[f"{protocol.name}: {name}"] = e.message
-            peaks.append(peak())
-print(json.dumps({"peaks": peaks, "seen": seen}))
-"""
+FLOODS = Path(__file__).with_name("flooding_servers.py")
 ENDS = {
     "line": "sent more than 8 MB at once",
     "text": "length",
@@ -248,7 +183,7 @@ ENDS = {
 
 def test_a_flood_takes_less_than_100_megabytes_and_38_take_less_than_200() -> None:
     """Without limits, one takes gigabytes."""
-    program = [sys.executable, "-W", "ignore", "-c", FLOODS, str(Path(__file__).parent.parent)]
+    program = [sys.executable, "-W", "ignore", str(FLOODS), str(Path(__file__).parent.parent)]
     done = subprocess.run(program, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     measured = json.loads(done.stdout)

@@ -28,7 +28,8 @@ INDEX = (
 PEAK = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3))
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(peak / (1e6 if sys.platform == "darwin" else 1e3))
 """
 """A small process between, in MB: a child begins with its parent's peak, and ours is large by then.
 """

@@ -25,7 +25,9 @@ WARM_UP = 300
 QUOTATIONS = 1000
 LIBRARIES = "import sqlite3, typer, rich, yaml, zkchat_cli.models.reports"
 NAMES = """
-PRAGMA journal_mode = OFF; CREATE TABLE names (name TEXT COLLATE NOCASE, path TEXT); CREATE INDEX names_by_name ON names (name, path)
+PRAGMA journal_mode = OFF;
+CREATE TABLE names (name TEXT COLLATE NOCASE, path TEXT);
+CREATE INDEX names_by_name ON names (name, path)
 """
 
 

@@ -147,10 +147,20 @@ class Compactor:
             for id_ in m.source_ids
         ]
         made_from = (
-            self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
-            request.keep, runtime.summary_model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.estimated,
+            self.state.head,
+            self._previous.id if self._previous else None,
+            fixed,
+            request.reason,
+            request.instructions,
+            request.target,
+            request.keep,
+            runtime.summary_model.name,
+            runtime.window.tokens,
+            runtime.strategy.name,
+            counter.factor,
+            counter.estimated,
             runtime.settings.context.model_dump_json(),
-        )  # fmt: skip
+        )
         return blake2b(repr(made_from).encode(), digest_size=16).hexdigest()
 
     @cached_property
@@ -158,10 +168,17 @@ class Compactor:
         """A compaction that changes nothing."""
         tokens = self.prompts.uncompacted_tokens(self.runtime, self._previous, self._inputs)
         return Compaction(
-            id=self.services.new_id(), created_at=self.services.now(), tokens_before=tokens, tokens_after=tokens, messages_folded=0,
-            mode="none", instructions=self.request.instructions, preview=self.request.preview, made_after=self.state.head,
+            id=self.services.new_id(),
+            created_at=self.services.now(),
+            tokens_before=tokens,
+            tokens_after=tokens,
+            messages_folded=0,
+            mode="none",
+            instructions=self.request.instructions,
+            preview=self.request.preview,
+            made_after=self.state.head,
             requested=not self.request.reason,
-        )  # fmt: skip
+        )
 
     @cached_property
     def _previous(self) -> Compaction | None:

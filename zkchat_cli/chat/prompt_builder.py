@@ -182,9 +182,15 @@ class PromptBuilder:
                     return memory
             its = self._services
             memory = Memory(
-                its.vault, its.store, runtime.settings, its.now, about=lambda path: self.summaries.summary(path), agent=runtime.agent,
-                agents_folder=its.agents_folder, semantic=its.semantic,
-            )  # fmt: skip
+                its.vault,
+                its.store,
+                runtime.settings,
+                its.now,
+                about=lambda path: self.summaries.summary(path),
+                agent=runtime.agent,
+                agents_folder=its.agents_folder,
+                semantic=its.semantic,
+            )
             memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
             self._memories = [*self._memories[-1:], (runtime.settings, runtime.agent, memory)]
             return memory

@@ -260,9 +260,15 @@ class TurnRecorder:
                 self._state.store_conversation()
                 self._store_question(turn.user)
                 self._store.commit(
-                    self._state.conversation.id, turn.user, turn.answer, updated_at=self._now(), title=default_title(turn.user.content),
-                    sent=turn.sent, calibrations=turn.calibrations, facts_used=turn.facts,
-                )  # fmt: skip
+                    self._state.conversation.id,
+                    turn.user,
+                    turn.answer,
+                    updated_at=self._now(),
+                    title=default_title(turn.user.content),
+                    sent=turn.sent,
+                    calibrations=turn.calibrations,
+                    facts_used=turn.facts,
+                )
             self._pending_turns.pop(0)
 
     def flush(self) -> None:

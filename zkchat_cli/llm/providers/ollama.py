@@ -26,8 +26,14 @@ what many machines have.
 # Marks reasoning that goes back to Ollama only
 PROVIDER_NAME = "ollama"
 THINK_VALUES: dict[Effort, str | bool] = {
-    "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high",
-}  # fmt: skip
+    "none": False,
+    "minimal": "low",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "high",
+    "max": "high",
+}
 
 
 THINKING_REFUSAL = Refusal(

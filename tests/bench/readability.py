@@ -1,9 +1,9 @@
 """How the code reads: figures of lines, syntax, complexity and packing, printed as a table.
 
-    python tests/bench/code.py [NAME=]PATH…       one column for each folder (default: zkchat_cli)
-    python tests/bench/code.py --list PATH…       the places behind the figures, to work on
+    python tests/bench/readability.py [NAME=]PATH…       one column for each folder (default: zkchat_cli)
+    python tests/bench/readability.py --list PATH…       the places behind the figures, to work on
 
-Other programs can stand beside it: `code.py zkchat=zkchat_cli llm=$(python -c 'import llm, pathlib;
+Other programs can stand beside it: `readability.py zkchat=zkchat_cli llm=$(python -c 'import llm, pathlib;
 print(pathlib.Path(llm.__file__).parent)')`. Complexity is radon's, which also counts conditional
 expressions and comprehensions. A code line is neither blank, nor a comment, nor part of a
 docstring; its characters are counted with its indentation.
