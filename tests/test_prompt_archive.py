@@ -168,7 +168,7 @@ def check_round_trip(app: AppFixture, steps: list[str]) -> None:
     text = export(app.store, id_)
     kept = [sent.prompt.messages for sent in sent_prompts(app.store, id_)]
     assert kept == [
-        request.messages
+        tuple(message.as_stored() for message in request.messages)
         for request in model.requests
         if request.messages[0].content == INSTRUCTIONS
     ]

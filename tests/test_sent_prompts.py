@@ -76,7 +76,7 @@ def test_every_call_is_stored_as_it_was_sent_also_beyond_the_window(app: AppFixt
     kept = stored_prompts(app.store, session)
     assert len(kept) == 48
     assert [(sent.prompt.messages, sent.prompt.tools) for sent in kept] == [
-        (r.messages, r.tools) for r in asked
+        (tuple(m.as_stored() for m in r.messages), r.tools) for r in asked
     ]
     assert [(sent.call, sent.model) for sent in kept] == [(1, "deltas"), (2, "deltas")] * 24
     assert {m.kind for sent in kept for m in sent.prompt.messages} >= {"summary", "tool_results"}

@@ -13,7 +13,7 @@ from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking, stored_message
+from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking
 from zkchat_cli.citations.support import judge_by_meaning
 from zkchat_cli.citations.verify import CitedSentence
 from zkchat_cli.errors import ProviderError
@@ -57,7 +57,9 @@ def call_model(
     if runtime.settings.references.enabled:
         # The answer's references have them
         prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)
-    stored = prompt.model_copy(update={"messages": tuple(map(stored_message, prompt.messages))})
+    stored = prompt.model_copy(
+        update={"messages": tuple(message.as_stored() for message in prompt.messages)}
+    )
     turn.sent.append(
         SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=stored)
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.state import ConversationState
@@ -24,7 +24,7 @@ from zkchat_cli.models.messages import (
     sum_usage,
 )
 from zkchat_cli.models.notes import ContentChunk
-from zkchat_cli.models.prompts import Calibration, Prompt, PromptMessage, SentPrompt
+from zkchat_cli.models.prompts import Calibration, Prompt, SentPrompt
 from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.numbers import plural
@@ -32,7 +32,6 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import CountedPrompt
 
-M = TypeVar("M", ZkChatMessage, PromptMessage)
 # Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments
 # have more than one
 MAX_JSON_DEPTH = 50
@@ -150,13 +149,11 @@ def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
     return None if blocks is None else thinking.model_copy(update={"blocks": tuple(blocks)})
 
 
-def stored_message(message: M) -> M:
+def without_unstored_thinking(message: ZkChatMessage) -> ZkChatMessage:
     """A message without the reasoning that is of no use after its turn."""
-    return (
-        message.model_copy(update={"thinking": None})
-        if message.thinking is not None and not message.thinking.stored
-        else message
-    )
+    if message.thinking is None or message.thinking.stored:
+        return message
+    return message.model_copy(update={"thinking": None})
 
 
 def storable_call(call: ToolCall, id_: str) -> ToolCall:

@@ -17,7 +17,12 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import MIN_TOOL_TOKENS, ToolCallRunner
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, TurnRecorder, stored_message
+from zkchat_cli.chat.turn import (
+    CompletedTurn,
+    TurnInProgress,
+    TurnRecorder,
+    without_unstored_thinking,
+)
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.verify import CitableSources, VerificationResult, verify_citations
 from zkchat_cli.context.budget import CompactionRequest
@@ -400,7 +405,7 @@ class TurnRunner:
         ):
             # The server of a call that broke off counts it, too
             turn.add_usage(None, turn.prompt, ())
-        messages = [stored_message(message) for message in turn.messages]
+        messages = [without_unstored_thinking(message) for message in turn.messages]
         runs = turn.runs
         task = {
             "model_calls": len(turn.sent),

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple, get_args
 
 from zkchat_cli.config.schema import ContextSettings
-from zkchat_cli.context.turns import Turn, TurnHistory, is_fixed
+from zkchat_cli.context.turns import MASK_NOTE, Turn, TurnHistory, is_fixed, is_masked_text
 from zkchat_cli.models.compaction import Compaction
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import (
@@ -283,7 +283,6 @@ MAX_MASKED_SHARE = 0.5
 # All prompts of a turn mask the same, and counting takes long
 CACHED_TURNS = 256
 _MAX_SOURCES = 8
-_LEFT_OUT = "\n[… the middle of this older text is left out."
 _MASKABLE = ("tool_results", "documents")
 
 
@@ -336,7 +335,7 @@ def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage 
 
 
 def is_masked(rendered: PromptMessage) -> bool:
-    return rendered.kind in _MASKABLE and _LEFT_OUT in rendered.content
+    return rendered.kind in _MASKABLE and is_masked_text(rendered.content)
 
 
 @lru_cache(maxsize=CACHED_TURNS)
@@ -359,7 +358,11 @@ def _is_maskable(rendered: PromptMessage) -> bool:
 def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter) -> PromptMessage:
     content = _masked_text(message, rendered.content)
     return rendered.model_copy(
-        update={"content": content, "tokens": counter.count(content) + MESSAGE_OVERHEAD}
+        update={
+            "content": content,
+            "tokens": counter.count(content) + MESSAGE_OVERHEAD,
+            "chunks": rendered.chunks if content == rendered.content else (),
+        }
     )
 
 
@@ -377,5 +380,5 @@ def _masked_text(message: ZkChatMessage, text: str) -> str:
         else ""
     )
     named = f" Its sources: {', '.join(sources)}{more}." if sources else ""
-    note = f"{_LEFT_OUT}{named} {again} to see it whole. …]\n"
+    note = f"{MASK_NOTE}{named} {again} to see it whole. …]\n"
     return text[:HEAD] + note + text[-TAIL:] if len(text) > HEAD + TAIL else text

@@ -34,7 +34,7 @@ from zkchat_cli.context.turns import (
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models.compaction import Compaction
-from zkchat_cli.models.messages import ZkChatMessage
+from zkchat_cli.models.messages import Role, ZkChatMessage
 from zkchat_cli.models.notes import DocumentReference
 from zkchat_cli.models.prompts import (
     CompactionDue,
@@ -339,7 +339,7 @@ def _render_passages(
     return ()
 
 
-def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> PromptMessage:
+def _render_memory(item: MemoryItem, role: Role, counter: TokenCounter) -> PromptMessage:
     match item.kind:
         case "agent":
             text = fence("agent-memory", item.content, agent=item.key)

@@ -19,8 +19,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from zkchat_cli.models.compaction import Compaction
-from zkchat_cli.models.messages import ThinkingBlocks, ToolCall, ZkChatMessage
-from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.models.messages import Role, ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models.notes import ContentChunk
+from zkchat_cli.models.prompts import PromptKind, PromptMessage
 from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import MESSAGE_OVERHEAD, TokenCounter
@@ -92,6 +93,8 @@ INTERRUPTED = "\n[interrupted by the user]"
 FIXED_TAG = "kept-message"
 SUMMARY_TAG = "conversation-summary"
 RECALLED_TAG = "recalled-conversation"
+# Begins the note that replaces the middle of a masked text (see `masking`)
+MASK_NOTE = "\n[… the middle of this older text is left out."
 # Characters of the longest token in the shipped vocabularies
 _MAX_TOKEN_LENGTH = 128
 
@@ -258,12 +261,21 @@ def fence(tag: str, text: str, **attributes: object) -> str:
 
 
 def make_prompt_message(
-    role: str, kind: str, content: str, counter: TokenCounter, source_ids: tuple[str, ...] = ()
+    role: Role,
+    kind: PromptKind,
+    content: str,
+    counter: TokenCounter,
+    source_ids: tuple[str, ...] = (),
+    chunks: tuple[ContentChunk, ...] = (),
 ) -> PromptMessage:
     """A message with the tokens that it takes."""
-    tokens = counter.count(content) + MESSAGE_OVERHEAD
-    return PromptMessage.model_validate(
-        {"role": role, "content": content, "tokens": tokens, "kind": kind, "source_ids": source_ids}
+    return PromptMessage(
+        role=role,
+        content=content,
+        tokens=counter.count(content) + MESSAGE_OVERHEAD,
+        kind=kind,
+        source_ids=source_ids,
+        chunks=chunks,
     )
 
 
@@ -290,7 +302,9 @@ def render_turn(
                 message.retrieval,
                 as_text=bool(message.plain_excerpts),
             )
-            rendered.append(make_prompt_message("user", "documents", text, counter, ids))
+            rendered.append(
+                make_prompt_message("user", "documents", text, counter, ids, message.chunks)
+            )
         calls = tuple(
             call for i, call in enumerate(message.tool_calls) if (position, i) in answered_calls
         )
@@ -340,6 +354,11 @@ def count_call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
     )
 
 
+def is_masked_text(content: str) -> bool:
+    """Whether the middle of a result or of documents has been left out."""
+    return MASK_NOTE in content
+
+
 def _render_message(
     message: ZkChatMessage,
     calls: tuple[ToolCall, ...],
@@ -374,6 +393,7 @@ def _render_message(
         tool_call_id=message.tool_call_id if message.role == "tool" else None,
         kind="tool_results" if message.role == "tool" else "conversation",
         source_ids=(message.id,),
+        chunks=message.chunks if message.role == "tool" and not is_masked_text(content) else (),
     )
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from zkchat_cli.models.base import Count, Quantity, Value, _LogValue
 from zkchat_cli.models.messages import RetrievalMode, Role, ThinkingBlocks, TokenUsage, ToolCall
-from zkchat_cli.models.notes import DocumentReference
+from zkchat_cli.models.notes import ContentChunk, DocumentReference
 
 PromptKind = Literal[
     "system", "summary", "memory", "documents", "tool_results", "recalled", "conversation"
@@ -32,6 +32,21 @@ class PromptMessage(_LogValue):
     thinking_tokens: Count = 0
     kind: PromptKind
     source_ids: tuple[str, ...] = ()
+    chunks: tuple[ContentChunk, ...] = Field((), exclude=True)
+    """The numbered excerpts in `content`, in its order, for a provider that takes them as values;
+    empty if `content` has lost the middle of their text. Neither stored nor exported.
+    """
+
+    def as_stored(self) -> "PromptMessage":
+        """The message as the store returns it: without reasoning that is of no use after the turn,
+        and with its excerpts as text only.
+        """
+        thinking = self.thinking
+        if thinking is not None and not thinking.stored:
+            thinking = None
+        if thinking is self.thinking and not self.chunks:
+            return self
+        return self.model_copy(update={"thinking": thinking, "chunks": ()})
 
     def thinking_for(self, provider: str) -> tuple[dict[str, Any], ...]:
         """The blocks of reasoning that go back to a provider: its own."""
