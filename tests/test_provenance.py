@@ -10,7 +10,7 @@ from zkchat_cli.models.messages import ToolRun, ZkChatMessage
 from zkchat_cli.models.notes import ContentChunk, DocumentReference
 from zkchat_cli.models.prompts import DroppedItem, Prompt
 from zkchat_cli.references.provenance import matching_documents, trace_documents
-from zkchat_cli.views.prompts import prompt_status
+from zkchat_cli.views.prompt_status import PromptStatus
 
 FILTERS = "Queries/Filters.md"
 COMPOST = "Garden/Compost.md"
@@ -125,19 +125,28 @@ def test_prompt_status_says_why_a_message_is_left_out() -> None:
     }
     gone = tuple(DroppedItem(id=id_, reason=reason) for id_, reason in reasons.items())
     sent = (prompt_message("user", "What?", source_ids=("u2", "u3")),)
-    tell = prompt_status(Prompt.model_construct(messages=sent, dropped=gone))
-    assert tell("u2") == "in the prompt now"
-    assert tell("u1") == "not in the prompt now: in the summary"
-    assert tell("u3").endswith("quoted because it is relevant to the message")
-    assert tell("elsewhere") == "not in the prompt now"
+    status = PromptStatus(Prompt.model_construct(messages=sent, dropped=gone))
+    assert status.describe_message("u2") == "in the prompt now"
+    assert status.describe_message("u1") == "not in the prompt now: in the summary"
+    assert status.describe_message("u3").endswith("quoted because it is relevant to the message")
+    assert status.describe_message("elsewhere") == "not in the prompt now"
 
 
 def test_prompt_status_takes_no_longer_for_each_message_in_a_long_conversation() -> None:
     gone = tuple(DroppedItem(id=f"u{number}", reason="in the summary") for number in range(20_000))
-    tell = prompt_status(Prompt.model_construct(messages=(), dropped=gone))
+    status = PromptStatus(Prompt.model_construct(messages=(), dropped=gone))
     began = time.perf_counter()
-    assert {tell(f"u{number}") for number in range(20_000)} == {
+    assert {status.describe_message(f"u{number}") for number in range(20_000)} == {
         "not in the prompt now: in the summary"
     }
     # 40 s if each one looked through all
     assert time.perf_counter() - began < 1
+
+
+def test_excerpts_of_a_sent_message_are_not_in_the_prompt_without_their_text() -> None:
+    sent = (prompt_message("user", "What?", source_ids=("u1",)),)
+    gone = (DroppedItem(id="u0", reason="in the summary"),)
+    status = PromptStatus(Prompt.model_construct(messages=sent, dropped=gone))
+    assert status.describe_excerpts("u1", [7]).startswith("its text is not in the prompt now")
+    assert status.describe_excerpts("u1", []) == "in the prompt now"
+    assert status.describe_excerpts("u0", [7]) == "not in the prompt now: in the summary"

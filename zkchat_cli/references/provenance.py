@@ -27,6 +27,26 @@ from zkchat_cli.vault.vault import Vault
 SNIPPET_LENGTH = 160
 
 
+class DocumentMention(NamedTuple):
+    """A message of the user that names a document or links to it."""
+
+    turn: int
+    message: ZkChatMessage
+    reference: DocumentReference
+
+
+class MemoryMention(NamedTuple):
+    """A turn that got a document from memory, with the reference of its answer."""
+
+    turn: int
+    reference: DocumentReference
+
+
+class TurnCitation(NamedTuple):
+    turn: int
+    citation: Citation
+
+
 class FoundByTool(NamedTuple):
     """The excerpts of a document that a message found, by their ranks among all excerpts `of` that
     message.
@@ -46,12 +66,15 @@ class Provenance:
 
     key: str
     references: list[DocumentReference] = field(default_factory=list)
-    named: list[tuple[int, ZkChatMessage, DocumentReference]] = field(default_factory=list)
-    """The turns and messages of the user that name it or link to it."""
+    named: list[DocumentMention] = field(default_factory=list)
     found: list[FoundByTool] = field(default_factory=list)
-    cited: list[tuple[int, Citation]] = field(default_factory=list)
-    remembered: list[tuple[int, DocumentReference]] = field(default_factory=list)
-    """The turns that memory had it in, each with the reference of its answer."""
+    cited: list[TurnCitation] = field(default_factory=list)
+    remembered: list[MemoryMention] = field(default_factory=list)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether it was a file of the vault when it was mentioned."""
+        return any(reference.relative_path for reference in self.references)
 
 
 class Exchange(NamedTuple):
@@ -89,9 +112,9 @@ def trace_documents(messages: Sequence[ZkChatMessage]) -> dict[str, Provenance]:
             document = documents.setdefault(key := document_key(reference), Provenance(key))
             document.references.append(reference)
             if reference.reference_type == "memory":
-                document.remembered.append((turn, reference))
+                document.remembered.append(MemoryMention(turn, reference))
             elif message.role == "user" and reference not in found:
-                document.named.append((turn, message, reference))
+                document.named.append(DocumentMention(turn, message, reference))
         excerpts_of: defaultdict[str, dict[int, ContentChunk]] = defaultdict(dict)
         for rank, chunk in enumerate(passages, 1):
             excerpts_of[chunk.relative_path][rank] = chunk
@@ -99,14 +122,14 @@ def trace_documents(messages: Sequence[ZkChatMessage]) -> dict[str, Provenance]:
             documents[path].found.append(FoundByTool(turn, message, excerpts, len(passages)))
         for citation in message.citations:
             if citation.relative_path in documents:
-                documents[citation.relative_path].cited.append((turn, citation))
+                documents[citation.relative_path].cited.append(TurnCitation(turn, citation))
     return documents
 
 
-def find_citations(number: int, messages: Sequence[ZkChatMessage]) -> list[tuple[int, Citation]]:
+def find_citations(number: int, messages: Sequence[ZkChatMessage]) -> list[TurnCitation]:
     """Every citation of the chunk with this number, with its turn."""
     return [
-        (turn, citation)
+        TurnCitation(turn, citation)
         for turn, m in _with_turns(messages)
         for citation in m.citations
         if citation.number == number

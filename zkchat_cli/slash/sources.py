@@ -3,15 +3,12 @@
 import re
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from itertools import islice
 
 from zkchat_cli.chat.model_call import judge_by_model, judge_unclear
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event, TextDelta
-from zkchat_cli.exporters.base import DELIVERIES, UNSUPPORTED
-from zkchat_cli.models.citations import Citation
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.references.manager import CUT_MARK
@@ -24,10 +21,14 @@ from zkchat_cli.slash.base import (
     slash_command,
 )
 from zkchat_cli.text.numbers import line_range, plural
-from zkchat_cli.text.truncate import format_arguments, truncate
-from zkchat_cli.views.prompts import prompt_status, sent_source_numbers
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.provenance import (
+    citation_lines,
+    did_you_mean,
+    is_project_memory,
+    provenance_lines,
+)
 from zkchat_cli.views.sources import (
-    VERDICT_MARKS,
     chunk_lines,
     excerpt_lines,
     locate_chunk,
@@ -39,13 +40,10 @@ from zkchat_cli.views.text import IN_CHAT, StyledLine, StyledSpan, styled_line, 
 
 # Source numbers of one document, or ranges of them, that are listed
 MAX_RANGES = 8
-MAX_ARGUMENTS = 80
-MAX_EXCERPTS = 10
 MAX_RESULTS = 10
 SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
 _WITH_LINE = re.compile(r"(.+):(\d{1,9})")
 _MARKS = {"does_not_support": "✗ not supported:", "unclear": "○ unclear:"}
-_NO_LONGER_SENT = "its text is not in the prompt now: it was shortened, or its turn is not sent"
 
 
 def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None:
@@ -81,9 +79,7 @@ def refs(session: ZkChatSession, _: str) -> Lines:
         )
         path = reference.relative_path
         if path is None:
-            near = (
-                f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
-            )
+            near = did_you_mean(reference.candidate_links)
             yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
             yield styled_line(f"    {counts}{near}", "dim")
             continue
@@ -159,7 +155,7 @@ def sources(session: ZkChatSession, argument: str) -> Lines:
     if chunk.text.endswith(CUT_MARK):
         yield styled_line("The excerpt was cut here to fit the context window.", "dim")
     yield styled_line()
-    yield from citation_lines(cited, changed=bool(location.change))
+    yield from citation_lines(cited, is_changed=bool(location.change))
 
 
 @slash_command()
@@ -270,106 +266,13 @@ def why(session: ZkChatSession, argument: str) -> Lines:
     key = chunk.relative_path if chunk else keys[0] if keys else session.vault.locate(argument)[0]
     document = provenance.trace_documents(session.history).get(key, provenance.Provenance(key))
     prompt = session.prompt()
-    in_memory = any(
-        message.kind == "memory" and key in message.source_ids for message in prompt.messages
-    )
-    if not (document.named or document.found or document.remembered or in_memory):
+    is_used = document.named or document.found or document.remembered
+    if not is_used and not is_project_memory(key, prompt):
         raise UsageError(
             f"{key} is not part of this conversation", "/refs lists the documents that are."
         )
-    has_path = any(reference.relative_path for reference in document.references)
-    deleted = has_path and not session.vault.has_file(key)
-    describe = prompt_status(prompt)
-    sent = sent_source_numbers(prompt)
-    dropped = {each.id for each in prompt.dropped}
-    yield StyledLine((StyledSpan(key, "bold", key if in_memory or has_path else None),))
-    if deleted:
-        yield styled_line("  deleted since; this is what the model got", "yellow")
-    if in_memory:
-        yield styled_line("  project memory: included in every prompt")
-    for turn, message, reference in document.named:
-        how = f"you named it in turn {turn}: {reference.wikilink}"
-        if reference.reference_type == "import":
-            how = f"imported by {reference.wikilink} in turn {turn}"
-        if reference.relative_path is None:
-            near = (
-                f"; did you mean {reference.candidate_links}?" if reference.candidate_links else ""
-            )
-            yield styled_line(f"  {how}, not found{near}", "yellow")
-            continue
-        yield styled_line(f"  {how}")
-        if delivery := DELIVERIES.get(reference.delivery):
-            yield styled_line(
-                "      "
-                f"{delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}",
-                indent=6,
-            )
-        yield from islice(
-            (_chunk_line(chunk) for chunk in message.chunks if chunk.relative_path == key),
-            MAX_EXCERPTS,
-        )
-        missing = message.id not in dropped and not sent.issuperset(reference.numbers)
-        yield styled_line(
-            f"      {_NO_LONGER_SENT if missing else describe(message.id)}", "dim", indent=6
-        )
-    for turn, reference in document.remembered:
-        yield styled_line(
-            "  came from memory in turn "
-            f"{turn}{f': {reference.context_snippet}' if reference.context_snippet else ''}"
-        )
-    for turn, message, excerpts, count in document.found:
-        tool = message.tool_name or (
-            "a tool" if message.role == "tool" else "a search before the model was called"
-        )
-        arguments = (
-            truncate(format_arguments(message.tool_run.arguments), MAX_ARGUMENTS)
-            if message.tool_run
-            else ""
-        )
-        yield styled_line(f"  found in turn {turn} by {tool} {arguments}".rstrip())
-        for rank, chunk in islice(excerpts.items(), MAX_EXCERPTS):
-            score = "" if chunk.score is None else f", score {chunk.score:.2f}"
-            yield _chunk_line(chunk, f", {rank} of {count} excerpts{score}")
-        yield styled_line(f"      {describe(message.id)}", "dim", indent=6)
-    yield from citation_lines(document.cited, changed=deleted, numbered=True, indent=2)
-
-
-def _chunk_line(chunk: ContentChunk, more: str = "") -> StyledLine:
-    return styled_line(
-        f"      [{chunk.number}] lines {line_range(chunk.start_line, chunk.end_line)}{more}",
-        indent=6,
-    )
-
-
-def citation_lines(
-    citations: Sequence[tuple[int, Citation]],
-    *,
-    changed: bool,
-    numbered: bool = False,
-    indent: int = 0,
-) -> Lines:
-    """`changed`: whether the note has been edited or deleted since the answers were checked."""
-    verb = "was" if changed else "is"
-    if not citations:
-        yield styled_line(f"{'':{indent}}No answer cites it.", "dim")
-    for turn, citation in citations:
-        quote = f"“{truncate(citation.quote, 80)}”" if citation.quote else ""
-        result = {
-            "verified": f"the quotation {verb} in the note: {quote}",
-            "cited": "without a quotation",
-            "cut": f"the quotation cuts a sentence: {quote}; the note says: {citation.sentence}",
-            "misquoted": f"the quotation {verb} not in the note: {quote}",
-            "missing": "but it was not in that prompt",
-        }[citation.verdict]
-        support = f"; {UNSUPPORTED}" if citation.is_unsupported else ""
-        number = f" as [{citation.number}]" if numbered else ""
-        mark = VERDICT_MARKS[citation.verdict]._replace(
-            text=f"{'':{indent}}{VERDICT_MARKS[citation.verdict].text} "
-        )
-        yield StyledLine(
-            (mark, StyledSpan(f"cited in turn {turn}{number}, {result}{support}")),
-            indent=indent + 2,
-        )
+    is_deleted = document.has_path and not session.vault.has_file(key)
+    yield from provenance_lines(document, prompt, is_deleted=is_deleted)
 
 
 @slash_command("[NOTE | N]")

@@ -7,15 +7,15 @@ The same lines for `zkchat context` and for the chat's commands.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from zkchat_cli.context.budget import is_masked
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
 from zkchat_cli.models.messages import ZkChatMessage
 from zkchat_cli.models.prompts import ContextUsage, Prompt, PromptMessage
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.prompt_status import sent_source_numbers
 from zkchat_cli.views.text import (
     CELLS,
     IN_CHAT,
@@ -39,7 +39,6 @@ MAX_CONTENT = 100
 MOST_DROPPED = 20
 # The first line of a recalled passage
 _PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
-_SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
 _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
 
 
@@ -270,15 +269,6 @@ def _document_lines(prompt: Prompt) -> list[str]:
     return ["Documents:", *lines] if lines else []
 
 
-def sent_source_numbers(prompt: Prompt) -> set[int]:
-    texts = (
-        m.content
-        for m in prompt.messages
-        if m.kind in ("documents", "tool_results") and not is_masked(m)
-    )
-    return {int(number) for text in texts for number in _SOURCE.findall(text)}
-
-
 def prompt_text(prompt: Prompt) -> str:
     """Every message under a line with its role, kind and tokens; then the tools, what was decided
     about documents, and what is not sent.
@@ -327,31 +317,6 @@ def sent_prompts_text(turn: SentPrompts) -> str:
         )
         texts.append(f"{heading}\n\n{prompt_text(sent.prompt)}")
     return "\n\n".join(texts)
-
-
-def prompt_status(prompt: Prompt) -> Callable[[str], str]:
-    """A function from a message id to whether the message is in this prompt, and if not, why: it is
-    called for thousands of messages.
-    """
-    dropped = {each.id: each.reason for each in prompt.dropped}
-    sent = {
-        id_
-        for message in prompt.messages
-        if message.kind != "recalled"
-        for id_ in message.source_ids
-    }
-    shortened = {
-        id_ for message in prompt.messages if is_masked(message) for id_ in message.source_ids
-    }
-
-    def describe(message_id: str) -> str:
-        if message_id in dropped:
-            return f"not in the prompt now: {dropped[message_id]}"
-        if message_id in shortened:
-            return "in the prompt now, but shortened"
-        return "in the prompt now" if message_id in sent else "not in the prompt now"
-
-    return describe
 
 
 def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
