@@ -26,6 +26,7 @@ EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
 """Random histories per property; CI also tries two thousand."""
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
+CORE_TOOLS = frozenset(tool.name for tool in tools.load_tools() if tool.core)
 STRATEGIES = ["discard", "summarize", "hybrid"]
 QUESTIONS = ["", "anvil?", "Which notes link to the anvil?", "x" * 800]
 
@@ -204,6 +205,7 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
         if smart
         else (),
         filter_tools=True,
+        core_tools=CORE_TOOLS,
     )
     prompt = assemble_prompt(material, budget, strategies.strategy(strategy), counter)
 

@@ -187,7 +187,8 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
     "registry",
     [
         COMMANDS,
-        tools.TOPICS,
+        tools.BUILTIN_TOOLS,
+        tools.SERVED_TOOLS,
         strategies.STRATEGIES,
         providers.PROVIDERS,
         embedders.EMBEDDERS,

@@ -19,6 +19,7 @@ from zkchat_cli.views.text import IN_SHELL, UNSTORED, BudgetBar, plain_text
 from zkchat_cli.views.turn_steps import describe_active_compaction, describe_compaction
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
+CORE_TOOLS = frozenset(tool.name for tool in tools.load_tools() if tool.core)
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
 SMART = (
     MemoryItem(
@@ -219,6 +220,7 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
         memory=MEMORY,
         tool_descriptors=DESCRIPTORS,
         filter_tools=True,
+        core_tools=CORE_TOOLS,
         compaction=make_compaction(text * 9, "t1-a"),
     )
     out = StringIO()

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -27,8 +27,9 @@ from mcp_client import NoteClient, Refused, connected_by_http, connected_by_pipe
 from mcp_types import ElicitResult, PromptReference, ResourceTemplateReference
 
 from zkchat_cli.config.schema import McpServer
-from zkchat_cli.mcp.server import NoteServer, NoteTools
+from zkchat_cli.mcp.server import NoteServer
 from zkchat_cli.mcp_client.servers import McpServers
+from zkchat_cli.tools.served_tool import ServedVault
 from zkchat_cli.vault.index.database import Progress
 from zkchat_cli.vault.vault import Vault
 
@@ -331,7 +332,7 @@ def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(
     reported: list[tuple[float, float | None]] = []
     stopped = threading.Event()
 
-    class EndlessUpdate(NoteTools):
+    class EndlessUpdate(ServedVault):
         def refresh(self, progress: Progress | None = None) -> None:
             assert progress is not None
             try:
@@ -346,7 +347,7 @@ def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(
             reported.append((done, total))
             scope.cancel()
 
-        async with Client(NoteServer(EndlessUpdate(vault, nullcontext))) as client:
+        async with Client(NoteServer(EndlessUpdate(vault, lambda _words, _limit: []))) as client:
             with anyio.CancelScope() as scope:
                 await client.call_tool(
                     "search_notes", {"query": "marmot"}, progress_callback=on_progress

@@ -22,7 +22,6 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import (
-    CORE,
     LARGEST_FILTERED_WINDOW,
     PromptInputs,
     assemble_prompt,
@@ -35,6 +34,7 @@ from zkchat_cli.views import prompts
 from zkchat_cli.views.text import plain_text
 
 ALL = {tool.name for tool in tools.load_tools()}
+CORE = frozenset(tool.name for tool in tools.load_tools() if tool.core)
 AMPLE = 10_000
 LARGE = LARGEST_FILTERED_WINDOW + 1
 
@@ -58,6 +58,7 @@ def material(question: str, **more: Any) -> PromptInputs:
         "current": (asked,),
         "tool_descriptors": descriptors,
         "filter_tools": True,
+        "core_tools": CORE,
     }
     return PromptInputs(**{**values, **more})
 

@@ -35,6 +35,13 @@ class Registry(Generic[T]):
         """The constant of an entry. Raises KeyError for an unknown name."""
         if name not in self.names():
             raise KeyError(name)
+        return self._import(name)
+
+    def load_all(self) -> list[T]:
+        """The constants of all entries, sorted by the names of their files."""
+        return [self._import(name) for name in self.names()]
+
+    def _import(self, name: str) -> T:
         found: T = getattr(importlib.import_module(f"{self._package}.{name}"), self._constant)
         return found
 

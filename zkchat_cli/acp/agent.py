@@ -30,6 +30,8 @@ from zkchat_cli.models.messages import ToolCall, ZkChatMessage, split_into_excha
 from zkchat_cli.models.reports import TurnReport
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tools import find_tool
+from zkchat_cli.tools.base import EditorKind
 from zkchat_cli.vault.edit.transaction import ALLOWED, DECLINED, DECLINED_CALL, Change, Decision
 from zkchat_cli.views.sources import no_source_line, source_lines
 from zkchat_cli.views.text import IN_CHAT, plain_text
@@ -44,14 +46,6 @@ INVALID_PARAMS = -32602
 FAILED = -32000  # codes of JSON-RPC
 # Characters of a tool's result that the editor shows
 MAX_RESULT = 2_000
-KINDS: dict[str, Any] = {
-    "read_zk_document": "read",
-    "find_excerpts": "search",
-    "find_zk_documents_related_to": "search",
-}
-"""The kind that an editor shows for a tool. One that changes notes becomes an edit when the user is
-asked.
-"""
 TERMINAL_ONLY = frozenset(
     ("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose")
 )
@@ -406,10 +400,18 @@ def tool_started(call: ToolCall) -> Any:
         title=truncate(
             ": ".join(filter(None, (call.name, ", ".join(map(str, call.arguments.values()))))), 100
         ),
-        kind=KINDS.get(call.name, "other"),
+        kind=editor_kind(call.name),
         status="in_progress",
         raw_input=call.arguments,
     )
+
+
+def editor_kind(tool_name: str) -> EditorKind:
+    """The kind that an editor shows for a tool. One that changes notes becomes an edit when the
+    user is asked.
+    """
+    tool = find_tool(tool_name)
+    return tool.editor_kind if tool is not None else "other"
 
 
 def tool_progress(call_id: str, text: str = "", **values: Any) -> Any:

@@ -101,6 +101,7 @@ class PromptBuilder:
             tool_descriptors=tuple(tool.descriptor for tool in runtime.tools),
             retrieval=runtime.retrieval,
             recall_index=self._recall,
+            core_tools=frozenset(tool.name for tool in runtime.tools if tool.core),
             filter_tools=runtime.settings.context.tool_filter == "auto",
             previous_tools=self._previous_tools(current),
         )

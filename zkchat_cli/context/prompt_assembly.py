@@ -77,7 +77,6 @@ def citing_reminder(number: int) -> str:
     )
 
 
-CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
 LARGEST_FILTERED_WINDOW = 8192
 """Tokens. A turn with a search takes 1 100 to 3 600, so two to six turns fit, and the descriptions
 of all tools cost nearly one more.
@@ -112,6 +111,8 @@ class PromptInputs(NamedTuple):
     compaction: Compaction | None = None
     tool_descriptors: tuple[dict[str, Any], ...] = ()
     filter_tools: bool = False
+    # The tools that are offered even where there is no room for all
+    core_tools: frozenset[str] = frozenset()
     # The tools of the last prompt; they stay while there is room
     previous_tools: frozenset[str] = frozenset()
     retrieval: Retrieval | None = None
@@ -426,7 +427,7 @@ def find_omitted_tools(
     if not inputs.filter_tools or (total <= budget.tools and not small):
         return {}
     called = (call.name for message in inputs.current for call in message.tool_calls)
-    always = CORE.union(called, *(turn.called_tools for turn in inputs.history.turns))
+    always = inputs.core_tools.union(called, *(turn.called_tools for turn in inputs.history.turns))
     relevance = dict(zip((tool.name for tool in tools), _relevance(tools, inputs), strict=True))
     room = budget.tools - sum(tool.tokens for tool in tools if tool.name in always)
     reasons: dict[str, str] = {}

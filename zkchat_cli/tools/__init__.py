@@ -1,16 +1,30 @@
-"""Registry: what the model may call. Each file has the tools of a topic and declares `TOOLS`, see
-`base`.
+"""What the model may call, and what other programs may call over the Model Context Protocol.
+
+A tool is one file that declares `TOOL`. Those in `builtin` are offered to the model in a
+conversation, those in `served` to the programs that `zkchat mcp` serves.
 """
 
 from zkchat_cli.registry import Registry
+from zkchat_cli.tools import builtin, served
 from zkchat_cli.tools.base import Tool
+from zkchat_cli.tools.served_tool import ServedTool
 
-TOPICS: Registry[list[Tool]] = Registry(__name__, "TOOLS")
+BUILTIN_TOOLS: Registry[Tool] = Registry(builtin.__name__, "TOOL")
+SERVED_TOOLS: Registry[ServedTool] = Registry(served.__name__, "TOOL")
 
 
 def load_tools(*, unsafe: bool = False) -> list[Tool]:
-    """The tools of a conversation by name; with `unsafe` those that write notes too."""
-    tools = [
-        tool for topic in TOPICS.names() for tool in TOPICS.load(topic) if unsafe or not tool.writes
-    ]
-    return sorted(tools, key=lambda tool: tool.name)
+    """The tools for conversations, sorted by name; with `unsafe` also those that change notes."""
+    return [tool for tool in BUILTIN_TOOLS.load_all() if unsafe or not tool.writes]
+
+
+def load_served_tools() -> list[ServedTool]:
+    """The tools for other programs that read only, most used first."""
+    return sorted(SERVED_TOOLS.load_all(), key=lambda tool: tool.order)
+
+
+def find_tool(name: str) -> Tool | None:
+    """The built-in tool of that name. None for other names: tools of MCP servers have no file."""
+    if name not in BUILTIN_TOOLS.names():
+        return None
+    return BUILTIN_TOOLS.load(name)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.edit.transaction import Change
 
 Scope = Literal["notes", "memory", "conversation", "server"]
+# The icon that an editor shows for a call, in the words of the Agent Client Protocol
+EditorKind = Literal["read", "search", "other"]
 # Characters of a link or a title in a result
 MAX_SHOWN = 200
 JSON_TYPES = {str: "string", int: "integer"}
@@ -27,9 +29,11 @@ class ToolArgumentError(Exception):
 
 
 class ToolOutput(NamedTuple):
-    """The result of a tool: citable chunks, of which the last are dropped if there is no room,
-    other data, a note for the model (what was left out, how to get it), and the `outcome` in a few
-    words for the user, unless the number of chunks says it.
+    """The result of a tool.
+
+    The `chunks` can be cited; the last ones are dropped if there is no room. The `note` tells the
+    model what was left out and how to get it. The `outcome` tells the user the result in a few
+    words, where the number of chunks does not.
     """
 
     chunks: tuple[ContentChunk, ...] = ()
@@ -40,10 +44,29 @@ class ToolOutput(NamedTuple):
     change: "Change | None" = None
 
 
+class ToolParameter(NamedTuple):
+    """An argument of a tool, as the signature of its function declares it."""
+
+    name: str
+    annotation: Any
+    description: str
+    default: Any
+    is_required: bool
+
+    @property
+    def json_type(self) -> str:
+        """The type in a JSON schema; an optional one has the type of its value."""
+        alternatives = get_args(self.annotation) or (self.annotation,)
+        return JSON_TYPES[alternatives[0]]
+
+
 class Tool(NamedTuple):
+    """What the model may call, and how calls are shown."""
+
     name: str
     description: str
-    schema: Mapping[str, Any]  # JSON schema of all arguments
+    # JSON schema of all arguments
+    schema: Mapping[str, Any]
     # Gets the Vault, or the Memory if the `scope` is not the notes, and the arguments by their
     # names
     run: Callable[..., ToolOutput]
@@ -54,10 +77,15 @@ class Tool(NamedTuple):
     """
     # Whether it changes notes. It exists only with --unsafe.
     writes: bool = False
+    # What a call did, in the past tense, as the line below an answer says it; empty: its name
+    verb: str = ""
+    editor_kind: EditorKind = "other"
+    # Whether it is offered even where there is no room for all tools
+    core: bool = False
 
     @property
     def descriptor(self) -> dict[str, Any]:
-        """In the OpenAI function form."""
+        """The tool in the OpenAI function form."""
         return {
             "type": "function",
             "function": {
@@ -75,14 +103,21 @@ class Tool(NamedTuple):
         """
         if self.scope == "server":
             return self.run(arguments)
-        parameters = self.schema["properties"]
-        missing = [
-            name
-            for name in self.schema["required"]
-            if arguments.get(name) is None or not str(arguments[name]).strip()
-        ]
+        given = self._check_arguments(arguments)
+        if self.scope != "notes" and memory is None:
+            raise ToolArgumentError(f"{self.name} needs memory, and this conversation has none")
+        subject = vault if self.scope == "notes" else memory
+        try:
+            return self.run(subject, **given)
+        except (VaultError, StoreError, UsageError) as e:
+            raise ToolArgumentError(f"{e.message}. {e.hint}".strip()) from e
+
+    def _check_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments that have a value. Raises ToolArgumentError for missing and wrong ones."""
+        missing = [name for name in self.schema["required"] if _is_blank(arguments.get(name))]
         if missing:
             raise ToolArgumentError(f"{self.name} needs {', '.join(missing)}")
+        parameters = self.schema["properties"]
         given = {name: value for name, value in arguments.items() if value is not None}
         for name, value in given.items():
             if name not in parameters:
@@ -94,31 +129,57 @@ class Tool(NamedTuple):
                 raise ToolArgumentError(
                     f"{self.name}: {name} must be of type {expected}, not {value!r:.60}"
                 )
-        if self.scope != "notes" and memory is None:
-            raise ToolArgumentError(f"{self.name} needs memory, and this conversation has none")
-        try:
-            return self.run(vault if self.scope == "notes" else memory, **given)
-        except (VaultError, StoreError, UsageError) as e:
-            raise ToolArgumentError(f"{e.message}. {e.hint}".strip()) from e
+        return given
+
+
+def _is_blank(value: object) -> bool:
+    return value is None or not str(value).strip()
 
 
 def declare_tool(
-    run: Callable[..., ToolOutput], *, scope: Scope = "notes", writes: bool = False
+    run: Callable[..., ToolOutput],
+    *,
+    scope: Scope = "notes",
+    writes: bool = False,
+    verb: str = "",
+    editor_kind: EditorKind = "other",
+    core: bool = False,
 ) -> Tool:
     """The tool that a function describes by its docstring and its parameters after the first, each
     with a type and a text.
     """
-    properties = {}
-    required = []
-    for parameter in list(inspect.signature(run).parameters.values())[1:]:
-        kind, meaning = get_args(parameter.annotation)
-        properties[parameter.name] = {
-            "type": JSON_TYPES[(get_args(kind) or (kind,))[0]],
-            "description": meaning,
-        }
-        if parameter.default is parameter.empty:
-            required.append(parameter.name)
-    schema = {"type": "object", "properties": properties, "required": required}
+    parameters = read_parameters(run)
+    schema = {
+        "type": "object",
+        "properties": {
+            each.name: {"type": each.json_type, "description": each.description}
+            for each in parameters
+        },
+        "required": [each.name for each in parameters if each.is_required],
+    }
     # A docstring is wrapped for readers of the code; each line break would cost the model a token.
     description = " ".join((run.__doc__ or "").split())
-    return Tool(run.__name__, description, schema, run, scope, writes)
+    return Tool(
+        name=run.__name__,
+        description=description,
+        schema=schema,
+        run=run,
+        scope=scope,
+        writes=writes,
+        verb=verb,
+        editor_kind=editor_kind,
+        core=core,
+    )
+
+
+def read_parameters(run: Callable[..., ToolOutput]) -> list[ToolParameter]:
+    """The arguments of a tool's function, without the first, which is the vault or the memory."""
+    _, *declared = inspect.signature(run).parameters.values()
+    parameters = []
+    for parameter in declared:
+        annotation, description = get_args(parameter.annotation)
+        is_required = parameter.default is parameter.empty
+        parameters.append(
+            ToolParameter(parameter.name, annotation, description, parameter.default, is_required)
+        )
+    return parameters

@@ -13,20 +13,13 @@ from zkchat_cli.models.messages import ToolCall, ToolRun
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize_name
 from zkchat_cli.text.truncate import format_arguments, truncate
+from zkchat_cli.tools import find_tool
 from zkchat_cli.views.text import IN_CHAT, CommandHints, StyledLine, styled_line, usage_text
 
 # Characters of a call's arguments that are shown
 MAX_ARGUMENTS = 400
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_PAST_TENSES = {
-    **dict.fromkeys(("find_excerpts", "find_zk_documents_related_to"), "searched"),
-    **dict.fromkeys(("recall_conversation", "retrieve_from_smart_memory"), "recalled"),
-    "read_zk_document": "read",
-    "list_zk_documents": "listed notes",
-    "store_in_smart_memory": "remembered",
-}
-"""What a tool did; another tool is shown by its name."""
 _METHODS = {
     "full": "by the model",
     "simple": "by the model, in a simpler request",
@@ -38,7 +31,7 @@ def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
     """What tools did, each with the number of its excerpts, in one line: `searched twice, read, 6
     excerpts`.
     """
-    calls = Counter(_PAST_TENSES.get(run.name, run.name) for run, _ in finished)
+    calls = Counter(_verb(run) for run, _ in finished)
     words = [
         f"{name}{'' if count == 1 else ' twice' if count == 2 else f' {count} times'}"
         for name, count in calls.items()
@@ -48,6 +41,12 @@ def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
         "  "
         f"{', '.join([*words, *([plural(excerpts, 'excerpt')] if excerpts or 'searched' in calls else [])])}"
     )
+
+
+def _verb(run: ToolRun) -> str:
+    """What a tool did, in the past tense; the name of a tool that does not say it."""
+    tool = find_tool(run.name)
+    return tool.verb if tool is not None and tool.verb else run.name
 
 
 def tool_line(run: ToolRun, excerpts: int) -> str:

@@ -9,6 +9,7 @@ import signal
 import sys
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -83,21 +84,17 @@ def serve(
     log_to_stderr()
     with optional_package("the MCP server", "mcp"):
         # Import the SDK: more than a second that no other command needs
-        from zkchat_cli.mcp import server
-    from zkchat_cli.store.chat_session_store import ChatSessionStore
+        from zkchat_cli.mcp import http_server, server, write_tools
+    from zkchat_cli.memory.project import MemoryPaths, memory_file_names
+    from zkchat_cli.tools.served_tool import ServedVault
 
     with ctx.open_vault() as vault:
-        store_file = ctx.config.paths.store_file
-        notes = server.NoteServer(
-            server.NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file)))
-        )
+        search = partial(_search_conversations, ctx.config.paths.store_file, str(vault.root))
+        notes = server.NoteServer(ServedVault(vault, search))
         if unsafe:
-            from zkchat_cli.memory.project import MemoryPaths, memory_file_names
-
             names = memory_file_names(ctx.config.values.memory)
-            server.add_write_tools(
-                notes, vault, MemoryPaths(vault.root, names, ctx.paths.agents_folder)
-            )
+            memory_paths = MemoryPaths(vault.root, names, ctx.paths.agents_folder)
+            write_tools.add_write_tools(notes, vault, memory_paths)
         if http is None:
             if sys.stdin.isatty():
                 # The SDK would first wait for the line that it reads
@@ -111,12 +108,26 @@ def serve(
         given = os.environ.get(TOKEN_VARIABLE)
         token = secrets.token_urlsafe(24)
         shown = f"the token of {TOKEN_VARIABLE}" if given else f"the token {token}"
-        server.serve_http(
+        http_server.serve_http(
             notes,
             http,
             given or token,
             lambda address: ctx.screen.remark(f"{address} with {shown}"),
         )
+
+
+def _search_conversations(
+    store_file: Path, vault: str, query: str, limit: int
+) -> list[dict[str, Any]]:
+    """The messages of the stored conversations with a vault that have the words. The store is
+    opened for each search: it may not exist yet when the server starts.
+    """
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
+    from zkchat_cli.views.stored_items import search_result_document
+
+    with closing(ChatSessionStore.open_to_read(store_file)) as store:
+        found = store.search(vault, query, limit=limit, tool_results=False)
+    return [search_result_document(each, query) for each in found]
 
 
 @command(

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 COMMAND = command_group(
     """The notes: index, search, links.
 
-`search -` and `resolve -` read one item per line from standard input, and print one JSON line each with --json."""
+`search -` and `resolve -` read one item per line from standard input, and print one JSON line each
+with --json."""
 )
 NoteArgument = Annotated[str, Argument(metavar="NOTE", help="Path, name or title of a note.")]
 

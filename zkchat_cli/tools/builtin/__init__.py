@@ -1,0 +1,1 @@
+"""Registry: the tools that the model may call in a conversation, one per file."""

@@ -1,0 +1,39 @@
+"""Reads a note."""
+
+from typing import Annotated
+
+from zkchat_cli.tools.base import ToolArgumentError, ToolOutput, declare_tool
+from zkchat_cli.vault.vault import Vault
+
+# Excerpts in one answer
+MOST_READ = 40
+
+
+def read_zk_document(
+    vault: Vault,
+    relative_path: Annotated[str, "path, or a wikilink such as [[Note#Heading]]"],
+    start_line: Annotated[int | None, "first line, from 1"] = None,
+    end_line: Annotated[int | None, "last line"] = None,
+) -> ToolOutput:
+    """Read a note, a section or some lines of it; returns numbered excerpts."""
+    path, heading = vault.locate(relative_path)
+    first, last = vault.section(path, heading) if heading else (1, None)
+    start = start_line or first
+    end = end_line or last
+    if end is not None and end < start:
+        raise ToolArgumentError(
+            f"read_zk_document: end_line {end} is before start_line {start}; lines count from 1"
+        )
+    found = vault.chunks(path, start, end)
+    shown = tuple(found[:MOST_READ])
+    note = ""
+    if not found:
+        last_line = vault.chunks(path)[-1].end_line
+        note = f"{path} has no text there; it ends in line {last_line}."
+    elif len(found) > MOST_READ:
+        cut = shown[-1].end_line
+        note = f"Cut after line {cut}: read on with start_line={cut + 1}."
+    return ToolOutput(shown, note=note)
+
+
+TOOL = declare_tool(read_zk_document, verb="read", editor_kind="read", core=True)

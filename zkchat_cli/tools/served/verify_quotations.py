@@ -1,0 +1,30 @@
+"""Verifies the quotations of a text against the notes."""
+
+from typing import TypedDict
+
+from zkchat_cli.citations.verify_text import verify_text
+from zkchat_cli.tools.served_tool import Document, ServedVault, Text, declare_served_tool
+
+
+class VerifiedText(TypedDict):
+    quotations: list[Document]
+    ok: bool
+
+
+def verify_quotations(served: ServedVault, text: Text) -> VerifiedText:
+    """Verify the quotations of a text, such as your answer or a draft, against the notes, to the
+    letter.
+
+    `verified`: a note says this. `misquoted`: the words are others, `nearest` has them. `cut`: the
+    quotation ends where its sentence says something else, `nearest` has the sentence. `not_found`:
+    no note says anything like this. The source of a quotation is the note that is linked or named
+    with it. `ok` means that all are verified.
+    """
+    found = verify_text(text, served.vault)
+    return {
+        "quotations": [each.document() for each in found],
+        "ok": all(each.found.verdict == "verified" for each in found),
+    }
+
+
+TOOL = declare_served_tool(verify_quotations, order=3)
