@@ -53,49 +53,54 @@ def call(mode: str, arguments: dict[str, object]) -> object:
     return text(f"echo: {arguments.get('text')}\x1b[31m")
 
 
+def initialized(request: dict) -> dict:
+    return {
+        "protocolVersion": request["params"]["protocolVersion"],
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "test", "version": "1"},
+    }
+
+
+def listed(mode: str, request: dict) -> dict:
+    start = int((request.get("params") or {}).get("cursor", 0))
+    end = start + 75
+    count = {"hundred": 100, "many": 300}.get(mode, 0)
+    page = [{**ECHO, "name": f"t{n}"} for n in range(start, min(end, count))]
+    tools = LIES if mode == "lies" else page or [ECHO]
+    following = {"nextCursor": str(end)} if end < count else {}
+    return {"tools": tools, **following}
+
+
+def answer(mode: str, request: dict) -> None:
+    method = request.get("method")
+    id_ = request.get("id")
+    if method == "initialize":
+        result: object = initialized(request)
+    elif method == "tools/list":
+        result = listed(mode, request)
+    elif method == "tools/call":
+        result = call(mode, request["params"].get("arguments") or {})
+    else:
+        if id_ is not None:
+            error = {"code": -32601, "message": f"no method {method}"}
+            send({"jsonrpc": "2.0", "id": id_, "error": error})
+        return
+    if mode == "wrong ids" and method == "tools/call":
+        for wrong in ("x", 10**30, -1, 2.5):
+            send({"jsonrpc": "2.0", "id": wrong, "result": text("not yours")})
+        return
+    if mode == "noisy":
+        sys.stderr.write("noise \x1b[31m" * 100_000)
+    send({"jsonrpc": "2.0", "id": id_, "result": result})
+
+
 def main(mode: str) -> None:
     if mode == "silent":
         time.sleep(600)
     if mode == "garbage":
         print("Hello! I am not JSON.", flush=True)
     for line in sys.stdin:
-        request = json.loads(line)
-        method = request.get("method")
-        id_ = request.get("id")
-        if method == "initialize":
-            info = {"name": "test", "version": "1"}
-            result: object = {
-                "protocolVersion": request["params"]["protocolVersion"],
-                "capabilities": {"tools": {}},
-                "serverInfo": info,
-            }
-        elif method == "tools/list":
-            start = int((request.get("params") or {}).get("cursor", 0))
-            count = {"hundred": 100, "many": 300}.get(mode, 0)
-            page = [{**ECHO, "name": f"t{n}"} for n in range(start, min(start + 75, count))]
-            result = {"tools": LIES if mode == "lies" else page or [ECHO]} | (
-                {"nextCursor": str(start + 75)} if start + 75 < count else {}
-            )
-        elif method == "tools/call":
-            result = call(mode, request["params"].get("arguments") or {})
-        elif id_ is not None:
-            send(
-                {
-                    "jsonrpc": "2.0",
-                    "id": id_,
-                    "error": {"code": -32601, "message": f"no method {method}"},
-                }
-            )
-            continue
-        else:
-            continue
-        if mode == "wrong ids" and method == "tools/call":
-            for wrong in ("x", 10**30, -1, 2.5):
-                send({"jsonrpc": "2.0", "id": wrong, "result": text("not yours")})
-            continue
-        if mode == "noisy":
-            sys.stderr.write("noise \x1b[31m" * 100_000)
-        send({"jsonrpc": "2.0", "id": id_, "result": result})
+        answer(mode, json.loads(line))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
 """How the code reads: figures of lines, syntax, complexity and packing, printed as a table.
 
-    python tests/bench/readability.py [NAME=]PATH…       one column for each folder (default: zkchat_cli)
-    python tests/bench/readability.py --list PATH…       the places behind the figures, to work on
+    python tests/bench/readability.py [NAME=]PATH…
+        a column for each folder of Python files (default: zkchat_cli), such as another program's
+    python tests/bench/readability.py --list PATH…
+        the places behind the figures, to work on
+    python tests/bench/readability.py --check FILE PATH
+        fails if a function has a complexity over 15 and is none of the exceptions listed in FILE
 
-Other programs can stand beside it: `readability.py zkchat=zkchat_cli llm=$(python -c 'import llm, pathlib;
-print(pathlib.Path(llm.__file__).parent)')`. Complexity is radon's, which also counts conditional
-expressions and comprehensions. A code line is neither blank, nor a comment, nor part of a
-docstring; its characters are counted with its indentation.
+Complexity is radon's, which also counts conditional expressions and comprehensions. A code line is
+neither blank, nor a comment, nor part of a docstring; its characters include its indentation.
 """
 
 import argparse
 import ast
 import io
 import statistics
+import sys
 import tokenize
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +26,7 @@ from radon.complexity import cc_visit
 LONG_LINE = 100
 COMPLEX = 10
 TOO_COMPLEX = 15
+MOST_EXCEPTIONS = 15
 WORDS_OF_A_SENTENCE = 7
 BARE_NUMBERS = 3
 
@@ -249,15 +253,43 @@ def print_places(figures: CodeFigures) -> None:
         print(f"{finding.file}:{finding.line}: {finding.kind}: {finding.text}")
 
 
+def check_complexity(figures: CodeFigures, exceptions: Path) -> list[str]:
+    """What is wrong with the listed exceptions, which are lines of `FILE: NAME`."""
+    listed = [line for line in exceptions.read_text("utf-8").splitlines() if line.strip()]
+    too_complex = [
+        f"{function.file.as_posix()}: {function.name}"
+        for function in figures.complex_functions
+        if function.complexity > TOO_COMPLEX
+    ]
+    problems = [
+        f"{name} has a complexity over {TOO_COMPLEX}" for name in too_complex if name not in listed
+    ]
+    problems += [
+        f"{name} is simple by now: take it off the list"
+        for name in listed
+        if name not in too_complex
+    ]
+    if len(listed) > MOST_EXCEPTIONS:
+        problems.append(f"{len(listed)} exceptions are listed; at most {MOST_EXCEPTIONS} may be")
+    return problems
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="*", metavar="[NAME=]PATH", default=["zkchat_cli"])
     parser.add_argument("--list", action="store_true", help="the places behind the figures")
+    parser.add_argument(
+        "--check", type=Path, metavar="FILE", help="the functions that may be complex"
+    )
     options = parser.parse_args(arguments)
     columns: dict[str, CodeFigures] = {}
     for folder in options.folders:
         name, _, path = folder.rpartition("=")
         columns[name or Path(path).name] = measure(Path(path))
+    if options.check:
+        every = [check_complexity(figures, options.check) for figures in columns.values()]
+        problems = [problem for found in every for problem in found]
+        sys.exit("\n".join(problems))
     if options.list:
         for figures in columns.values():
             print_places(figures)

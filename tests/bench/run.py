@@ -17,9 +17,10 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import citations
 import echo
@@ -181,63 +182,79 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         insert(database, [(f"before {report.message_id}", question)])
         insert(database, [(report.message_id, report.model_dump_json())])
 
-    figures: list[tuple[float, ...]] = []
-    around: list[tuple[float, float]] = []
-    waited: list[tuple[float, float]] = []
-    by_mode: dict[str, list[float]] = {}
+    typed: list[TypedMessage] = []
+    pasted: list[tuple[float, float]] = []
     for number, question in enumerate(ground.words.question() for _ in ground.times(200)):
         thought += 10
-        typed = number % 2 == 0
-        if typed:
-            session.look_ahead()
-        begin = time.perf_counter()
-        said = begin
-        for last in session.send(question):
-            if isinstance(last, TextDelta):
-                said = time.perf_counter()
-        outside = 1000 * (time.perf_counter() - begin)
-        after = outside - 1000 * (said - begin)
-        assert isinstance(last, TurnCompleted), last
-        took = last.report.timings_ms
-        if typed:
-            by_mode.setdefault(
-                last.report.compaction.mode if last.report.compaction else "none", []
-            ).append(took["overhead"])
-            around.append((took["overhead"] - after, after))
-            figures.append(
-                (
-                    took["overhead"],
-                    took["prepare"],
-                    took["store"],
-                    outside - took["model"] - took["tools"],
-                    timed(least)(last.report),
-                )
-            )
-        else:
-            waited.append((took["overhead"], timed(lambda _: walk(ground.vault))(None)))
-    overhead, prepare, store, by_outside, floor = zip(*figures, strict=True)
+        if number % 2 == 1:
+            report = time_turn(session, question).report
+            walking = timed(lambda _: walk(ground.vault))(None)
+            pasted.append((report.timings_ms["overhead"], walking))
+            continue
+        session.look_ahead()
+        turn = time_turn(session, question)
+        typed.append(TypedMessage(turn, timed(least)(turn.report)))
+    yield from rows_of_typed(what, typed)
+    yield Row(
+        "  pasted: the vault is looked at first", *zip(*pasted, strict=True), "walk over the files"
+    )
+
+
+class TimedTurn(NamedTuple):
+    """A turn, with milliseconds by a clock outside the session."""
+
+    report: TurnReport
+    whole: float
+    after_last_word: float
+
+    @property
+    def overhead(self) -> float:
+        return self.report.timings_ms["overhead"]
+
+
+class TypedMessage(NamedTuple):
+    """The turn of a message that was typed, and the floor: the milliseconds of the least work."""
+
+    turn: TimedTurn
+    floor: float
+
+
+def time_turn(session: ZkChatSession, question: str) -> TimedTurn:
+    begin = time.perf_counter()
+    said = begin
+    for last in session.send(question):
+        if isinstance(last, TextDelta):
+            said = time.perf_counter()
+    end = time.perf_counter()
+    assert isinstance(last, TurnCompleted), last
+    return TimedTurn(last.report, 1000 * (end - begin), 1000 * (end - said))
+
+
+def rows_of_typed(what: str, typed: Sequence[TypedMessage]) -> Iterator[Row]:
+    turns = [message.turn for message in typed]
+    overhead = [turn.overhead for turn in turns]
+    floor = [message.floor for message in typed]
     yield Row(
         f"overhead a message, {what}", overhead, floor, "count, two transactions", Goal(10, "p95")
     )
-    yield from (
-        Row(f"  {part}", values)
-        for part, values in (
-            ("prepare", prepare),
-            ("store", store),
-            ("all, timed outside", by_outside),
-        )
-    )
-    until, after_it = zip(*around, strict=True)
-    yield from (
-        Row(f"  {part}", values)
-        for part, values in (("until the answer's last word", until), ("after it", after_it))
-    )
-    yield from (
-        Row(f"  {told}", by_mode[mode]) for mode, told in COMPACTING.items() if mode in by_mode
-    )
-    yield Row(
-        "  pasted: the vault is looked at first", *zip(*waited, strict=True), "walk over the files"
-    )
+    for part in ("prepare", "store"):
+        yield Row(f"  {part}", [turn.report.timings_ms[part] for turn in turns])
+    outside: list[float] = []
+    for turn in turns:
+        took = turn.report.timings_ms
+        outside.append(turn.whole - took["model"] - took["tools"])
+    yield Row("  all, timed outside", outside)
+    before = [turn.overhead - turn.after_last_word for turn in turns]
+    yield Row("  until the answer's last word", before)
+    yield Row("  after it", [turn.after_last_word for turn in turns])
+    by_mode: dict[str, list[float]] = {}
+    for turn in turns:
+        compaction = turn.report.compaction
+        mode = compaction.mode if compaction is not None else "none"
+        by_mode.setdefault(mode, []).append(turn.overhead)
+    for mode, told in COMPACTING.items():
+        if mode in by_mode:
+            yield Row(f"  {told}", by_mode[mode])
 
 
 def conversing(ground: Ground) -> Iterator[Row]:

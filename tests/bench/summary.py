@@ -4,10 +4,12 @@ conversations.
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import count
 
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
+from tiktoken import Encoding
 
 from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.markdown.blocks import sentences
@@ -19,6 +21,24 @@ TOKENS = 25_000
 ROOM = 2000
 SENTENCES_A_MESSAGE = 3
 FLOOR = "sentences, tiktoken"
+
+
+def unseen_conversation(
+    ground: Ground, encoder: Encoding, counter: TokenCounter, ids: Iterator[int]
+) -> tuple[Turn, ...]:
+    """A conversation of `TOKENS` tokens that nobody has seen yet."""
+    turns: list[Turn] = []
+    left = TOKENS
+    while left > 0:
+        date = f"2025-{1 + len(turns) // 28 % 12:02d}-{1 + len(turns) % 28:02d}"
+        said: list[ZkChatMessage] = []
+        for role in ("user", "assistant"):
+            text = " ".join(ground.words.sentence() for _ in range(SENTENCES_A_MESSAGE))
+            left -= len(encoder.encode_ordinary(text))
+            id_ = f"{next(ids)}"
+            said.append(ZkChatMessage(id=id_, role=role, content=text, timestamp=date))
+        turns += make_turns([said], counter).turns
+    return tuple(turns)
 
 
 def figures(ground: Ground) -> Iterator[Row]:
@@ -34,27 +54,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     def summary(talk: Sequence[Turn]) -> None:
         summarize(talk, ROOM, counter)
 
-    ids = count()
-
-    def told() -> tuple[Turn, ...]:
-        """A conversation nobody has seen yet."""
-        turns: list[Turn] = []
-        left = TOKENS
-        while left > 0:
-            texts = [
-                " ".join(ground.words.sentence() for _ in range(SENTENCES_A_MESSAGE))
-                for _ in range(2)
-            ]
-            left -= sum(len(encoder.encode_ordinary(text)) for text in texts)
-            date = f"2025-{1 + len(turns) // 28 % 12:02d}-{1 + len(turns) % 28:02d}"
-            pair = zip(("user", "assistant"), texts, strict=True)
-            said = [
-                ZkChatMessage(id=f"{next(ids)}", role=role, content=text, timestamp=date)
-                for role, text in pair
-            ]
-            turns += make_turns([said], counter).turns
-        return tuple(turns)
-
+    told = partial(unseen_conversation, ground, encoder, counter, count())
     talks = [told() for _ in ground.times(20)]
     yield Row(
         "summary of 25000 tokens",
