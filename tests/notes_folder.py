@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli.vault.search.vector_store import Embedder
+from zkchat_cli.vault.search.embedder import Embedder
 from zkchat_cli.vault.vault import Vault
 
 

@@ -15,7 +15,7 @@ from conftest import Program, write_notes
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.embedders import builtin
-from zkchat_cli.vault.search.vector_store import compute_vectors
+from zkchat_cli.vault.search.embedder import compute_vectors
 
 NOTES = {
     "Garage.md": "# Garage\n\nThe automobile needs new oil twice a year.\n",

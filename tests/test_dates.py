@@ -94,7 +94,7 @@ def dated(tmp_path: Path) -> Vault:
     folder = write_notes(tmp_path / "notes", NOTES)
     for path in NOTES:
         os.utime(folder / path, (1_700_000_000, 1_700_000_000))  # 14 November 2023
-    vault = Vault(folder, tmp_path / "index.db", today=lambda: TODAY)
+    vault = Vault.open(folder, tmp_path / "cache", today=lambda: TODAY)
     vault.refresh()
     return vault
 
@@ -138,14 +138,14 @@ def test_a_guessed_day_on_which_all_notes_were_copied_is_no_date(tmp_path: Path)
                 yesterday,
             ),
         )
-    vault = Vault(folder, tmp_path / "index.db", today=lambda: TODAY)
+    vault = Vault.open(folder, tmp_path / "cache", today=lambda: TODAY)
     vault.refresh()
     assert vault.search("What were the chores yesterday?")[0].title == "Daily"
     assert len(vault.search("chores on:yesterday", limit=40)) == 31
 
 
 def test_notes_are_listed_by_date(dated: Vault) -> None:
-    listed = {note.path for note in dated.list_notes(since="last week", until="2026-11-12")}
+    listed = {note.path for note in dated.catalog.list_notes(since="last week", until="2026-11-12")}
     assert listed == {"Daily/2026-11-10.md", "Daily/2026-11-12.md", "Weekly/2026-W46.md"}
 
 

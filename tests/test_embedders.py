@@ -168,7 +168,7 @@ def test_failing_server_is_called_once_more(
 def test_a_closed_vault_has_no_connection_to_the_server(opened: Any, tmp_path: Path) -> None:
     (tmp_path / "Note.md").write_text("A ship.")
     embedder = opened("ollama").it
-    vault = Vault(tmp_path, tmp_path / "index.db", embedder=embedder)
+    vault = Vault.open(tmp_path, tmp_path / "cache", embedder=embedder)
     vault.embed()
     client = embedder.server._client
     assert not client.is_closed

@@ -136,7 +136,7 @@ def test_a_vault_file_is_imported_by_its_path(places: ImportRoots) -> None:
 def test_a_note_is_imported_without_its_suffix(places: ImportRoots) -> None:
     found = file("@Queries/Combining", places)
     assert (found.relative_path, found.is_note) == ("Queries/Combining.md", True)
-    assert found.chunks == tuple(places.vault.chunks("Queries/Combining.md"))
+    assert found.chunks == tuple(places.vault.reader.chunks("Queries/Combining.md"))
 
 
 def test_the_current_folder_comes_before_the_vault(places: ImportRoots) -> None:
@@ -208,7 +208,10 @@ def test_an_import_is_a_reference_with_its_text(places: ImportRoots) -> None:
         ("@Filters.md", "import", "found"),
         ("@main.py", "import", "found"),
     ]
-    assert [len(each.chunks) for each in found] == [len(places.vault.chunks("Filters.md")), 1]
+    assert [len(each.chunks) for each in found] == [
+        len(places.vault.reader.chunks("Filters.md")),
+        1,
+    ]
     assert [(each.readable, each.warnings) for each in found] == [(True, ()), (False, ())]
 
 

@@ -35,7 +35,7 @@ def notes(tmp_path: Path) -> Iterator[Vault]:
 
 
 def way(notes: Vault, source: str, target: str) -> tuple[str, ...] | None:
-    found = notes.shortest_path(source, target)
+    found = notes.graph.shortest_path(source, target)
     return found and tuple(found[0])
 
 
@@ -77,7 +77,7 @@ def test_a_path_is_as_short_as_in_a_simple_search(
             distance[there] = distance[here] + 1
             queue.append(there)
     for target in links:
-        found = vault.shortest_path("0.md", f"{target}.md")
+        found = vault.graph.shortest_path("0.md", f"{target}.md")
         assert (len(found[1]) if found else None) == distance.get(target)
         on_path, steps = found or ([], [])
         for step, *ends in zip(steps, on_path, on_path[1:], strict=False):
@@ -98,7 +98,7 @@ def test_notes_are_related_by_links_and_words(tmp_path: Path) -> None:
         "Slate.md": "Slate lasts a hundred years on any roof.",
     }
     vault = open_vault(write_notes(tmp_path / "n", texts), tmp_path / "c")
-    found = vault.related_notes("Roof.md")
+    found = vault.graph.related_notes("Roof.md")
     assert {r.chunk.relative_path: r.why for r in found} == {
         "House.md": ("linked from here", "shares the word house"),
         "Cellar.md": ("both linked with House.md", "shares the word house"),
@@ -108,8 +108,8 @@ def test_notes_are_related_by_links_and_words(tmp_path: Path) -> None:
         ),
         "Slate.md": ("shares the words roof, slate",),
     }
-    assert vault.related_notes("Roof.md", 1) == found[:1]
-    assert "it links here" in vault.related_notes("House.md")[0].why
+    assert vault.graph.related_notes("Roof.md", 1) == found[:1]
+    assert "it links here" in vault.graph.related_notes("House.md")[0].why
     vault.close()
 
 
@@ -123,15 +123,17 @@ def test_notes_about_a_question_are_listed_once(notes: Vault) -> None:
         },
     )
     notes.refresh()
-    [found] = notes.notes_about("what about chimneys?")
+    [found] = notes.graph.notes_about("what about chimneys?")
     assert (found.chunk.relative_path, found.why) == ("Long.md", ("shares the word chimneys",))
-    assert notes.notes_about("chimneys", 0) == []
+    assert notes.graph.notes_about("chimneys", 0) == []
 
 
 def test_a_deleted_related_note_is_left_out(notes: Vault) -> None:
-    assert "Side.md" in {r.chunk.relative_path for r in notes.related_notes("folder/D.md")}
+    assert "Side.md" in {r.chunk.relative_path for r in notes.graph.related_notes("folder/D.md")}
     (notes.root / "Side.md").unlink()
-    assert "Side.md" not in {r.chunk.relative_path for r in notes.related_notes("folder/D.md")}
+    assert "Side.md" not in {
+        r.chunk.relative_path for r in notes.graph.related_notes("folder/D.md")
+    }
 
 
 def test_a_list_of_all_notes_relates_nothing(tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_a_list_of_all_notes_relates_nothing(tmp_path: Path) -> None:
         write_notes(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}),
         tmp_path / "c",
     )
-    assert [(r.chunk.relative_path, r.why) for r in vault.related_notes("7.md")] == [
+    assert [(r.chunk.relative_path, r.why) for r in vault.graph.related_notes("7.md")] == [
         ("All.md", ("it links here",))
     ]
     vault.close()

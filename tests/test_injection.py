@@ -66,7 +66,7 @@ def test_a_short_note_is_injected_as_numbered_excerpts(app: AppFixture) -> None:
     message = documents(app.session(), "What does [[Combining]] say?")
     excerpts = excerpts_in(message)
     assert [e["source"] for e in excerpts] == [1]
-    assert excerpts[0]["text"] == app.vault.chunks("Queries/Combining.md")[0].text
+    assert excerpts[0]["text"] == app.vault.reader.chunks("Queries/Combining.md")[0].text
     assert "- [[Combining]] (Queries/Combining.md)" in message.content
     assert "[its text: source 1]" in message.content
     assert "read_zk_document" not in message.content

@@ -30,7 +30,7 @@ from zkchat_cli.config.schema import McpServer
 from zkchat_cli.mcp.server import NoteServer
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.tools.served_tool import ServedVault
-from zkchat_cli.vault.index.database import Progress
+from zkchat_cli.vault.index.values import Progress
 from zkchat_cli.vault.vault import Vault
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "mcp.md"

@@ -12,7 +12,7 @@ from fake_embedders import SYNONYMS
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.embedders.onnx import make_embedder
-from zkchat_cli.vault.search.vector_store import compute_vectors
+from zkchat_cli.vault.search.embedder import compute_vectors
 
 OTHERS = "the needs oil sleeps".split()
 WORDS = ["[PAD]", "[UNK]", *(word for line in SYNONYMS for word in line.split()), *OTHERS]

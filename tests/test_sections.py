@@ -5,7 +5,7 @@ exist.
 import pytest
 
 from zkchat_cli.vault import note_parser, note_reader
-from zkchat_cli.vault.index.database import make_chunk
+from zkchat_cli.vault.index.values import make_chunk
 from zkchat_cli.vault.markup import read_markup
 
 

@@ -152,7 +152,7 @@ def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
     assert notes.vault.resolve("[[Heal car]]").candidates == ("Garage.md",)
     notes.write("Plan.md", "[[Physician]], [[Harbor]], [[physician.png]] and [[2024-05-03]]\n")
     notes.vault.refresh()
-    assert [link.candidates for link in notes.vault.broken_links()] == [
+    assert [link.candidates for link in notes.vault.graph.broken_links()] == [
         ("Health.md",),
         ("Harbour.md",),
         (),
@@ -161,7 +161,7 @@ def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
 
 
 def test_a_note_found_by_meaning_says_so(notes: Notes) -> None:
-    [note] = notes.vault.notes_about("physician")
+    [note] = notes.vault.graph.notes_about("physician")
     assert (note.chunk.relative_path, note.why) == ("Health.md", ("means something similar",))
 
 
@@ -214,7 +214,9 @@ def test_a_question_waits_a_second_for_vectors(notes: Notes) -> None:
     notes.vault.refresh()
     present = [100.0]
     embedder = SynonymEmbedder(fails=lambda: present.append(present.pop() + 0.1))
-    semantic = SemanticSearch(embedder, notes.vectors, notes.vault._index, lambda: present[0])
+    semantic = SemanticSearch(
+        embedder, VectorStore(notes.vectors, embedder), notes.vault._index, lambda: present[0]
+    )
     keys = notes.vault._ask(lambda index: [*index.chunk_keys()])
     assert [semantic.compute_first("car", keys), semantic.compute_first("boat", keys)] == [
         True,
@@ -354,7 +356,7 @@ def test_two_processes_never_compute_the_same(notes: Notes) -> None:
     notes.vault.refresh()
     stops = iter((False, False, True))
     elsewhere = VectorStore(notes.vectors, other)
-    mine = SemanticSearch(other, notes.vectors, notes.vault._index)
+    mine = SemanticSearch(other, VectorStore(notes.vectors, other), notes.vault._index)
     with elsewhere.claim(missing_keys(notes)) as missing:
         assert missing
         for key in missing[:5]:
@@ -431,7 +433,9 @@ def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) ->
 def test_a_failed_model_is_not_retried_at_once(notes: Notes) -> None:
     present = [0.0]
     embedder = SynonymEmbedder(fails=lambda: DOWN)
-    semantic = SemanticSearch(embedder, notes.vectors, notes.vault._index, lambda: present[0])
+    semantic = SemanticSearch(
+        embedder, VectorStore(notes.vectors, embedder), notes.vault._index, lambda: present[0]
+    )
     for moment, asked in ((0, 1), (1, 1), (RETRY_SECONDS - 1, 1), (RETRY_SECONDS + 1, 2)):
         present[0] = moment
         assert semantic.match("car") is None

@@ -344,7 +344,7 @@ def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(
         for hit in session.vault.search("said the note, which smells of roses")
     )
     assert "Garden/Compost.md" in {
-        row.target for row in session.vault.links("What does Compst need and Filters.md")
+        row.target for row in session.vault.graph.links("What does Compst need and Filters.md")
     }
     assert not list(session.vault.root.rglob(".zkchat*"))
 

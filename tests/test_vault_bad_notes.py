@@ -63,7 +63,7 @@ def test_odd_file_names_work(notes, name):
     notes.vault.refresh()
     assert notes.found("zebra") == notes.found("tag:stripes") == [f"{name}.md"]
     assert notes.vault.resolve(f"{name}.md").target == f"{name}.md"
-    assert notes.vault.links(f"{name}.md") == []
+    assert notes.vault.graph.links(f"{name}.md") == []
     (notes.root / f"{name}.md").unlink()
     notes.vault.refresh(only=[f"{name}.md"])
     notes.check()
@@ -98,7 +98,7 @@ def test_tens_of_thousands_of_broken_links_are_listed_within_seconds(notes, many
     notes.write("Many.md", between.join(f"[[gone {n}]]" for n in range(many)))
     with takes_less_than(20):
         assert notes.vault.refresh().broken_links == many
-        broken = notes.vault.broken_links()
+        broken = notes.vault.graph.broken_links()
         assert len(broken) == many
 
 

@@ -121,7 +121,8 @@ def test_nothing_outside_the_vault_is_read(root, path):
     (root / "out.md").symlink_to(root.parent / "x.md")
     (root / "away").symlink_to(root.parent)
     vault = Vault.open(root, root.parent / "cache")
-    for ask in (vault.read, vault.note, vault.chunks, vault.links, vault.backlinks):
+    reader, graph = vault.reader, vault.graph
+    for ask in (reader.read, reader.parse, reader.chunks, graph.links, graph.backlinks):
         with pytest.raises(VaultError) as e:
             ask(path)
         assert e.value.hint

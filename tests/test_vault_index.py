@@ -64,7 +64,9 @@ def test_a_new_name_fixes_links_to_it_until_it_is_gone(notes, path, content, lin
     assert notes.vault.refresh().broken_links == 1
     notes.write(path, content)
     assert notes.vault.refresh().broken_links == 0
-    assert [(row.source, row.raw) for row in notes.vault.backlinks(path)] == [("Beta.md", link)]
+    assert [(row.source, row.raw) for row in notes.vault.graph.backlinks(path)] == [
+        ("Beta.md", link)
+    ]
     (notes.root / path).unlink()
     assert notes.vault.refresh().broken_links == 1
     notes.check()
@@ -75,14 +77,14 @@ def test_a_better_match_takes_over_the_links_to_a_name(notes):
     notes.vault.refresh()
     notes.write("Gamma.md", "nearer")
     notes.vault.refresh()
-    assert [row.target for row in notes.vault.links("Beta.md")] == ["Gamma.md", "Alpha.md"]
-    assert notes.vault.backlinks("sub/Gamma.md") == []
+    assert [row.target for row in notes.vault.graph.links("Beta.md")] == ["Gamma.md", "Alpha.md"]
+    assert notes.vault.graph.backlinks("sub/Gamma.md") == []
     notes.check()
 
 
 def test_links_of_a_missing_note_are_an_error_with_suggestions(notes):
     with pytest.raises(VaultError, match=r"no note Alfa\.md") as e:
-        notes.vault.links("Alfa.md")
+        notes.vault.graph.links("Alfa.md")
     assert e.value.hint == "Nearest: [[Alpha]]"
 
 
@@ -193,12 +195,12 @@ def test_a_locked_index_is_busy(notes):
 
 def test_chunks_are_cut_to_the_lines_asked_for(notes):
     notes.write("Long.md", "\n".join(f"line {n} " + "word " * 20 for n in range(1, 41)))
-    whole = notes.vault.chunks("Long.md")
+    whole = notes.vault.reader.chunks("Long.md")
     assert whole[0].start_line == 1 and whole[-1].end_line == 40 and len(whole) > 1
-    [part] = notes.vault.chunks("./Long.md", 2, 3)
+    [part] = notes.vault.reader.chunks("./Long.md", 2, 3)
     assert (part.relative_path, part.start_line, part.end_line) == ("Long.md", 2, 3)
     assert part.text.splitlines()[0].startswith("line 2 ")
-    assert notes.vault.chunks("Long.md", 41) == []
+    assert notes.vault.reader.chunks("Long.md", 41) == []
 
 
 # a refresh of known paths

@@ -163,7 +163,7 @@ def test_links_of_every_form_follow_a_rename(notes: Callable[..., Vault]) -> Non
     )
     assert files["G/New name.md"].endswith("[[#H]] [s](../F/Sib.md) [[Sib]] [[S]]")
     assert set(files) == {"S.md", "G/New name.md", "F/Sib.md", "Other.md"}
-    assert {row.target for row in vault.links("S.md")} == {"G/New name.md", "Other.md"}
+    assert {row.target for row in vault.graph.links("S.md")} == {"G/New name.md", "Other.md"}
 
 
 def test_a_bare_name_that_becomes_ambiguous_gets_folders(notes: Callable[..., Vault]) -> None:

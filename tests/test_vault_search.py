@@ -173,7 +173,7 @@ def test_a_title_in_front_matter_resolves_last_and_is_marked(tmp_path: Path):
         ("e.md", "alias"),
         ("docs/params.md", None),
     ]
-    assert [link.source for link in opened.backlinks("docs/params.md")] == ["e.md"]
+    assert [link.source for link in opened.graph.backlinks("docs/params.md")] == ["e.md"]
     (tmp_path / "v/docs/params.md").write_text("No title.")
     opened.refresh()
     assert opened.resolve("parameters").status == "broken"
@@ -363,7 +363,7 @@ def test_a_comment_in_a_long_script_is_no_heading_of_a_result(library):
 
 def test_a_part_of_a_chunk_has_the_heading_above_it(library):
     library(Small="## A\nOne.\n## B\nTwo.\n")
-    assert [chunk.heading for chunk in library.notes.vault.chunks("Small.md", 4)] == ["B"]
+    assert [chunk.heading for chunk in library.notes.vault.reader.chunks("Small.md", 4)] == ["B"]
 
 
 WORDS = st.sampled_from(["red", "green", "blue", "tea", "don't", "café", "书评", "the", "of"])
@@ -408,7 +408,7 @@ def test_results_match_the_query(workspace, query):
         assert not any(
             f" {' '.join(phrase)} " in f" {said} " for phrase in asked.without if len(phrase) == 1
         )
-        note = workspace.vault.note(chunk.relative_path)
+        note = workspace.vault.reader.parse(chunk.relative_path)
         for operator, wanted in asked.filters:
             has_tag = any(f"{tag}/".startswith(f"{wanted}/") for tag in note.tags)
             assert (

@@ -117,7 +117,7 @@ class InputCompleter:
             case "link" if "#" in text:
                 note, *_, heading = text.split("#")
                 target = session.vault.resolve(note).target if note.strip() else None
-                headings = session.vault.note(target).markup.headings if target else ()
+                headings = session.vault.reader.parse(target).markup.headings if target else ()
                 names = dict.fromkeys(each.text for each in headings if each.text)
                 linkable = [
                     name for name in names if _is_printable(name) and not _UNLINKABLE.search(name)
@@ -167,7 +167,7 @@ class InputCompleter:
         session.apply_scan(session.vault.refresh())
         folder = session.services.working_folder
         root = session.vault.root
-        self._tags = [tag for tag in session.vault.tags() if _is_printable(tag)]
+        self._tags = [tag for tag in session.vault.catalog.tags() if _is_printable(tag)]
         inside = mentions.list_files(folder) if folder is not None and folder != root else ()
         self._files = list(
             dict.fromkeys(

@@ -423,9 +423,9 @@ def test_a_damaged_index_is_rebuilt_and_never_an_error(
         with closing(Vault.open(vault, tmp_path / "cache")) as again:
             assert again.refresh().notes
             again.search("filter compost")
-            again.backlinks("Queries/Combining.md")
+            again.graph.backlinks("Queries/Combining.md")
             again.suggest_names("Filtres")
-            again.related_notes("Filters.md")
+            again.graph.related_notes("Filters.md")
 
 
 def test_no_excerpt_of_a_damaged_index_has_other_words_than_the_note(
@@ -434,7 +434,7 @@ def test_no_excerpt_of_a_damaged_index_has_other_words_than_the_note(
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()
         found = notes.search("compost air")
-        linked = notes.backlinks("Queries/Combining.md")
+        linked = notes.graph.backlinks("Queries/Combining.md")
     for change in (
         "text = replace(text, 'air', 'oil')",
         "text = replace(text, 'See', 'Sea')",
@@ -446,7 +446,7 @@ def test_no_excerpt_of_a_damaged_index_has_other_words_than_the_note(
         # So that only the part itself tells
         Path(f"{notes.index_file}{index_database.SUFFIX}").unlink()
         with closing(Vault.open(vault, tmp_path / "cache")) as again:
-            assert (again.search("compost air"), again.backlinks("Queries/Combining.md")) == (
+            assert (again.search("compost air"), again.graph.backlinks("Queries/Combining.md")) == (
                 found,
                 linked,
             )
@@ -465,7 +465,11 @@ def test_what_is_lost_from_an_index_is_found_again(vault: Path, tmp_path: Path, 
         found = [
             [each.id for each in notes.search(query)] for query in ("compost", "Filters", "air")
         ]
-        return [*found, notes.backlinks("Queries/Combining.md"), notes.suggest_names("Filtres")]
+        return [
+            *found,
+            notes.graph.backlinks("Queries/Combining.md"),
+            notes.suggest_names("Filtres"),
+        ]
 
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()

@@ -58,7 +58,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders, http_client
 from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Options, Request, StreamFinished
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.vault.search.vector_store import compute_vectors
+from zkchat_cli.vault.search.embedder import compute_vectors
 
 pytestmark = pytest.mark.usefixtures("no_proxies")
 PROTOCOLS = [OPENAI, RESPONSES, OLLAMA, ANTHROPIC]

@@ -47,8 +47,8 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.edit.transaction import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
+from zkchat_cli.vault.search.embedder import Embedder
 from zkchat_cli.vault.search.semantic import SemanticSearch
-from zkchat_cli.vault.search.vector_store import Embedder
 from zkchat_cli.vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -486,5 +486,5 @@ class TurnRunner:
         """A chunk that a compaction folded, with the current text of its note."""
         if (chunk := self.state.references.chunk(number)) is not None:
             with suppress(VaultError):
-                return chunk, self.services.vault.read(chunk.relative_path)
+                return chunk, self.services.vault.reader.read(chunk.relative_path)
         return None

@@ -20,7 +20,7 @@ from zkchat_cli.models.notes import ContentChunk, Similarities
 from zkchat_cli.text.numbers import DIGITS, NUMBER_WORDS, may_count, number_parts
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, content_stems, find_cjk, stem, terms
-from zkchat_cli.vault.search.vector_store import split_windows
+from zkchat_cli.vault.search.windows import split_windows
 
 # Share of a sentence's words from which on a sentence of the note is about the same
 SAME = 0.6

@@ -125,7 +125,7 @@ class _Notes:
 
     def _read(self, path: str) -> QuotableChunk | None:
         try:
-            text = self._vault.read(path)
+            text = self._vault.reader.read(path)
         except VaultError:
             # Deleted or locked since it was indexed
             return None

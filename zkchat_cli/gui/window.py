@@ -384,7 +384,7 @@ class ChatWindow(QtWidgets.QMainWindow):
                 return slash.run(f"/sources {key}", session).lines
             return [
                 styled_line(key, "bold"),
-                *map(styled_line, session.vault.read(key).split("\n")[:NOTE_LINES]),
+                *map(styled_line, session.vault.reader.read(key).split("\n")[:NOTE_LINES]),
             ]
 
         self.look_up(read, lambda lines: self.references.passage.show_html(lines_html(lines)))

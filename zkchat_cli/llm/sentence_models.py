@@ -23,7 +23,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import ENGLISH
-from zkchat_cli.vault.search.vector_store import Purpose
+from zkchat_cli.vault.search.embedder import Purpose
 
 if TYPE_CHECKING:
     import numpy as np

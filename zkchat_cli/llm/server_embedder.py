@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
-from zkchat_cli.vault.search.vector_store import Purpose
+from zkchat_cli.vault.search.embedder import Purpose
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

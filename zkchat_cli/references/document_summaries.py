@@ -77,7 +77,7 @@ class DocumentSummaryService:
         be read.
         """
         try:
-            note = self._vault.note(relative_path)
+            note = self._vault.reader.parse(relative_path)
         except VaultError:
             return None
         return summarize_document(note.body, note.title, note.description)

@@ -168,10 +168,12 @@ def _read_file(file: Path, base: Path, vault: Vault) -> ImportedFile:
         else None
     )
     if path is not None and path.lower().endswith(NOTE_SUFFIXES):
-        return ImportedFile(path, tuple(vault.chunks(path)), is_note=True)
+        return ImportedFile(path, tuple(vault.reader.chunks(path)), is_note=True)
     relative = replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))
     text = filesystem.read_text(base, os.path.relpath(file, base))
-    return ImportedFile(relative, tuple(vault.chunk_text(relative, file.name, text)), is_note=False)
+    return ImportedFile(
+        relative, tuple(vault.reader.chunk_text(relative, file.name, text)), is_note=False
+    )
 
 
 def _similar_paths(wanted: FileImport, roots: ImportRoots) -> tuple[str, ...]:
@@ -286,11 +288,11 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
     if link.target is not None:
         lines: tuple[int, int | None] = (1, None)
         try:
-            lines = vault.section(link.target, link.heading) if link.heading else lines
+            lines = vault.reader.section(link.target, link.heading) if link.heading else lines
         except VaultError as e:
             warnings.append(Notice(e.message, e.hint))
         try:
-            chunks = tuple(vault.chunks(link.target, *lines))
+            chunks = tuple(vault.reader.chunks(link.target, *lines))
         except VaultError as e:
             warnings.append(Notice(e.message, e.hint))
     return MentionedDocument(reference, chunks, tuple(warnings))

@@ -253,12 +253,14 @@ def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
     """
     used = used_notes(exchange)
     if not used and exchange.question is not None:
-        return vault.notes_about(exchange.question.content, MAX_RELATED)
+        return vault.graph.notes_about(exchange.question.content, MAX_RELATED)
     scores: dict[str, float] = defaultdict(float)
     found: dict[str, RelatedNote] = {}
     for path in used[:MAX_NOTES]:
         with suppress(VaultError):  # deleted since
-            for rank, note in enumerate(vault.related_notes(path, MAX_RELATED + len(used)), 1):
+            for rank, note in enumerate(
+                vault.graph.related_notes(path, MAX_RELATED + len(used)), 1
+            ):
                 scores[note.chunk.relative_path] += 1 / (RANK_CONSTANT + rank)
                 found.setdefault(note.chunk.relative_path, note)
     return [
@@ -274,7 +276,7 @@ def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     languages = vault.languages()
     scores: dict[str, float] = defaultdict(float)
     for path in used[:MAX_NOTES]:
-        for related, relation in vault.notes_related_by_links(path).items():
+        for related, relation in vault.graph.related_by_links(path).items():
             scores[related] += relation.score
     found = {reference.relative_path for reference in exchange.answer.references}
     stems = set(

@@ -57,7 +57,7 @@ def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None
 def note_text(session: ZkChatSession, path: str) -> str | None:
     """The text of a note; None if it is deleted or cannot be read."""
     with suppress(VaultError):
-        return session.vault.read(path)
+        return session.vault.reader.read(path)
     return None
 
 
@@ -314,11 +314,11 @@ def open_(session: ZkChatSession, argument: str) -> CommandResult:
         line = (
             int(with_line[2])
             if with_line
-            else session.vault.section(path, heading)[0]
+            else session.vault.reader.section(path, heading)[0]
             if heading
             else 1
         )
-    text = session.vault.read(path)
+    text = session.vault.reader.read(path)
     line = max(1, min(line, text.count("\n") + 1))
     return CommandResult(
         f"{truncate(path, 200)}:{line}", open_note=NoteToOpen(session.vault.root / path, line, text)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 from pydantic import Field
 
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.vault.index.database import LinkRow, Progress
+from zkchat_cli.vault.index.values import LinkRow, Progress
 from zkchat_cli.vault.vault import SCAN_SECONDS, Vault
 
 # Links of a note in one answer

@@ -21,7 +21,7 @@ from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import filesystem
-from zkchat_cli.vault.index.database import LinkRow, make_chunk
+from zkchat_cli.vault.index.values import LinkRow, make_chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, fold_name
 
 if TYPE_CHECKING:

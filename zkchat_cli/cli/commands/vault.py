@@ -14,7 +14,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, describe_semantic_stat
 
 if TYPE_CHECKING:
     from zkchat_cli.models.notes import IndexReport
-    from zkchat_cli.vault.index.database import LinkRow
+    from zkchat_cli.vault.index.values import LinkRow
     from zkchat_cli.vault.vault import Vault
 
 COMMAND = command_group(
@@ -144,7 +144,7 @@ def links(ctx: CommandContext, note: NoteArgument) -> None:
     """The links in a note."""
     with ctx.indexed_vault() as (notes, _):
         path = _note_path(notes, note)
-        _print_links(ctx, notes.links(path), f"{path} has no links.")
+        _print_links(ctx, notes.graph.links(path), f"{path} has no links.")
 
 
 @command(COMMAND, *options.NOTES)
@@ -152,7 +152,7 @@ def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
     """The links that point to a note."""
     with ctx.indexed_vault() as (notes, _):
         path = _note_path(notes, note)
-        _print_links(ctx, notes.backlinks(path), f"Nothing links to {path}.")
+        _print_links(ctx, notes.graph.backlinks(path), f"Nothing links to {path}.")
 
 
 @command(COMMAND, *options.NOTES)
@@ -196,7 +196,7 @@ def broken(
         if fix or yes:
             _fix_links(ctx, notes, yes=yes)
             return
-        links = notes.broken_links()
+        links = notes.graph.broken_links()
     near = {
         link: f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
         for link in links
@@ -216,7 +216,9 @@ def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
     from zkchat_cli.vault.links.name_suggestions import certain_target
     from zkchat_cli.views.turn_steps import diff_lines
 
-    links = [(link, certain_target(link.text, link.candidates)) for link in notes.broken_links()]
+    links = [
+        (link, certain_target(link.text, link.candidates)) for link in notes.graph.broken_links()
+    ]
     fixes = [link.row._replace(target=path) for link, path in links if path]
     change = notes.editor.fix_links(fixes)
     if not ctx.as_json:

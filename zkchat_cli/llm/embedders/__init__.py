@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.registry import Registry
-from zkchat_cli.vault.search.vector_store import Embedder
+from zkchat_cli.vault.search.embedder import Embedder
 
 EMBEDDERS: Registry[Callable[[EmbedderConfig], Embedder]] = Registry(__name__, "make_embedder")
 names = EMBEDDERS.names

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.sentence_models import SentenceModel, model_family
-from zkchat_cli.vault.search.vector_store import Embedder
+from zkchat_cli.vault.search.embedder import Embedder
 
 NAME = "all-MiniLM-L6-v2"
 FOLDER = Path(__file__).with_name("data") / NAME

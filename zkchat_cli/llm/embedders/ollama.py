@@ -3,7 +3,7 @@
 from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.providers.ollama import open_server
 from zkchat_cli.llm.server_embedder import ServerEmbedder
-from zkchat_cli.vault.search.vector_store import Embedder
+from zkchat_cli.vault.search.embedder import Embedder
 
 DEFAULT_MODEL = "nomic-embed-text"
 

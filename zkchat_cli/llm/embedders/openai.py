@@ -6,7 +6,7 @@ from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm.base import EmbedderConfig
 from zkchat_cli.llm.providers.openai import OPENAI
 from zkchat_cli.llm.server_embedder import ServerEmbedder
-from zkchat_cli.vault.search.vector_store import Embedder
+from zkchat_cli.vault.search.embedder import Embedder
 
 DEFAULT_MODEL = "text-embedding-3-small"
 

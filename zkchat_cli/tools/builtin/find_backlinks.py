@@ -16,7 +16,7 @@ def find_backlinks(
 ) -> ToolOutput:
     """The lines in other notes that link to a note, as excerpts."""
     path, _ = vault.locate(relative_path)
-    links = vault.backlinks(path)
+    links = vault.graph.backlinks(path)
     begin = max(0, offset)
     end = begin + MOST_LINKS
     shown = links[begin:end]
@@ -26,7 +26,7 @@ def find_backlinks(
     elif end < len(links):
         note = f"{len(links) - end} more: ask again with offset={end}."
     data = {"path": path, "backlinks": len(links)}
-    return ToolOutput(vault.link_lines(shown), data, note)
+    return ToolOutput(vault.reader.link_lines(shown), data, note)
 
 
 TOOL = declare_tool(find_backlinks)

@@ -11,7 +11,7 @@ MOST_LINKS = 50
 def find_forward_links(vault: Vault, relative_path: Note) -> ToolOutput:
     """The links in a note: where each leads (null if broken), and their lines as excerpts."""
     path, _ = vault.locate(relative_path)
-    rows = vault.links(path)
+    rows = vault.graph.links(path)
     shown = rows[:MOST_LINKS]
     note = ""
     if not rows:
@@ -23,7 +23,7 @@ def find_forward_links(vault: Vault, relative_path: Note) -> ToolOutput:
         for row in shown
     ]
     data = {"path": path, "count": len(rows), "links": links}
-    return ToolOutput(vault.link_lines(shown), data, note)
+    return ToolOutput(vault.reader.link_lines(shown), data, note)
 
 
 TOOL = declare_tool(find_forward_links)

@@ -10,7 +10,7 @@ def find_link_path(vault: Vault, source: Note, target: Note) -> ToolOutput:
     """
     start, _ = vault.locate(source)
     end, _ = vault.locate(target)
-    found = vault.shortest_path(start, end)
+    found = vault.graph.shortest_path(start, end)
     if found is None:
         return ToolOutput(
             data={"source": start, "target": end, "path": None},
@@ -18,7 +18,7 @@ def find_link_path(vault: Vault, source: Note, target: Note) -> ToolOutput:
             outcome="not connected by links",
         )
     notes, links = found
-    return ToolOutput(vault.link_lines(links), {"path": notes})
+    return ToolOutput(vault.reader.link_lines(links), {"path": notes})
 
 
 TOOL = declare_tool(find_link_path)

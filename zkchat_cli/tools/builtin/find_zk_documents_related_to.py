@@ -29,10 +29,10 @@ def find_zk_documents_related_to(
     limit = min(max(limit, 1), MOST_RELATED)
     # One more shows whether there are more
     if path:
-        found = vault.related_notes(vault.locate(path)[0], limit + 1)
+        found = vault.graph.related_notes(vault.locate(path)[0], limit + 1)
         nothing = "No note is related to it by links or words."
     else:
-        found = vault.notes_about(query, limit + 1)
+        found = vault.graph.notes_about(query, limit + 1)
         nothing = "Nothing found. Try fewer or other words."
     if not found:
         return ToolOutput(note=nothing)

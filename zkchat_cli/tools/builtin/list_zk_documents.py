@@ -24,7 +24,7 @@ def list_zk_documents(
     offset: Annotated[int, "notes to skip"] = 0,
 ) -> ToolOutput:
     """List notes: paths, titles, tags."""
-    found = vault.list_notes(folder, tag, since, until)
+    found = vault.catalog.list_notes(folder, tag, since, until)
     begin = max(0, offset)
     shown = found[begin:][: min(max(limit, 1), MOST_LISTED)]
     end = begin + len(shown)

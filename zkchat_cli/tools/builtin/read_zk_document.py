@@ -17,18 +17,18 @@ def read_zk_document(
 ) -> ToolOutput:
     """Read a note, a section or some lines of it; returns numbered excerpts."""
     path, heading = vault.locate(relative_path)
-    first, last = vault.section(path, heading) if heading else (1, None)
+    first, last = vault.reader.section(path, heading) if heading else (1, None)
     start = start_line or first
     end = end_line or last
     if end is not None and end < start:
         raise ToolArgumentError(
             f"read_zk_document: end_line {end} is before start_line {start}; lines count from 1"
         )
-    found = vault.chunks(path, start, end)
+    found = vault.reader.chunks(path, start, end)
     shown = tuple(found[:MOST_READ])
     note = ""
     if not found:
-        last_line = vault.chunks(path)[-1].end_line
+        last_line = vault.reader.chunks(path)[-1].end_line
         note = f"{path} has no text there; it ends in line {last_line}."
     elif len(found) > MOST_READ:
         cut = shown[-1].end_line

@@ -24,7 +24,7 @@ def resolve_wikilink(
     note = ""
     if link.heading:
         try:
-            first, last = vault.section(link.target, link.heading)
+            first, last = vault.reader.section(link.target, link.heading)
             data["lines"] = f"{first}-{last}"
         except VaultError as e:
             # The note exists, so a missing heading is not a wrong call

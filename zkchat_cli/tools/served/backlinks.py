@@ -12,7 +12,7 @@ from zkchat_cli.tools.served_tool import (
 def backlinks(served: ServedVault, path: Note) -> NoteLinks:
     """The lines in other notes that link to a note."""
     found, _ = served.vault.locate(path)
-    return note_links(found, served.vault.backlinks(found))
+    return note_links(found, served.vault.graph.backlinks(found))
 
 
 TOOL = declare_served_tool(backlinks, order=5)

@@ -18,7 +18,7 @@ def link_path(served: ServedVault, source: Note, target: Note) -> NotePath:
     """
     start, _ = served.vault.locate(source)
     end, _ = served.vault.locate(target)
-    found = served.vault.shortest_path(start, end)
+    found = served.vault.graph.shortest_path(start, end)
     if found is None:
         return {"source": start, "target": end, "notes": None, "links": None}
     notes, links = found

@@ -12,7 +12,7 @@ from zkchat_cli.tools.served_tool import (
 def links(served: ServedVault, path: Note) -> NoteLinks:
     """The links in a note, in order; those without a target are broken."""
     found, _ = served.vault.locate(path)
-    return note_links(found, served.vault.links(found))
+    return note_links(found, served.vault.graph.links(found))
 
 
 TOOL = declare_served_tool(links, order=6)

@@ -26,7 +26,7 @@ def list_notes(
     limit: Annotated[int, Field(ge=1, le=MOST_NOTES)] = 50,
 ) -> NoteList:
     """List notes by path, with titles and tags."""
-    found = served.vault.list_notes(folder or "", tag or "", since or "", until or "")
+    found = served.vault.catalog.list_notes(folder or "", tag or "", since or "", until or "")
     notes = [
         {"relative_path": note.path, "title": note.title, "tags": note.tags}
         for note in found[:limit]

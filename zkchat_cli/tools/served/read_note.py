@@ -31,8 +31,8 @@ def read_note(
     """
     vault = served.vault
     found, heading = vault.locate(path)
-    lines = vault.read(found).removesuffix("\n").split("\n")
-    first, last = vault.section(found, heading) if heading else (1, len(lines))
+    lines = vault.reader.read(found).removesuffix("\n").split("\n")
+    first, last = vault.reader.section(found, heading) if heading else (1, len(lines))
     first = start_line or first
     last = min(end_line or last, len(lines))
     if last < first:

@@ -39,8 +39,8 @@ from zkchat_cli.vault.edit.transaction import (
     resolve_path,
 )
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
-from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.index.manager import IndexManager
+from zkchat_cli.vault.index.values import LinkRow
 from zkchat_cli.vault.links.wikilinks import (
     NOTE_SUFFIXES,
     LinkName,

@@ -19,12 +19,12 @@ import hashlib
 import json
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import date, datetime, timedelta
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError, reason
 from zkchat_cli.fileio import (
@@ -40,6 +40,13 @@ from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate_around
+from zkchat_cli.vault.index.values import (
+    LinkRow,
+    NoteEntry,
+    NoteFilter,
+    chunk_key,
+    make_chunk,
+)
 from zkchat_cli.vault.links.wikilinks import LinkName
 
 BUSY_SECONDS = 10.0
@@ -191,8 +198,6 @@ def _file_state(file: Path) -> str:
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {date.today()}"
 
 
-# Gets the number of notes that are done, and of all
-Progress = Callable[[int, int], None]
 # Raise it whenever the tables, the chunks, the links or `to_index_text` change
 VERSION = 13
 
@@ -263,16 +268,6 @@ MOST_WRITTEN = 20
 FTS_TABLES = ("words", "note_words", "name_pairs")
 # FTS5's write buffer: with the default of 1 MB a build takes twice as long
 _HASH_BYTES = 16 << 20
-
-
-class LinkRow(NamedTuple):
-    """A link in a note; `target` is None if it is broken."""
-
-    source: str
-    target: str | None
-    raw: str
-    line: int
-    context_snippet: str
 
 
 class IndexDatabase:
@@ -424,6 +419,32 @@ class IndexDatabase:
         if result != "ok":
             raise damage_error(self.file, result)
 
+    def list_notes(self, wanted: NoteFilter) -> list[NoteEntry]:
+        """The notes that the filter allows, by path."""
+        values: list[object] = []
+        condition = filter_condition(wanted, values)
+        sql = f"SELECT path, title, tags FROM notes WHERE {condition} ORDER BY path"
+        found: list[NoteEntry] = []
+        for path, title, tags in self.rows(sql, *values):
+            found.append(NoteEntry(path, title, tuple(tags.split("\n")) if tags else ()))
+        return found
+
+    def tag_counts(self) -> Counter[str]:
+        """How many notes have each tag, as they spell it."""
+        counts: Counter[str] = Counter()
+        for (tags,) in self.rows("SELECT tags FROM notes WHERE tags != ''"):
+            counts.update(tags.split("\n"))
+        return counts
+
+    def broken_links(self) -> list[tuple[LinkRow, str]]:
+        """All broken links with their targets as written, by source and line."""
+        sql = "SELECT DISTINCT raw, text FROM links WHERE status = 'broken'"
+        texts = dict(self.rows(sql))
+        return [(row, texts[row.raw]) for row in self.link_rows("links.status = 'broken'")]
+
+    def links_from(self, path: str) -> list[LinkRow]:
+        return self.link_rows("notes.path = ?", path)
+
     def links_to(self, path: str) -> list[LinkRow]:
         return self.link_rows("links.target = ? AND notes.path != links.target", path)
 
@@ -455,6 +476,26 @@ class IndexDatabase:
                 )
             )
         return found
+
+
+def filter_condition(wanted: NoteFilter, values: list[object]) -> str:
+    """The condition on `notes` of a filter. Adds its `values`."""
+    conditions = ["TRUE"]
+    if wanted.folder:
+        prefix = f"{wanted.folder}/"
+        values += [len(prefix), prefix]
+        conditions.append("substr(path, 1, ?) = ?")
+    if wanted.period:
+        conditions.append(in_period(wanted.period, values, also_copies=wanted.also_copies))
+    conditions += [has_tag(tag, values) for tag in wanted.tags]
+    conditions += [f"NOT {has_tag(tag, values)}" for tag in wanted.without_tags]
+    for part in wanted.path_parts:
+        conditions.append("instr(fold(path), ?)")
+        values.append(part)
+    for part in wanted.without_path_parts:
+        conditions.append("NOT instr(fold(path), ?)")
+        values.append(part)
+    return " AND ".join(conditions)
 
 
 def in_period(period: Period, values: list[object], *, also_copies: bool = True) -> str:
@@ -504,28 +545,3 @@ def _nanoseconds(day: date) -> int:
         )
         * 10**9
     )
-
-
-def make_chunk(
-    path: str, title: str, heading: str | None, start: int, end: int, text: str
-) -> ContentChunk:
-    """A chunk with an id made from its place and its text."""
-    id_ = blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest()
-    return ContentChunk(
-        id=id_,
-        relative_path=path,
-        title=title,
-        heading=heading,
-        start_line=start,
-        end_line=end,
-        text=text,
-    )
-
-
-def chunk_key(title: str, headings: str, text: str) -> int:
-    """The same for chunks that would be embedded as the same windows: a note that is moved keeps
-    its vectors.
-    """
-    last = headings.rpartition("\n")[2]
-    digest = blake2b(f"{title}\0{last}\0{text}".encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, signed=True)

@@ -25,7 +25,8 @@ from zkchat_cli.text import words
 from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.filesystem import Stamp, VaultFiles
-from zkchat_cli.vault.index.database import FTS_TABLES, INDEXES, IndexDatabase, Progress, chunk_key
+from zkchat_cli.vault.index.database import FTS_TABLES, INDEXES, IndexDatabase
+from zkchat_cli.vault.index.values import Progress, chunk_key
 from zkchat_cli.vault.links.name_suggestions import character_pairs
 from zkchat_cli.vault.links.wikilinks import (
     LinkName,

@@ -18,12 +18,12 @@ from zkchat_cli.models.notes import IndexReport
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.database import (
     IndexDatabase,
-    Progress,
     damage_error,
     delete_database,
     is_intact,
     write_checksum,
 )
+from zkchat_cli.vault.index.values import Progress
 
 T = TypeVar("T")
 

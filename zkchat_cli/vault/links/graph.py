@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
-from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
+from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.index.values import LinkRow
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.note_parser import ParsedNote

@@ -17,7 +17,8 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
+from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.index.values import LinkRow
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name, strip_suffix
 
 BORDER = "·"
@@ -55,9 +56,16 @@ def character_pairs(name: str) -> list[str]:
     return [plain[i : i + 2] for i in range(len(plain) - 1)]
 
 
+class SimilarName(NamedTuple):
+    """A name as it is spelled, and the path of its note."""
+
+    name: str
+    path: str
+
+
 def suggest_names(
     index: IndexDatabase, name: str, limit: int, least: float = LEAST_SIMILARITY
-) -> list[tuple[str, str]]:
+) -> list[SimilarName]:
     """Names at least so similar to `name`, most similar first, with the paths of their notes, each
     note once.
 
@@ -91,7 +99,7 @@ def suggest_names(
     for negative, spelled, path in ranked:
         if negative <= -least:
             notes.setdefault(path, spelled)
-    return [(spelled, path) for path, spelled in notes.items()][:limit]
+    return [SimilarName(spelled, path) for path, spelled in notes.items()][:limit]
 
 
 def certain_target(text: str, candidates: Sequence[str]) -> str | None:

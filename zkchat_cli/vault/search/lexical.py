@@ -22,6 +22,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from zkchat_cli.models.notes import ContentChunk
 from zkchat_cli.text import words
@@ -61,16 +62,6 @@ COVERING_HITS = 3
 # Unknown words of a query that are looked up with one edit, 1 to 3 ms each
 MOST_CORRECTED = 8
 MOST_COMPOUNDS = 40
-LONGEST_WORDS = 8
-# Of fewer words of a quotation, it must be found as a phrase, because common words are in too many
-# notes
-FEW_WORDS = 4
-# Words of a long quotation that are looked up one by one
-MOST_QUOTED_WORDS = 16
-# Chunks that are compared with a quotation, at 0.8 µs each
-MOST_QUOTED_ROWS = 2_000
-MOST_QUOTED_CHUNKS = 20
-MOST_SIMILAR = 4
 # Of meaning, where one of the best hits has all words of the query: enough to decide between equals
 LEAST_WEIGHT = 0.03
 # What is added where no word fits
@@ -105,12 +96,20 @@ def fuse(
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
 
 
+class SearchResult(NamedTuple):
+    """The chunks that a query finds, best first, and the keys of the best by words that have no
+    vectors: they were judged by words alone.
+    """
+
+    chunks: list[ContentChunk]
+    without_vectors: list[int]
+
+
 def search(
     index: IndexDatabase, query: SearchQuery, match: SemanticMatch | None, limit: int
-) -> tuple[list[ContentChunk], list[int]]:
-    """The best chunks by words and, with a `match`, by meaning, few from one note, with all scores,
-    best first. Also the keys of the best by words that have no vectors, and were judged by words
-    alone.
+) -> SearchResult:
+    """The best chunks by words and, with a `match`, by meaning, few from one note, with all
+    scores.
     """
     match = match or _NO_MATCH
     by_words, coverage, is_filtered = _find_by_words(index, query, limit)
@@ -146,11 +145,8 @@ def search(
         chunk.model_copy(update=best[id_])
         for id_, chunk in zip(best, index.chunks(list(best)), strict=True)
     ]
-    return chunks, [
-        key
-        for _, key in map(places.__getitem__, islice(by_words, FIRST_BY_WORDS))
-        if key not in cosines
-    ]
+    first = [places[id_][1] for id_ in islice(by_words, FIRST_BY_WORDS)]
+    return SearchResult(chunks, [key for key in first if key not in cosines])
 
 
 def _find_by_words(
@@ -452,39 +448,3 @@ def _add_up(counts: Mapping[str, tuple[int, int]], word: str) -> WordForms:
         sum(n for _, n in counts.values()),
         counts.get(word, (0,))[0],
     )
-
-
-def notes_with_longest(index: IndexDatabase, text: str) -> list[str]:
-    """The paths of notes that have a chunk with all of the text's longest words, by length and
-    name.
-    """
-    longest = sorted(dict.fromkeys(words.content_terms(text)), key=len, reverse=True)[
-        :LONGEST_WORDS
-    ]
-    phrase = [fts_phrase(words.terms(text))] if longest and len(longest) < FEW_WORDS else []
-    found = (
-        _matching_notes(
-            index, " AND ".join([*map(fts_word, longest), *phrase]), "rowid", MOST_QUOTED_CHUNKS
-        )
-        if longest
-        else []
-    )
-    return sorted(found, key=lambda path: (len(path), path))
-
-
-def notes_with_rarest(index: IndexDatabase, text: str) -> list[str]:
-    """The paths of the notes that have most of the text's rare words in a chunk, the best first."""
-    looked_up = dict.fromkeys(words.content_terms(text)[:MOST_QUOTED_WORDS])
-    rows = {term: _count(index, "words", fts_word(term), MOST_QUOTED_ROWS) for term in looked_up}
-    rare = rarest_first(rows, rows, MOST_QUOTED_ROWS)
-    return (
-        _matching_notes(index, " OR ".join(map(fts_word, rare)), "bm25(words)", MOST_SIMILAR)
-        if rare
-        else []
-    )
-
-
-def _matching_notes(index: IndexDatabase, expression: str, order: str, limit: int) -> list[str]:
-    sql = f"""SELECT path FROM (SELECT rowid AS id, {order} AS place FROM words WHERE words MATCH ? ORDER BY {order} LIMIT ?) AS found
-              JOIN chunks USING (id) JOIN notes ON notes.id = note_id ORDER BY place"""
-    return list(dict.fromkeys(str(path) for (path,) in index.rows(sql, expression, limit)))

@@ -13,20 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
-from pathlib import Path
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models.notes import SemanticStatus
 from zkchat_cli.text.words import is_latin, language_of, terms
-from zkchat_cli.vault.index.database import Progress
-from zkchat_cli.vault.search.vector_store import (
-    Embedder,
-    VectorStore,
-    compute_vectors,
-    windows_of_chunk,
-)
+from zkchat_cli.vault.index.values import Progress
+from zkchat_cli.vault.search.embedder import Embedder, compute_vectors
+from zkchat_cli.vault.search.vector_store import VectorStore
+from zkchat_cli.vault.search.windows import windows_of_chunk
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.index.manager import IndexManager
@@ -71,19 +67,19 @@ class SemanticMatch(NamedTuple):
 
 
 class SemanticSearch:
-    """Search by meaning in one vault, with its vectors in `file`. `clock` gives monotonic
+    """Search by meaning in one vault, with its vectors in `store`. `clock` gives monotonic
     seconds.
     """
 
     def __init__(
         self,
         embedder: Embedder,
-        file: Path,
+        store: VectorStore,
         index: "IndexManager",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.embedder = embedder
-        self.store = VectorStore(file, embedder)
+        self.store = store
         self._ask = index.ask
         self._clock = clock
         self._retry_after = self._first_until = float("-inf")

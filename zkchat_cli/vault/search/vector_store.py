@@ -1,9 +1,4 @@
-"""The texts that an embedder gets for a chunk, and the file that stores their vectors.
-
-A chunk is embedded in windows of about 100 tokens, each below the note's title and the chunk's last
-heading. A small model blurs a whole chunk: the best of its windows finds passages far better (MRR
-.51 instead of .33 on dialogues; of windows of 60, 100 and 160 tokens, those of 100 were best on
-questions about notes). More of the heading path, or none of it, is worse.
+"""The file that stores the vectors of chunks.
 
 Vectors cost time and money, so they are in their own file beside the index and outlast it: they
 belong to a chunk's text, not to its place. The file has the vectors of one embedder; another one
@@ -12,32 +7,24 @@ replaces them.
 
 import json
 import os
-import re
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError
-from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.vault.index.database import connect, delete_database, sqlite_errors, transaction
+from zkchat_cli.vault.search.embedder import Embedder
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from zkchat_cli.vault.search.vector_math import SignTable, Vector
 
-Purpose = Literal["query", "document"]
-
-WINDOW_CHARACTERS = 400  # about 100 tokens
 # Chunks that the mean and the spread of cosines are estimated from
 SAMPLED_CHUNKS = 512
 # How long to wait while another process computes vectors
 CLAIM_MILLISECONDS = 100
-# In a vector: its square is still a number. NaN and infinity are not smaller.
-LARGEST_NUMBER = 1e18
 # Bytes. Vectors of six windows fill little more than half of SQLite's usual page: a window took 757
 # bytes.
 PAGE_SIZE = 16_384
@@ -54,89 +41,7 @@ CREATE TABLE IF NOT EXISTS signatures (
 CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, windows BLOB NOT NULL)
 """
 
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 T = TypeVar("T")
-
-
-def windows_of_chunk(title: str, headings: str, text: str) -> list[str]:
-    """What to embed for a chunk; `headings` has one per line."""
-    context = " › ".join(
-        dict.fromkeys(part for part in (title, headings.rpartition("\n")[2]) if part)
-    )
-    return [f"{context}\n{window}" if context else window for window in split_windows(text)]
-
-
-def split_windows(text: str) -> list[str]:
-    """The plain text of Markdown in windows that end with a line or a sentence, at least one."""
-    found: list[str] = []
-    current = ""
-    lines = [to_plain_text(line) or line for line in map(str.strip, text.split("\n")) if line]
-    pieces = (
-        piece
-        for line in lines
-        for piece in (_SENTENCE_END.split(line) if len(line) > WINDOW_CHARACTERS else (line,))
-    )
-    for piece in pieces:
-        if current and len(current) + len(piece) > WINDOW_CHARACTERS:
-            found.append(current)
-            current = ""
-        current = f"{current} {piece}".strip()
-        while len(current) > 2 * WINDOW_CHARACTERS:  # no line or sentence ends
-            found.append(current[:WINDOW_CHARACTERS])
-            current = current[WINDOW_CHARACTERS:]
-    return [*found, current] if current or not found else found
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors, `batch` of them per call. Contacts its server, or loads its model,
-    only in `embed`.
-
-    `id` is "provider/model": vectors of different ids are never compared. `languages` are those of
-    the model; None for all.
-    """
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def batch(self) -> int: ...
-
-    @property
-    def languages(self) -> Collection[str] | None: ...
-
-    def load(self) -> None:
-        """Load a model that runs in this program; contacts no server. Raises ProviderError."""
-
-    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
-        """One row of numbers per text, as the model returned them. Raises ProviderError."""
-
-    def close(self) -> None:
-        """End connections to a server, and what it still computes."""
-
-
-def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) -> "list[Vector]":
-    """The texts' vectors, with length 1. Raises ProviderError, also for an answer that is not a row
-    of numbers for each text.
-    """
-    import numpy as np  # 0.1 s
-
-    answer = embedder.embed(texts, purpose=purpose)
-    try:
-        found = np.asarray(answer)
-        # Texts and null would be converted
-        rows = found.astype(np.float64) if found.dtype.kind in "fiu" else np.empty(0)
-    except (ValueError, TypeError, OverflowError):
-        rows = np.empty(0)
-    if (
-        rows.ndim != 2
-        or len(rows) != len(texts)
-        or not rows.size
-        or not (np.abs(rows) <= LARGEST_NUMBER).all()
-    ):
-        problem = f"{embedder.id} answered without a vector for each of {len(texts)} texts"
-        raise ProviderError("bad_answer", problem, "Is it an embedding model? See semantic.model.")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return list((rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32))
 
 
 class VectorStore:

@@ -21,7 +21,7 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
-from zkchat_cli.vault.search import vector_store
+from zkchat_cli.vault.search import embedder as embedding
 from zkchat_cli.views.text import describe_semantic_status
 
 SAMPLE = "zkchat counts tokens"
@@ -169,7 +169,7 @@ def _check_semantic(ctx: CommandContext) -> str:
     embedder = factory.open_embedder(ctx.config)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
-    dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
+    dimensions = len(embedding.compute_vectors(embedder, [SAMPLE], "query")[0])
     state = embedder.id
     # Without a vault, there are no vectors
     with suppress(VaultError), ctx.open_vault() as vault:
