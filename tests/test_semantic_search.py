@@ -217,7 +217,7 @@ def test_a_question_waits_a_second_for_vectors(notes: Notes) -> None:
     semantic = SemanticSearch(
         embedder, VectorStore(notes.vectors, embedder), notes.vault._index, lambda: present[0]
     )
-    keys = notes.vault._ask(lambda index: [*index.chunk_keys()])
+    keys = notes.vault._index.ask(lambda index: [*index.chunk_keys()])
     assert [semantic.compute_first("car", keys), semantic.compute_first("boat", keys)] == [
         True,
         False,
@@ -400,7 +400,7 @@ def test_vectors_grow_in_the_background_while_the_user_is_not_busy(notes: Notes)
 
 
 def missing_keys(notes: Notes) -> list[bytes]:
-    every = notes.vault._ask(lambda index: index.chunk_keys())
+    every = notes.vault._index.ask(lambda index: index.chunk_keys())
     store = VectorStore(notes.vectors, notes.embedder)
     found = store.missing_keys(every)
     store.close()
