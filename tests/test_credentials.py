@@ -8,9 +8,10 @@ import pytest
 from conftest import Program
 from model_server import ModelServer, Reply, openai_text
 
-from zkchat_cli import credentials, paths
+from zkchat_cli import paths
 from zkchat_cli.app.factory import model_config, open_model, open_remote
 from zkchat_cli.app.settings import StartupOptions, load_settings
+from zkchat_cli.config import credentials
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Request

@@ -10,7 +10,7 @@ from test_doctor import checks
 
 from zkchat_cli import logging_setup
 from zkchat_cli.app.settings import StartupOptions, load_settings
-from zkchat_cli.credentials import write_keys
+from zkchat_cli.config.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.paths import app_paths
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli import paths
-from zkchat_cli.credentials import read_keys
+from zkchat_cli.config.credentials import read_keys
 from zkchat_cli.errors import ConfigError, ZkchatError, reason
 from zkchat_cli.fileio import make_private_folder
 from zkchat_cli.llm.http_client import API_KEY

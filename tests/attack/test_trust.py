@@ -23,7 +23,7 @@ from zkchat_cli import paths
 from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.config import loader
-from zkchat_cli.credentials import write_keys
+from zkchat_cli.config.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
 from zkchat_cli.memory.project import MAX_PATHS, MemoryLoader

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from zkchat_cli import credentials, tools
+from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
 from zkchat_cli.app.settings import (
     NO_EMBEDDER,
@@ -32,6 +32,7 @@ from zkchat_cli.chat.runtime import (
     model_options,
 )
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config import credentials
 from zkchat_cli.config.loader import LoadedConfig, edit_toml
 from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.context import strategies

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from typer import Argument
 
-from zkchat_cli import credentials
 from zkchat_cli.cli.command import CommandContext, command, command_group
+from zkchat_cli.config import credentials
 from zkchat_cli.errors import UsageError
 
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
