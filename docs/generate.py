@@ -1,5 +1,5 @@
-"""Generate the tables of the reference pages, and the man page, from the commands, the slash
-commands and the settings.
+"""Generate the tables of the reference pages, the man page and the example of a settings file, from
+the commands, the slash commands and the settings.
 
 python docs/generate.py
 """
@@ -19,6 +19,7 @@ from zkchat_cli.config import loader
 
 DOCS = Path(__file__).parent
 MAN_PAGE = DOCS / "zkchat.1"
+EXAMPLE_SETTINGS = DOCS.parent / "config.example.toml"
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
 """The part of a page that is generated; the rest is written by hand."""
 Option = tuple[str, str]
@@ -37,11 +38,11 @@ def documents() -> dict[Path, str]:
     for page in sorted((DOCS / "reference").glob("*.md")):
         text = page.read_text(encoding="utf-8")
         found[page] = BLOCK.sub(lambda match: match[1] + tables[match[2]]() + match[3], text)
-    return found | {
-        MAN_PAGE: man_page(
-            found[DOCS / "reference" / "commands.md"], found[DOCS / "reference" / "settings.md"]
-        )
-    }
+    commands_page = found[DOCS / "reference" / "commands.md"]
+    settings_page = found[DOCS / "reference" / "settings.md"]
+    found[MAN_PAGE] = man_page(commands_page, settings_page)
+    found[EXAMPLE_SETTINGS] = example_settings(EXAMPLE_SETTINGS.read_text(encoding="utf-8"))
+    return found
 
 
 # the commands, as values
@@ -155,6 +156,20 @@ def settings_table() -> str:
             for key, value in values
         ),
     )
+
+
+def example_settings(text: str) -> str:
+    """The example of a settings file: its head as it is, then each setting with its default."""
+    head, _, _ = text.partition("\n\n")
+    lines = [head]
+    shown = None
+    for key, value in loader.default_values().items():
+        table, _, name = key.rpartition(".")
+        if table != shown:
+            lines.append(f"\n[{table}]" if table else "")
+            shown = table
+        lines += [f"# {loader.describe_setting(key)}", f"{name} = {loader.as_toml(value)}"]
+    return "\n".join([*lines, ""])
 
 
 def slash_tables() -> str:

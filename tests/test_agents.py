@@ -131,7 +131,7 @@ def test_what_is_written_is_read_again(where: Path) -> None:
     given = {**texts, "temperature": -0.1, "memory": False, "context.max_tokens": 10**9}
     file = where / "x.toml"
     agent_loader.write_agent_file(file, given)
-    assert dict(loader._flatten_tables(tomllib.loads(file.read_text(encoding="utf-8")))) == given
+    assert dict(loader.flatten_tables(tomllib.loads(file.read_text(encoding="utf-8")))) == given
 
 
 def test_invalid_toml_is_not_changed(where: Path) -> None:

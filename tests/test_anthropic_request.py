@@ -9,7 +9,9 @@ import pytest
 from factories import prompt_message
 
 from zkchat_cli.llm.base import ModelConfig, Options, Request
-from zkchat_cli.llm.providers.anthropic import CACHE_MARKER, PROVIDER, citation_marks
+from zkchat_cli.llm.providers.anthropic import PROVIDER
+from zkchat_cli.llm.providers.anthropic.reader import citation_marks
+from zkchat_cli.llm.providers.anthropic.request import CACHE_MARKER
 from zkchat_cli.models.messages import ThinkingBlocks, ToolCall
 from zkchat_cli.models.prompts import PromptMessage, PromptTool
 

@@ -211,7 +211,7 @@ def test_a_name_that_no_plugin_has_is_a_key_error(name: str) -> None:
 
 def test_the_example_settings_are_the_defaults() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    written = dict(loader._flatten_tables(tomllib.loads(text)))
+    written = dict(loader.flatten_tables(tomllib.loads(text)))
     assert written == loader.default_values()
 
 

@@ -8,10 +8,10 @@ import pytest
 from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, call_model, open_model
 from model_server import ModelServer, Reply, closed_port, openai_text
 
-from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, Window
 from zkchat_cli.llm.providers.openai import PROVIDER
+from zkchat_cli.llm.providers.openai.server import OpenAISettings
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.prompts import PromptMessage
 

@@ -22,7 +22,9 @@ class Opened:
     """An embedder on the test's servers, with the waits it would have made."""
 
     def __init__(self, name: str, env: dict[str, str], model: str = "") -> None:
-        self.it: Any = embedders.embedder(name)(EmbedderConfig(model, server=ModelConfig(env=env)))
+        self.it: Any = embedders.embedder(name).open(
+            EmbedderConfig(model, server=ModelConfig(env=env))
+        )
         self.waits: list[float] = []
         self.it.server.sleep = self.waits.append
 

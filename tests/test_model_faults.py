@@ -33,8 +33,8 @@ from model_server import (
 
 from zkchat_cli.events import Waiting
 from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.llm.http_client import parse_length_refusal
 from zkchat_cli.llm.remote_model import MAX_WINDOW
+from zkchat_cli.llm.server_errors import parse_length_refusal
 from zkchat_cli.models.prompts import PromptMessage
 
 ALL = pytest.mark.parametrize(

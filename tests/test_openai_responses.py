@@ -30,12 +30,12 @@ from model_server import (
 )
 from pydantic import TypeAdapter
 
-from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request
 from zkchat_cli.llm.providers import openai
-from zkchat_cli.llm.providers.openai import RESPONSES as API
 from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel
+from zkchat_cli.llm.providers.openai.responses import RESPONSES as API
+from zkchat_cli.llm.providers.openai.server import OpenAISettings
 from zkchat_cli.models.messages import ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.models.prompts import PromptMessage
 

@@ -10,8 +10,8 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.base import Delta, Emit, StreamFailed, StreamFinished
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.llm.remote_model import Call, stream_in_thread
 from zkchat_cli.llm.stop_signal import STOP
+from zkchat_cli.llm.threaded_stream import Call, StreamLimits, stream_in_thread
 
 KEY = "sk-secret-0123456789"
 SERVER = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)
@@ -19,7 +19,7 @@ END = StreamFinished("stop")
 
 
 def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
-    return list(stream_in_thread(call, SERVER, first, between, 9000))
+    return list(stream_in_thread(call, SERVER, StreamLimits(first, between, 9000)))
 
 
 def emits(*wanted: Delta | int | float | Exception) -> Call:
@@ -73,7 +73,7 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
         # As a library does that knows nothing of event loops
         over.wait(5)
 
-    stream = stream_in_thread(call, SERVER, 5, 5, 9000)
+    stream = stream_in_thread(call, SERVER, StreamLimits(5, 5, 9000))
     next(stream)
     threading.Timer(3, over.set).start()
     stream.close()

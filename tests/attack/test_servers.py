@@ -418,7 +418,7 @@ def test_vectors_are_finite_numbers(server: ModelServer, number: Any) -> None:
     server.gets["/api/embed"] = Reply([json.dumps({"embeddings": [[number, 0.5]]}).encode()])
     with pytest.raises(ProviderError, match="without a vector"):
         compute_vectors(
-            embedders.embedder("ollama")(
+            embedders.embedder("ollama").open(
                 EmbedderConfig(server=ModelConfig(env={"OLLAMA_HOST": server.address}))
             ),
             ["x"],
@@ -430,7 +430,7 @@ def test_vectors_are_finite_numbers(server: ModelServer, number: Any) -> None:
 def test_the_index_of_a_vector_is_a_number_or_an_error(server: ModelServer, index: Any) -> None:
     rows = [{"index": index, "embedding": [1.0]}, {"index": 1, "embedding": [0.5]}]
     server.gets["/v1/embeddings"] = Reply([json.dumps({"data": rows}).encode()])
-    embedder = embedders.embedder("openai")(
+    embedder = embedders.embedder("openai").open(
         EmbedderConfig(server=ModelConfig(env={"OPENAI_BASE_URL": server.address + "/v1"}))
     )
     with pytest.raises(ProviderError, match=r"contains no embeddings"):

@@ -17,7 +17,7 @@ from model_calls import REQUEST, Answer, call_model
 from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished, Window
-from zkchat_cli.llm.http_client import parse_length_refusal
+from zkchat_cli.llm.server_errors import parse_length_refusal
 from zkchat_cli.models.prompts import PromptMessage
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(1800)]

@@ -110,7 +110,9 @@ class Agent:
             for key, setting in _OVERRIDDEN_SETTINGS.items()
             if key in self.values
         }
-        return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")
+        return tuple(
+            loader.Entry(self.origin, key, value) for key, value in overrides.items() if value != ""
+        )
 
 
 def agent_file(folder: Path, name: str) -> Path:

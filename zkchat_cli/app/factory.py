@@ -34,12 +34,11 @@ from zkchat_cli.chat.runtime import (
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import credentials
 from zkchat_cli.config.loader import LoadedConfig, edit_toml
-from zkchat_cli.config.schema import OpenAISettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.prompt_assembly import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import EmbedderConfig, ModelConfig, Provider, Window
+from zkchat_cli.llm.base import EmbedderConfig, ListsModels, ModelConfig, Provider, Window
 from zkchat_cli.models.conversations import Conversation
 from zkchat_cli.models.messages import ToolCall
 from zkchat_cli.models.notes import Similarities
@@ -53,7 +52,6 @@ from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from zkchat_cli.llm.remote_model import RemoteModel
     from zkchat_cli.mcp_client.servers import McpServers
 
 
@@ -167,11 +165,10 @@ class App:
         """The search by meaning, if it also gets conversations: notes are sent to a server because
         its user has named it for them.
         """
-        return (
-            self.vault.semantic
-            if self.loaded.values.semantic.provider in ("builtin", "onnx")
-            else None
-        )
+        name = self.loaded.values.semantic.provider
+        if name == NO_EMBEDDER or not embedders.embedder(name).is_on_this_machine:
+            return None
+        return self.vault.semantic
 
     def message_embedder(self) -> MessageEmbedder | None:
         """What computes the missing vectors of stored messages about this vault; None without a
@@ -321,7 +318,7 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
     config = EmbedderConfig(
         semantic.model, semantic.path, loaded.paths.models_dir, server, loaded.paths.cache_dir
     )
-    return embedders.embedder(semantic.provider)(config)
+    return embedders.embedder(semantic.provider).open(config)
 
 
 def open_model(
@@ -361,7 +358,7 @@ def open_model(
 def available_models(
     loaded: LoadedConfig,
     seconds: float = 30.0,
-    also: Mapping[str, "RemoteModel"] = MappingProxyType({}),
+    also: Mapping[str, ListsModels] = MappingProxyType({}),
 ) -> tuple[AvailableModels, ...]:
     """The models of each server that the user has configured, or that may run on this machine; all
     are asked in parallel.
@@ -386,7 +383,7 @@ def available_models(
         )
         answers[name] = AvailableModels(name, problem=late)  # until it answers
 
-    def ask(name: str, model: "RemoteModel") -> None:
+    def ask(name: str, model: ListsModels) -> None:
         try:
             answers[name] = AvailableModels(
                 name, tuple(f"{name}/{listed.name}" for listed in model.list_models())
@@ -405,17 +402,18 @@ def available_models(
     return (AvailableModels("offline", ("offline",)), *answers.values())
 
 
-def llama_cpp_server(env: Mapping[str, str]) -> "RemoteModel":
+def llama_cpp_server(env: Mapping[str, str]) -> ListsModels:
     """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It
     gets no key.
     """
     provider = providers.provider("openai")
     address = f"http://127.0.0.1:{env.get('LLAMA_ARG_PORT', '').strip() or 8080}/v1"
     assert provider.open_remote is not None
-    return provider.open_remote(ModelConfig(settings=OpenAISettings(base_url=address)))
+    settings = provider.settings.model_validate({"base_url": address})
+    return provider.open_remote(ModelConfig(settings=settings))
 
 
-def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> "RemoteModel | None":
+def open_remote(name: str, loaded: LoadedConfig, model: str = "") -> ListsModels | None:
     """A model on a provider's server, by an empty name to ask the server alone; None for a provider
     without one.
     """

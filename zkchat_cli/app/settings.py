@@ -21,27 +21,6 @@ from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, holds_notes
 
 NO_EMBEDDER = "none"
-MODEL_FAMILIES = {
-    **dict.fromkeys(
-        (
-            "gpt-oss",
-            "qwen",
-            "llama",
-            "mistral",
-            "mixtral",
-            "gemma",
-            "phi",
-            "deepseek",
-            "codellama",
-            "granite",
-        ),
-        "ollama",
-    ),
-    **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4"), "openai"),
-    "claude": "anthropic",
-}
-"""How names of well-known models begin, and the provider that has them: the first that fits counts.
-"""
 
 
 class StartupOptions(NamedTuple):
@@ -162,14 +141,7 @@ def _full_model_name(loaded: LoadedConfig, key: str, model: str) -> str:
     provider, _, name = model.partition("/")
     if provider in providers.names():
         return model
-    family = (
-        None
-        if name
-        else next(
-            (known for prefix, known in MODEL_FAMILIES.items() if model.lower().startswith(prefix)),
-            None,
-        )
-    )
+    family = None if name else providers.provider_of_family(model)
     candidates = [f"{family}/{model}"] if family else []
     if family == "ollama" and (
         loaded.env.get("OPENAI_BASE_URL") or "openai.base_url" in loaded.origins

@@ -314,7 +314,7 @@ class TurnRunner:
         without asking the model, which has just refused to read so much.
         """
         # The server's answer has loaded it
-        from zkchat_cli.llm.http_client import parse_length_refusal
+        from zkchat_cli.llm.server_errors import parse_length_refusal
 
         turn = self.turn
         turn.sent.pop()

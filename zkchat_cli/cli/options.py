@@ -111,12 +111,16 @@ def complete_agents() -> list[str]:
 
 
 def complete_models() -> list[str]:
-    """The providers, and OpenAI's models: asking a server would take too long."""
+    """The providers, and the models that they know without asking a server, which would take too
+    long.
+    """
     from zkchat_cli.llm import providers
-    from zkchat_cli.llm.providers.openai import INPUT_TOKENS
 
-    names = [name if name == "offline" else f"{name}/" for name in providers.suggested_names()]
-    return [*names, *(f"openai/{model}" for model in INPUT_TOKENS)]
+    names = providers.suggested_names()
+    models = [
+        f"{name}/{model}" for name in names for model in providers.provider(name).known_models
+    ]
+    return [*(name if name == "offline" else f"{name}/" for name in names), *models]
 
 
 def complete_settings() -> list[tuple[str, str]]:

@@ -13,41 +13,62 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from zkchat_cli.config.schema import Config, S, Section
+from zkchat_cli.config.provider_tables import (
+    config_schema,
+    default_embedding_models,
+    embedder_names,
+    provider_tables,
+)
+from zkchat_cli.config.schema import (
+    DEFAULT_EMBEDDING_MODELS,
+    EMBEDDER_NAMES,
+    Config,
+    S,
+    Section,
+)
 from zkchat_cli.errors import ConfigError, reason, value_problem
 from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
+# Characters of a key or a value in an error
+MAX_SHOWN = 200
 # The origin of a value that an option sets
 COMMAND_LINE = "command line"
 
 VAULT_KEYS = (
-    *("chat.show_reasoning", "references.max_displayed", "vault.ignore"),
-    *("llm.max_tool_rounds", "llm.max_output_tokens", "llm.temperature", "llm.reasoning_effort"),
-    *(
-        "context.strategy",
-        "context.max_tokens",
-        "context.auto_summarize",
-        "context.summarization_threshold",
-    ),
-    *(
-        "context.message_budget_ratio",
-        "context.tool_budget_ratio",
-        "context.system_budget_ratio",
-        "context.summary_ratio",
-    ),
-    *("context.injection_ratio", "context.recent_messages_to_keep", "context.memory_integration"),
-    *("context.tool_filter", "context.show_token_count"),
+    "chat.show_reasoning",
+    "references.max_displayed",
+    "vault.ignore",
+    "llm.max_tool_rounds",
+    "llm.max_output_tokens",
+    "llm.temperature",
+    "llm.reasoning_effort",
+    "context.strategy",
+    "context.max_tokens",
+    "context.auto_summarize",
+    "context.summarization_threshold",
+    "context.message_budget_ratio",
+    "context.tool_budget_ratio",
+    "context.system_budget_ratio",
+    "context.summary_ratio",
+    "context.injection_ratio",
+    "context.recent_messages_to_keep",
+    "context.memory_integration",
+    "context.tool_filter",
+    "context.show_token_count",
 )
 """All keys that a vault's own file may set. Someone who shares a vault must not decide where other
-people's notes are sent, which file is read or which program is run, so no key with a path, an
+people's notes are sent, which file is read or which program is run. So no key with a path, an
 address, a command or a model is among them.
 """
+# Environment variables with names of their own
+_VARIABLES = {"ZKCHAT_VAULT": "vault.path", "ZKCHAT_MODEL": "model"}
+_VARIABLE_PREFIX = "ZKCHAT_"
 
 # The setting whose keys the user chooses: one value, a table
 USER_TABLE = "mcp.servers"
@@ -56,7 +77,14 @@ _TABLE_HINT = (
     "command or url."
 )
 
-Entry = tuple[str, str, object]  # origin, dotted key, value
+
+class Entry(NamedTuple):
+    """A value that one layer sets: a file, an environment variable or an option."""
+
+    origin: str
+    # With dots, such as context.max_tokens
+    key: str
+    value: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,54 +118,102 @@ def load_config(
     vault: Path | None = None,
     agent: Sequence[Entry] = (),
 ) -> LoadedConfig:
-    """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in
-    its `.zkchat.toml`; `agent` is what the agent in use sets. Raises ConfigError that names the
-    origin, the key, the value and what would be valid.
+    """Merge all layers and validate them.
+
+    `flags` has values by dotted keys. `vault`, once known, brings in its `.zkchat.toml`. `agent`
+    has what the agent in use sets. Raises ConfigError that names the origin, the key, the value and
+    the valid values.
     """
-    entries = read_toml(where.config_file)
-    vault_file = ""
-    # Else opening the vault will say what is wrong
-    if vault is not None and ("\0" in str(vault) or os.access(vault, os.X_OK)):
-        vault_file = str(vault / PROJECT_FILE)
-        entries += read_toml(vault / PROJECT_FILE)
-    entries += agent
-    for name, text in env.items():
-        # An empty variable is one that is not set
-        if name in ("ZKCHAT_VAULT", "ZKCHAT_MODEL") and text:
-            entries.append((name, "vault.path" if name == "ZKCHAT_VAULT" else "model", text))
-        elif name.startswith("ZKCHAT_") and "__" in name:
-            # ZKCHAT_CONTEXT__MAX_TOKENS is context.max_tokens
-            entries.append((name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), text))
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for origin, key, value in (
-        *entries,
-        *((COMMAND_LINE, key, value) for key, value in flags.items()),
+    for entry in (
+        *read_toml(where.config_file),
+        *_vault_entries(vault),
+        *agent,
+        *_environment_entries(env),
+        *(Entry(COMMAND_LINE, key, value) for key, value in flags.items()),
     ):
-        require_known_key(key, origin)
-        if origin == vault_file and key not in VAULT_KEYS:
-            hint = (
-                f"Remove it, and set it in your own file {where.config_file}: zkchat config "
-                f"set {key} …"
-            )
-            raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
-        merged[key], origins[key] = value, origin
-    return LoadedConfig(validate(merged, origins, Config), origins, where, env)
+        require_known_key(entry.key, entry.origin)
+        if vault is not None and entry.origin == _vault_file(vault):
+            _require_vault_key(entry, where)
+        merged[entry.key] = entry.value
+        origins[entry.key] = entry.origin
+    values = validate(merged, origins, config_schema(map(_table_of, merged)))
+    return LoadedConfig(values, origins, where, env)
+
+
+def _vault_file(vault: Path) -> str:
+    return str(vault / PROJECT_FILE)
+
+
+def _vault_entries(vault: Path | None) -> list[Entry]:
+    """What the vault's own file sets."""
+    if vault is None:
+        return []
+    # A folder that cannot be entered is reported when the vault is opened; a NUL is reported here
+    if "\0" not in str(vault) and not os.access(vault, os.X_OK):
+        return []
+    return read_toml(vault / PROJECT_FILE)
+
+
+def _require_vault_key(entry: Entry, where: AppPaths) -> None:
+    """Raises ConfigError for a key that a vault may not set."""
+    if entry.key not in VAULT_KEYS:
+        hint = (
+            f"Remove it, and set it in your own file {where.config_file}: zkchat config "
+            f"set {entry.key} …"
+        )
+        raise ConfigError(f"{entry.origin}: a vault's own file cannot set {entry.key}", hint)
+
+
+def _environment_entries(env: Mapping[str, str]) -> list[Entry]:
+    """What the environment sets: ZKCHAT_CONTEXT__MAX_TOKENS is context.max_tokens."""
+    entries = []
+    for name, text in env.items():
+        if name in _VARIABLES:
+            # An empty variable is one that is not set
+            if text:
+                entries.append(Entry(name, _VARIABLES[name], text))
+        elif name.startswith(_VARIABLE_PREFIX) and "__" in name:
+            key = name.removeprefix(_VARIABLE_PREFIX).lower().replace("__", ".")
+            entries.append(Entry(name, key, text))
+    return entries
 
 
 def default_values(schema: type[Section] = Config) -> dict[str, Any]:
-    """Every setting's dotted key with its default, in the order of the settings file."""
-    return flatten(schema())
+    """Every setting's dotted key with its default, in the order of the settings file; for `Config`
+    with the tables of all providers.
+    """
+    return _flat_values((config_schema() if schema is Config else schema)())
 
 
 def flatten(values: Section) -> dict[str, Any]:
-    return dict(_flatten_tables(values.model_dump(mode="json")))
+    """Values by their dotted keys. Settings get the defaults of the providers' tables that they
+    lack.
+    """
+    if isinstance(values, Config):
+        return default_values() | _flat_values(values)
+    return _flat_values(values)
+
+
+def _flat_values(values: Section) -> dict[str, Any]:
+    return dict(flatten_tables(values.model_dump(mode="json")))
 
 
 def describe_setting(key: str) -> str:
+    """What a setting is for, in a line."""
     table, _, name = key.rpartition(".")
-    section = type(getattr(Config(), table)) if table else Config
-    return section.model_fields[name].description or ""
+    section: type[Section] = Config
+    if table in Config.model_fields:
+        section = type(getattr(Config(), table))
+    elif table:
+        section = provider_tables([table])[table]
+    description = section.model_fields[name].description or ""
+    if EMBEDDER_NAMES in description:
+        description = description.replace(EMBEDDER_NAMES, embedder_names())
+    if DEFAULT_EMBEDDING_MODELS in description:
+        description = description.replace(DEFAULT_EMBEDDING_MODELS, default_embedding_models())
+    return description
 
 
 def with_value(values: Config, key: str, value: object, origin: str) -> Config:
@@ -146,30 +222,38 @@ def with_value(values: Config, key: str, value: object, origin: str) -> Config:
     """
     require_known_key(key, origin)
     defaults = default_values()
-    merged = {k: v for k, v in flatten(values).items() if v != defaults[k]} | {key: value}
-    return validate(merged, dict.fromkeys(merged, origin), Config)
+    merged = {k: v for k, v in flatten(values).items() if v != defaults[k]}
+    merged[key] = value
+    schema = config_schema(map(_table_of, merged))
+    return validate(merged, dict.fromkeys(merged, origin), schema)
 
 
-def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _table_of(key: str) -> str:
+    """The name of the table that has a key; a key outside tables stands for itself."""
+    return key.partition(".")[0]
+
+
+def flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of a TOML document by their dotted keys. A table that users fill is one value."""
     for key, value in table.items():
         if isinstance(value, Mapping) and f"{prefix}{key}" != USER_TABLE:
-            yield from _flatten_tables(value, f"{prefix}{key}.")
+            yield from flatten_tables(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
 
 
 def as_toml(value: object) -> str:
+    """A value as it is written in a settings file."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def read_toml(file: Path) -> list[Entry]:
-    """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot
-    be read, or is no TOML.
+    """What a settings file sets; nothing if there is no file. Raises ConfigError for one that
+    cannot be read or is not TOML.
     """
     try:
-        table = dict(
-            _flatten_tables(tomllib.loads(read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig")))
-        )
+        text = read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig")
+        values = dict(flatten_tables(tomllib.loads(text)))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except tomllib.TOMLDecodeError as e:
@@ -182,7 +266,7 @@ def read_toml(file: Path) -> list[Entry]:
             f"It must be a UTF-8 file of at most {MAX_SETTINGS_BYTES // 1000} kB that you may read."
         )
         raise ConfigError(f"{file} cannot be read: {reason(e)}", hint) from e
-    return [(str(file), key, value) for key, value in table.items()]
+    return [Entry(str(file), key, value) for key, value in values.items()]
 
 
 def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> None:
@@ -196,24 +280,15 @@ def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> N
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        document: Any = tomlkit.parse(
-            read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig") if file.exists() else template
-        )
+        text = template
+        if file.exists():
+            text = read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig")
+        document: Any = tomlkit.parse(text)
         for key, value in values.items():
-            *tables, name = key.split(".")
-            parent = document
-            for table in tables:
-                parent = (
-                    parent.get(table, {})
-                    if value is None
-                    else parent.setdefault(table, tomlkit.table())
-                )
             if value is None:
-                parent.pop(name, None)
-            elif isinstance(value, str) and "\n" in value:
-                parent[name] = tomlkit.string(value.replace("\r\n", "\n"), multiline=True)
+                _remove_key(document, key)
             else:
-                parent[name] = value
+                _set_key(document, key, value)
         text = tomlkit.dumps(document)
         tomllib.loads(text)
         atomic_write(file, text, private=True)
@@ -224,64 +299,96 @@ def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> N
         ) from e
 
 
+def _remove_key(document: Any, key: str) -> None:
+    """Remove a dotted key from a tomlkit document, if it is there."""
+    *tables, name = key.split(".")
+    for table in tables:
+        document = document.get(table, {})
+    document.pop(name, None)
+
+
+def _set_key(document: Any, key: str, value: object) -> None:
+    """Set a dotted key in a tomlkit document; a text of several lines stays readable."""
+    import tomlkit  # see edit_toml
+
+    *tables, name = key.split(".")
+    for table in tables:
+        document = document.setdefault(table, tomlkit.table())
+    if isinstance(value, str) and "\n" in value:
+        value = tomlkit.string(value.replace("\r\n", "\n"), multiline=True)
+    document[name] = value
+
+
 def require_known_key(
     key: str, origin: str, schema: type[Section] = Config, problem: str = "is not a setting"
 ) -> None:
-    """Refuse a key that the schema does not have, naming the nearest ones."""
-    known = default_values(schema)
-    if key not in known:
-        if key.startswith(f"{USER_TABLE}."):
-            raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
-        near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
-        nearest = f"Nearest: {', '.join(near)}. " if near else ""
-        every = (
-            "All settings: zkchat config show"
-            if issubclass(schema, Config)
-            else f"All keys: {', '.join(schema.model_fields)}"
-        )
-        raise ConfigError(f"{origin}: {_short(key)} {problem}", nearest + every)
+    """Raises ConfigError for a key that the schema does not have, with the nearest ones."""
+    own_schema = config_schema([_table_of(key)]) if schema is Config else schema
+    if key in _flat_values(own_schema()):
+        return
+    if key.startswith(f"{USER_TABLE}."):
+        raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
+    near = difflib.get_close_matches(key, default_values(schema), n=3, cutoff=0.5)
+    nearest = f"Nearest: {', '.join(near)}. " if near else ""
+    if issubclass(schema, Config):
+        every = "All settings: zkchat config show"
+    else:
+        every = f"All keys: {', '.join(schema.model_fields)}"
+    raise ConfigError(f"{origin}: {_short(key)} {problem}", nearest + every)
 
 
 def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
     """Values by their dotted keys as a `schema`. Raises ConfigError that names the origin, the key,
-    the value and what would be valid.
+    the value and the valid values.
     """
+    try:
+        return schema.model_validate(_as_tree(merged))
+    except ValidationError as e:
+        raise _validation_error(e, merged, origins, schema) from e
+
+
+def _as_tree(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by dotted keys as tables within tables."""
     tree: dict[str, Any] = {}
-    for key, value in merged.items():
+    for key, value in values.items():
         *path, name = key.split(".")
         table = tree
         for part in path:
             table = table.setdefault(part, {})
         table[name] = value
-    try:
-        return schema.model_validate(tree)
-    except ValidationError as e:
-        first = e.errors()[0]
-        key = ".".join(
-            str(part) for part in first["loc"] if not isinstance(part, int)
-        ).removesuffix(".[key]")
-        problem = value_problem(first)
-        if key in merged:
-            hint = (
-                _TABLE_HINT
-                if key == USER_TABLE
-                else f"Default: {as_toml(default_values(schema)[key])}"
-            )
-            raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e
-        culprits = [k for k in merged if k.startswith(key + ".")] or [USER_TABLE]
-        written = _short(", ".join(f"{k} = {merged[k]}" for k in culprits))
-        hint = _TABLE_HINT if culprits == [USER_TABLE] else f"Set here: {written}"
-        raise ConfigError(
-            f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {_short(key)}: {problem}",
-            hint,
-        ) from e
+    return tree
+
+
+def _validation_error(
+    error: ValidationError,
+    merged: Mapping[str, Any],
+    origins: Mapping[str, str],
+    schema: type[Section],
+) -> ConfigError:
+    """The first problem that pydantic found: with one key, or with keys that do not fit together."""
+    first = error.errors()[0]
+    names = [str(part) for part in first["loc"] if not isinstance(part, int)]
+    key = ".".join(names).removesuffix(".[key]")
+    problem = value_problem(first)
+    if key in merged:
+        hint = _TABLE_HINT
+        if key != USER_TABLE:
+            hint = f"Default: {as_toml(default_values(schema)[key])}"
+        return invalid_value_error(origins[key], key, merged[key], problem, hint)
+    culprits = [each for each in merged if each.startswith(f"{key}.")] or [USER_TABLE]
+    hint = _TABLE_HINT
+    if culprits != [USER_TABLE]:
+        hint = f"Set here: {_short(', '.join(f'{each} = {merged[each]}' for each in culprits))}"
+    where = ", ".join(dict.fromkeys(origins[each] for each in culprits))
+    return ConfigError(f"{where}: {_short(key)}: {problem}", hint)
 
 
 def invalid_value_error(
     origin: str, key: str, wrong: object, problem: str, hint: str = ""
 ) -> ConfigError:
+    """The error for a value that a setting cannot have."""
     return ConfigError(f"{origin}: {key} = {_short(as_toml(wrong))} is not valid; {problem}", hint)
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 200 else text[:199] + "…"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"

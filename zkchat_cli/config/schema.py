@@ -1,5 +1,6 @@
-"""The settings and their defaults, as pydantic models. A provider with settings has a table of its
-name.
+"""The settings and their defaults, as pydantic models, one for each table of the settings file.
+
+The table of a provider is declared in the provider's own file; `provider_tables` adds it.
 """
 
 from typing import Annotated, Literal, TypeVar
@@ -15,6 +16,8 @@ from pydantic import (
 
 
 class Section(BaseModel):
+    """A table of settings. A key that it does not have is an error."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
@@ -22,21 +25,25 @@ S = TypeVar("S", bound=Section)
 
 
 def _split_list(value: object) -> object:
-    return (
-        [part.strip() for part in value.split(",") if part.strip()]
-        if isinstance(value, str)
-        else value
-    )
+    if not isinstance(value, str):
+        return value
+    return [part.strip() for part in value.split(",") if part.strip()]
 
 
 TextList = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
-"""Texts, or one text with commas, as the environment and the command line have them."""
+"""Texts; the environment and the command line have them as one text with commas."""
+
+EMBEDDER_NAMES = "<embedders>"
+DEFAULT_EMBEDDING_MODELS = "<embedding models>"
+"""What `describe_setting` replaces in a description: embedders are above this package."""
 
 
 class VaultSettings(Section):
     path: str = Field(
         "",
-        description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder",
+        description=(
+            "folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder"
+        ),
     )
     ignore: TextList = Field(
         (), description="globs of notes to leave out of the index, such as ['Templates/*']"
@@ -78,7 +85,9 @@ class ContextSettings(Section):
         32768,
         ge=512,
         le=1_000_000_000,
-        description="context window in tokens; if not set, the model's own window where it is known",
+        description=(
+            "context window in tokens; if not set, the model's own window where it is known"
+        ),
     )
     message_budget_ratio: float = Field(
         0.6, gt=0, le=1, description="share of the window for messages"
@@ -142,7 +151,9 @@ class ChatSettings(Section):
     )
     show_details: bool = Field(
         False,
-        description="show all arguments of tool calls, times, tokens and the reasoning of each turn",
+        description=(
+            "show all arguments of tool calls, times, tokens and the reasoning of each turn"
+        ),
     )
     show_related: bool = Field(
         True,
@@ -221,14 +232,9 @@ class MemorySettings(Section):
 class SemanticSettings(Section):
     provider: str = Field(
         "builtin",
-        description="what computes vectors for search by meaning: builtin, none, ollama, openai or onnx",
+        description=f"what computes vectors for search by meaning: {EMBEDDER_NAMES}",
     )
-    model: str = Field(
-        "",
-        description=(
-            "embedding model; empty: nomic-embed-text (ollama) or text-embedding-3-small (openai)"
-        ),
-    )
+    model: str = Field("", description=f"embedding model; empty: {DEFAULT_EMBEDDING_MODELS}")
     path: str = Field(
         "",
         description=(
@@ -269,6 +275,8 @@ class McpSettings(Section):
 
 
 class ServerSettings(Section):
+    """What the table of every provider with a server has."""
+
     timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
     stall_timeout: float = Field(
         60, gt=0, le=86_400, description="seconds to wait for each further token"
@@ -279,76 +287,18 @@ class ServerSettings(Section):
 
 
 class KeyedSettings(ServerSettings):
+    """What the table of a provider with an API key has: where the server is, and the environment
+    variable with the key. A provider repeats both fields with its own defaults and descriptions.
+    """
+
     base_url: str = ""
     key_variable: str
 
 
-class AnthropicSettings(KeyedSettings):
-    base_url: str = Field(
-        "",
-        description=(
-            "URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, "
-            "else Anthropic"
-        ),
-    )
-    key_variable: str = Field(
-        "ANTHROPIC_API_KEY", description="environment variable with the API key"
-    )
-    timeout: float = Field(
-        300,
-        gt=0,
-        le=86_400,
-        description="seconds to wait for the first token, while Claude may be thinking",
-    )
-    stall_timeout: float = Field(
-        180,
-        gt=0,
-        le=86_400,
-        description=(
-            "seconds to wait for each further token, while Claude may be writing the text of a note"
-        ),
-    )
-
-
-class OpenAISettings(KeyedSettings):
-    base_url: str = Field(
-        "",
-        description=(
-            "URL of a server such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, "
-            "otherwise OpenAI"
-        ),
-    )
-    key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")
-    api: Literal["auto", "responses", "chat"] = Field(
-        "auto",
-        description=(
-            "responses, chat (completions) or auto: responses for OpenAI itself, chat for "
-            "compatible servers"
-        ),
-    )
-    verbosity: Literal["", "low", "medium", "high"] = Field(
-        "",
-        description=(
-            "length of the answers of GPT-5 and later: low, medium or high; empty: the model's "
-            "default"
-        ),
-    )
-
-
-class OllamaSettings(ServerSettings):
-    host: str = Field(
-        "", description="URL of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434"
-    )
-    timeout: float = Field(
-        300,
-        gt=0,
-        le=86_400,
-        description="seconds to wait for the first token, while the model may be loading",
-    )
-
-
 class Config(Section):
-    """All settings, validated. docs/reference/settings.md lists the same keys and defaults."""
+    """All settings but those of providers, validated. `config_schema` adds the tables of the
+    providers that are used.
+    """
 
     model: str = Field("offline", description="model to use: PROVIDER or PROVIDER/NAME")
     vault: VaultSettings = VaultSettings()
@@ -361,6 +311,3 @@ class Config(Section):
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
     mcp: McpSettings = McpSettings()
-    anthropic: AnthropicSettings = AnthropicSettings()
-    ollama: OllamaSettings = OllamaSettings()
-    openai: OpenAISettings = OpenAISettings()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from zkchat_cli.config.credentials import ApiKey
 from zkchat_cli.config.schema import Section
@@ -26,7 +26,8 @@ from zkchat_cli.models.reports import AnswerLevel
 from zkchat_cli.text.words import replace_surrogates
 
 if TYPE_CHECKING:
-    from zkchat_cli.llm.remote_model import RemoteModel
+    from zkchat_cli.llm.http_client import Endpoint
+    from zkchat_cli.vault.search.embedder import Embedder
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model reasons. No model accepts all of these; a provider with models that know fewer
@@ -278,11 +279,55 @@ class EmbedderConfig(NamedTuple):
     cache_dir: Path | None = None
 
 
+class ListsModels(Protocol):
+    """A model server that can be asked which models it has."""
+
+    @property
+    def server(self) -> "Endpoint":
+        """Where it is."""
+
+    def list_models(self) -> tuple[ModelInfo, ...]:
+        """The models that the server lists, by name. Raises ProviderError."""
+
+    def check(self) -> ProviderError | None:
+        """Why a call would fail, as far as its key, its address and the list of models tell."""
+
+
 class Provider(NamedTuple):
-    """One way to reach models. `open` raises ProviderError for an impossible name."""
+    """One way to reach models, and all that zkchat needs to know about it.
+
+    `open` opens a model; it raises ProviderError for an impossible name. `open_remote` is there if
+    prompts are sent to a server; with an empty name it opens the server alone.
+    """
 
     name: str
     open: Callable[[ModelConfig], Model]
-    settings: type[Section] = Section  # its table in the settings file
-    # Is there if it sends prompts to a server
-    open_remote: "Callable[[ModelConfig], RemoteModel] | None" = None
+    open_remote: Callable[[ModelConfig], ListsModels] | None = None
+    settings: type[Section] = Section
+    """Its table in the settings file: types, defaults and descriptions. `KeyedSettings` has the
+    name of the environment variable with the key.
+    """
+    label: str = ""
+    """What it is, in the few words that the first start shows behind its models."""
+    preferred_models: tuple[str, ...] = ()
+    """How the names of the models begin that the first start offers, for a hosted provider that
+    lists many.
+    """
+    model_families: tuple[str, ...] = ()
+    """How the names of models begin that users may name without the provider. The longest
+    beginning of all providers counts.
+    """
+    known_models: tuple[str, ...] = ()
+    """Models to complete in the shell, where asking a server would take too long."""
+
+
+class EmbeddingProvider(NamedTuple):
+    """One way to compute vectors of texts, and all that zkchat needs to know about it."""
+
+    open: Callable[[EmbedderConfig], "Embedder"]
+    default_model: str = ""
+    """The model to use if `semantic.model` is empty."""
+    is_on_this_machine: bool = False
+    """Whether conversations may be given to it, too. A server gets only notes: its user has named it
+    for those.
+    """

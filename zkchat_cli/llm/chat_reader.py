@@ -7,12 +7,13 @@ of a response.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import ReasoningDelta, TextDelta
 from zkchat_cli.llm.base import Delta, StreamFinished, parse_tool_call
 from zkchat_cli.llm.http_client import UNREADABLE, Endpoint
-from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage
+from zkchat_cli.models.messages import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.numbers import whole_number
 
 LENGTH_REASONS = frozenset(
@@ -26,39 +27,47 @@ THOUGHT_END = "</think>"
 MAX_ITEMS = 1000
 
 
+class ReadEvent(NamedTuple):
+    """What one event of a stream says."""
+
+    text: str
+    reasoning: str
+
+
 class PartialToolCall:
     """A call as a server sends it, in one piece or several; some send the arguments as an object.
-    Raises TypeError.
+    Raises TypeError for other types.
     """
 
     def __init__(self, id_: object, name: object, arguments: object) -> None:
         self.id = text_of(id_)
         self.name = text_of(name)
-        self.arguments = (
-            text_of(arguments)
-            if isinstance(arguments, str | None)
-            else json.dumps(arguments, ensure_ascii=False)
-        )
+        if isinstance(arguments, str | None):
+            self.arguments = text_of(arguments)
+        else:
+            self.arguments = json.dumps(arguments, ensure_ascii=False)
         # Further keys with which the server needs it back
         self.extra: dict[str, Any] = {}
 
     @property
     def size(self) -> int:
+        """Its characters."""
         return len(self.id) + len(self.name) + len(self.arguments)
 
 
 class ChatReader(ABC):
-    """Reads the lines of one response, and keeps what comes besides text: why the answer ended, its
-    tool calls, its usage.
+    """Reads the lines of one response. It keeps the tool calls, the usage and the reason of the end
+    for the final delta.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         # The finish reason, in the server's own word
         self.finish = ""
-        self.ended = False  # whether the final event has come
+        # Whether the final event has come
+        self.ended = False
         self.calls: list[PartialToolCall] = []
-        # Size of tool calls, and of reasoning that only the server can read
+        # The size of tool calls, and of reasoning that only the server can read
         self.hidden_bytes = 0
         # Figures of the usage, under OpenAI's names
         self.counts: dict[str, int] = {}
@@ -70,9 +79,9 @@ class ChatReader(ABC):
         self._held = ""
 
     @abstractmethod
-    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
-        """An event's text and reasoning. Keeps its finish reason, calls and usage. Raises TypeError
-        and the like for wrong types.
+    def read_event(self, event: Mapping[str, Any]) -> ReadEvent:
+        """An event's text and reasoning. Keeps its finish reason, calls and usage. Raises one of
+        `UNREADABLE` for an event of another form.
         """
 
     def thinking(self) -> ThinkingBlocks | None:
@@ -85,42 +94,52 @@ class ChatReader(ABC):
         """
         hidden = self.hidden_bytes
         try:
-            data = line.strip()
-            # Of server-sent events only the data matter
-            if data.startswith((b":", b"event:", b"id:", b"retry:")):
-                return
-            data = data.removeprefix(b"data:").strip()
-            if data == b"[DONE]":
-                self.ended = True
-                self.finish = self.finish or "stop"
-                return
-            event = json.loads(data or b"null")
+            event = self._parse(line)
             if event is None:
                 return
-            if error := self.endpoint.error_from_stream(event):
-                raise error
-            if not isinstance(event, dict):
-                raise TypeError(event)
-            sent, reasoning = self.read_event(event)
-            text, thought = self._split_thought(sent)
-            self.reasoning += reasoning
+            sent = self.read_event(event)
+            split = self._split_thought(sent.text)
+            self.reasoning += sent.reasoning
         except UNREADABLE as e:
-            if self.started and not line.endswith(b"\n"):  # cut off
+            if self.started and not line.endswith(b"\n"):
+                # It is cut off, and the end of the stream says so
                 return
-            what = (
-                "a web page instead of JSON"
-                if line.lstrip()[:1] == b"<"
-                else "something that cannot be read"
-            )
-            raise self.endpoint.error(
-                "bad_answer",
-                f"answered with {what}",
-                f"Ask again, or try another model. {self.endpoint.check}",
-            ) from e
-        self.started = self.started or bool(sent or reasoning or self.calls)
+            raise self._unreadable_line(line) from e
+        self.started = self.started or bool(sent.text or sent.reasoning or self.calls)
         if self.hidden_bytes > hidden:
             yield self.hidden_bytes - hidden
-        yield from _parts(text, thought + reasoning)
+        yield from _deltas(split.text, split.reasoning + sent.reasoning)
+
+    def _parse(self, line: bytes) -> Mapping[str, Any] | None:
+        """The event in a line; None if it has none. Raises ProviderError for an error that the
+        server reports, and one of `UNREADABLE`.
+        """
+        data = line.strip()
+        # Only the data of server-sent events matter
+        if data.startswith((b":", b"event:", b"id:", b"retry:")):
+            return None
+        data = data.removeprefix(b"data:").strip()
+        if data == b"[DONE]":
+            self.ended = True
+            self.finish = self.finish or "stop"
+            return None
+        event = json.loads(data or b"null")
+        if event is None:
+            return None
+        if error := self.endpoint.error_from_stream(event):
+            raise error
+        if not isinstance(event, dict):
+            raise TypeError(event)
+        return event
+
+    def _unreadable_line(self, line: bytes) -> ProviderError:
+        is_web_page = line.lstrip().startswith(b"<")
+        what = "a web page instead of JSON" if is_web_page else "something that cannot be read"
+        return self.endpoint.error(
+            "bad_answer",
+            f"answered with {what}",
+            f"Ask again, or try another model. {self.endpoint.check}",
+        )
 
     def end(self) -> Iterator[Delta]:
         """The deltas at the end of the response. Raises ProviderError for an answer that is
@@ -132,57 +151,67 @@ class ChatReader(ABC):
             raise self.endpoint.content_filtered()
         if self.finish in ERROR_REASONS:
             raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
-        yield from _parts("", self._held) if self._thinks else _parts(self._held, "")
+        if self._thinks:
+            yield from _deltas("", self._held)
+        else:
+            yield from _deltas(self._held, "")
         reason: FinishReason = "length" if self.finish in LENGTH_REASONS else "stop"
+        calls = self._complete_calls(reason)
+        if calls:
+            reason = "tool_calls"
+        yield StreamFinished(reason, self._usage(), calls, self.thinking() if self.calls else None)
+
+    def _complete_calls(self, reason: FinishReason) -> tuple[ToolCall, ...]:
+        """The tool calls, without one that the limit of the answer has cut off."""
         calls = tuple(
             parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls
         )
         if calls and calls[-1].malformed is not None and reason == "length":
-            calls = calls[:-1]  # the limit has cut it off
-        usage = None
-        if self.counts.get("prompt_tokens"):
-            usage = TokenUsage.model_validate(
-                {"completion_tokens": 0, **self.counts, "estimated": False}
-            )
-        yield StreamFinished(
-            "tool_calls" if calls else reason, usage, calls, self.thinking() if self.calls else None
+            return calls[:-1]
+        return calls
+
+    def _usage(self) -> TokenUsage | None:
+        if not self.counts.get("prompt_tokens"):
+            return None
+        return TokenUsage.model_validate(
+            {"completion_tokens": 0, **self.counts, "estimated": False}
         )
 
-    def _split_thought(self, text: str) -> tuple[str, str]:
-        """Take the thoughts out of a text that begins with them in a tag, as servers without a
-        parser for the model send it.
+    def _split_thought(self, text: str) -> ReadEvent:
+        """Take the thoughts out of a text that begins with them in a tag: servers without a parser
+        for the model send them so.
         """
         self._held += text
         if self._thinks is None:
             self._held = self._held.lstrip()
             if THOUGHT.startswith(self._held):
-                return "", ""
+                return ReadEvent("", "")
             self._thinks = self._held.startswith(THOUGHT)
             self._held = self._held.removeprefix(THOUGHT)
         if not self._thinks:
             text = self._held
             self._held = ""
-            return text, ""
+            return ReadEvent(text, "")
         thought, end, rest = self._held.partition(THOUGHT_END)
         if end:
             self._thinks = None
             self._held = ""
-            answer, more = self._split_thought(rest)
-            return answer, thought + more
+            answer = self._split_thought(rest)
+            return ReadEvent(answer.text, thought + answer.reasoning)
         size = max(0, len(self._held) - len(THOUGHT_END) + 1)
         thought = self._held[:size]
         self._held = self._held[size:]
-        return "", thought
+        return ReadEvent("", thought)
 
     def add_call(self, call: PartialToolCall) -> None:
-        """Raises ValueError for too many."""
+        """Keep a tool call. Raises ValueError for too many."""
         self.calls.append(call)
         self.hidden_bytes += call.size
         if len(self.calls) > MAX_ITEMS:
             raise ValueError("too many tool calls")
 
     def count(self, **figures: object) -> None:
-        """Keep the figures that are numbers; of several reports the largest, as some servers begin
+        """Keep the figures that are numbers, and the largest of several reports: some servers begin
         with 0.
         """
         for name, figure in figures.items():
@@ -201,7 +230,7 @@ class ChatReader(ABC):
             )
 
 
-def _parts(text: str, reasoning: str) -> Iterator[Delta]:
+def _deltas(text: str, reasoning: str) -> Iterator[Delta]:
     if reasoning:
         yield ReasoningDelta(reasoning)
     if text:

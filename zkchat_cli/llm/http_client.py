@@ -1,5 +1,5 @@
-"""How zkchat talks with model servers: what it takes from one, JSON for calls that are not
-streamed, and what is told of failures.
+"""A model server: its address and key, JSON calls that are not streamed, and the errors that users
+see of it.
 
 A look-up is made on a thread of its own, so that its time is limited whatever the server does: the
 time-outs of a library start again with each byte. httpx is imported by the first call: it takes 0.1
@@ -18,14 +18,15 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import SplitResult, urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
+from zkchat_cli.llm import server_errors
+from zkchat_cli.llm.server_errors import ReportedError
 from zkchat_cli.llm.stop_signal import wait_for
-from zkchat_cli.text.numbers import MAX_COUNT
 from zkchat_cli.text.sanitize import MASK, SecretMask
 from zkchat_cli.text.truncate import truncate
 
@@ -48,62 +49,13 @@ CONNECT_SECONDS = 5.0
 # Characters quoted from a server's error message
 MAX_QUOTE = 200
 MAX_LISTED_MODELS = 8
-CONTEXT_LENGTH = re.compile(
-    r"(?i)context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the "
-    r")?context|n_ctx|request too large"
-    r"|maximum (model|prompt) length|input token count|inputs` tokens|exceeds? max "
-    r"length|model token limit"
-)
-"""The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama, Anthropic, Gemini, Groq and others
-for a prompt that is too long.
-"""
-TOOLS_REFUSED = re.compile(
-    r"(?i)support (tools?|function) ?(use|call)|does not support tools|tools param "
-    r"requires|tool choice requires"
-    r"|unsupported parameter: .?tools|(?<!parallel )(tools?|tool (use|calling)|function "
-    r"calling)\W{1,3}(is|are) not (supported|enabled)"
-)
-"""The wordings of Ollama, OpenAI, OpenRouter, llama.cpp, vLLM, Groq and Gemini for a model, or its
-template, that takes no tools.
-"""
-ROLES_REFUSED = re.compile(
-    r"(?i)system role not supported|system (role|message)s? (is|are) not supported|roles "
-    r"must alternate|only user(,)? (and )?assistant"
-    r"|system message must be at the beginning|developer instruction is not enabled|does "
-    r"not support 'system'"
-)
-"""The wordings of templates (Gemma's, Mistral's, Qwen's) that take no system message, only one, or
-no two of one role in a row.
-"""
-CONTENT_FILTER = re.compile(
-    r"(?i)content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy|input was "
-    r"flagged|requires moderation"
-)
+# Characters of the name of a model in a list
+MAX_MODEL_NAME = 60
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError)
 """What reading an answer or an event of another form raises; Anthropic's SDK raises RuntimeError
 for events in another order.
 """
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
-_CONTEXT_LIMIT = re.compile(
-    r"(?i)(?:(?:context (?:length|size|window)|tokens allowed|maximum prompt "
-    r"length)(?:(?!\bby\b|n_keep)\D){0,40}|n_ctx\W{1,3}|<= ?"
-    r"|maximum model length of |limit(?: of| is|:)? |> ?)(\d{3,8})\b(?! \+|,\d)|(\d{3,8}) "
-    r"maximum context"
-)
-_PROMPT_TOKENS = re.compile(
-    r"(?i)\((\d{3,9}) in the messages|(\d{3,9}) (?:input "
-    r")?tokens|(?:length|count|n_keep|requested)\W{1,3}(\d{3,9})"
-)
-_STATUS_BY_CODE = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "rate_limit_exceeded": 429,
-    "rate_limit_error": 429,
-    "insufficient_quota": 429,
-    "server_error": 500,
-    "overloaded_error": 529,
-}
-"""HTTP status for the error codes that servers send inside a stream, after they answered 200."""
 
 
 @dataclass(slots=True)
@@ -121,7 +73,8 @@ class Endpoint:
     check_key: str = "Does it need a key?"
     # Sent with each call; they contain the key
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    table: str = ""  # the table of the provider's settings
+    # The table of the provider's settings
+    table: str = ""
     # Whether a key may go over plain http to another machine
     allow_insecure: bool = False
     # Why the key cannot be the right one, if that is known before any call
@@ -140,14 +93,14 @@ class Endpoint:
         """
         with suppress(ValueError):
             host = urlsplit(self.address).hostname or ""
-            return (
-                host == "localhost"
-                or ip_address(host).is_loopback
-                or ip_address(host).is_unspecified
-            )
+            if host == "localhost":
+                return True
+            address = ip_address(host)
+            return address.is_loopback or address.is_unspecified
         return False
 
     def error(self, kind: ProviderErrorKind, problem: str, hint: str) -> ProviderError:
+        """An error of this server, without its key and without a password in its address."""
         mask = SecretMask([self.key])
         return ProviderError(
             kind, mask(f"{self.name} at {mask_address(self.address)} {problem}"), mask(hint)
@@ -159,23 +112,15 @@ class Endpoint:
         """
         if self.key_error:
             return self.key_error
-        try:
-            url = urlsplit(self.address)
-            valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
-        except ValueError:
-            valid = False
-        if not valid or not self.address.isprintable() or " " in self.address:
+        url = self._parsed_address()
+        if url is None:
             return self.error(
                 "connection",
                 "has no valid address; one begins with http:// or https://",
                 self.check,
             )
-        if (
-            url.scheme == "http"
-            and not self.is_local
-            and (self.key or url.password)
-            and not self.allow_insecure
-        ):
+        has_secret = self.key or url.password
+        if url.scheme == "http" and has_secret and not self.is_local and not self.allow_insecure:
             hint = (
                 "Use an https:// address; or, if you trust the network: zkchat config set "
                 f"{self.table}.allow_insecure true"
@@ -186,6 +131,17 @@ class Endpoint:
                 hint,
             )
         return None
+
+    def _parsed_address(self) -> SplitResult | None:
+        """The parts of the address; None if it cannot be called."""
+        if not self.address.isprintable() or " " in self.address:
+            return None
+        try:
+            url = urlsplit(self.address)
+            has_host = url.hostname and url.port != 0
+        except ValueError:
+            return None
+        return url if has_host and url.scheme in ("http", "https") else None
 
     def unreachable(self, cause: BaseException) -> ProviderError:
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
@@ -203,115 +159,61 @@ class Endpoint:
         why = cause if isinstance(cause, str) else root_cause(cause)
         return self.error("cut", f"broke the answer off: {why}", f"Ask again. {self.check}")
 
-    def content_filtered(self, quoted: str = "") -> ProviderError:
-        problem = f"stopped the answer by its content filter{quoted}"
-        return self.error("content_filter", problem, "Ask it differently, or try another model.")
+    def content_filtered(self) -> ProviderError:
+        """The server's content filter ended the answer."""
+        wording = server_errors.WORDINGS["content_filter"]
+        return self.error("content_filter", wording.problem.format(quoted=""), wording.hint)
 
     def unknown_model(self, model: str, models: Collection[str]) -> ProviderError:
         """The error for a model that is not among those of the server, which it names, nearest
         first.
         """
         similar = get_close_matches(model, models, n=3, cutoff=0.5)
-        names = [truncate(name, 60) for name in dict.fromkeys((*similar, *models))]
-        rest = (
-            f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
-        )
-        hint = (
-            f"It has {', '.join(names[:MAX_LISTED_MODELS])}{rest}. Switch with /model, or --model."
-        )
+        names = [truncate(name, MAX_MODEL_NAME) for name in dict.fromkeys((*similar, *models))]
+        listed = ", ".join(names[:MAX_LISTED_MODELS])
+        if len(names) > MAX_LISTED_MODELS:
+            listed += f" and {len(names) - MAX_LISTED_MODELS} more"
+        hint = f"It has {listed}. Switch with /model, or --model."
         return self.error("unknown_model", f"has no model {truncate(model, 80)}", hint)
 
     def error_from_stream(self, event: object) -> ProviderError | None:
         """The error that a server reports in JSON after it answered 200; None if `event` reports
         none.
         """
-        if (error := find_error(event)) is None:
-            return None
-        statuses = (
-            int(code) if re.fullmatch("[45][0-9]{2}", code) else _STATUS_BY_CODE.get(code, 0)
-            for code in _codes(error)
-        )
-        return self._reported_error(next(filter(None, statuses), 0), error)
+        reported = server_errors.read_stream_error(event)
+        return None if reported is None else self._as_provider_error(reported)
 
     def error_from_response(
         self, status: int, body: bytes, retry_after: float | None = None
     ) -> ProviderError:
-        said = body.decode("utf-8", "replace").strip()
-        error: object = "" if said.startswith(("<", "{", "[")) else said
-        with suppress(ValueError, RecursionError):
-            error = find_error(json.loads(said))
-        reported = self._reported_error(status, error, retry_after)
-        reported.retry_after = retry_after
-        return reported
+        """The error that a response with another status than 200 reports."""
+        reported = server_errors.read_response_error(status, body, retry_after)
+        error = self._as_provider_error(reported)
+        error.retry_after = retry_after
+        return error
 
-    def _reported_error(
-        self, status: int, error: object, retry_after: float | None = None
-    ) -> ProviderError:
-        """The error for what a server reports with an HTTP status, or 0 if it named none."""
-        message = _message(error)
-        text = " ".join([message, *_codes(error)])
-        # LM Studio's answer to a wrong path, with status 200
-        status = 404 if "Unexpected endpoint" in message else status
-        code = f" ({status})" if status else ""
-        quoted = (
-            truncate(
-                API_KEY.sub(MASK, SecretMask([self.key])(f": {message[: 50 * MAX_QUOTE]}")),
-                MAX_QUOTE,
-            )
-            if message
-            else ""
-        )
-        if status == 413 or CONTEXT_LENGTH.search(text):
-            hint = (
-                "Summarize older turns (/compact), or set context.max_tokens to the model's window."
-            )
-            return self.error("context_length", f"finds the prompt too long{quoted}", hint)
-        if TOOLS_REFUSED.search(text):
-            hint = (
-                "It gets passages of your notes instead. To begin with them: zkchat config set "
-                "retrieval.mode before"
-            )
-            return self.error("no_tools", f"takes no tools{quoted}", hint)
-        if status in (0, 400, 403) and CONTENT_FILTER.search(text.replace("_", " ")):
-            return self.content_filtered(quoted)
-        match status:
-            case 401 | 403:
-                problem = (
-                    f"{'rejects the' if self.key else 'needs a'} "
-                    f"key{code}{quoted if status == 403 else ''}"
-                )
-                return self.error("auth", problem, self.check_key)
-            case 404:
-                return self.error(
-                    "unknown_model", f"knows no such model or address (404){quoted}", self.check
-                )
-            case 402 | 429 if status == 402 or "insufficient_quota" in text:
-                return self.error(
-                    "quota",
-                    f"says that the account's quota is used up{code}{quoted}",
-                    "Check its plan and billing.",
-                )
-            case 429:
-                seconds = retry_after or 0
-                pause = (
-                    f"{seconds / 60:.0f} minutes"
-                    if seconds >= 600
-                    else f"{seconds:.0f} s"
-                    if seconds
-                    else "a moment"
-                )
-                return self.error(
-                    "rate_limit",
-                    f"accepts no more calls for now{code}{quoted}",
-                    f"Try again in {pause}.",
-                )
-            case _ if ROLES_REFUSED.search(text) or (0 < status < 500 and status != 408):
-                return self.error(
-                    "bad_request",
-                    f"rejects the request{code}{quoted}",
-                    "Change what it complains about, or the model.",
-                )
-        return self.error("server", f"failed{code}{quoted}", "Try again in a while.")
+    def _as_provider_error(self, reported: ReportedError) -> ProviderError:
+        kind = reported.kind
+        quoted = self._quote(reported.message)
+        # The server's words about a wrong key say no more than the status
+        shows_words = kind != "auth" or reported.status == 403
+        words = {
+            "code": f" ({reported.status})" if reported.status else "",
+            "quoted": quoted if shows_words else "",
+            "rejects_or_needs": "rejects the" if self.key else "needs a",
+            "pause": reported.pause,
+            "check": self.check,
+            "check_key": self.check_key,
+        }
+        wording = server_errors.WORDINGS[kind]
+        return self.error(kind, wording.problem.format(**words), wording.hint.format(**words))
+
+    def _quote(self, message: str) -> str:
+        """A server's words after a colon, short and without keys; empty if it said nothing."""
+        if not message:
+            return ""
+        masked = SecretMask([self.key])(f": {message[: 50 * MAX_QUOTE]}")
+        return truncate(API_KEY.sub(MASK, masked), MAX_QUOTE)
 
     def fetch(
         self,
@@ -323,25 +225,29 @@ class Endpoint:
         retry: float = 0,
     ) -> Any:
         """The parsed answer to a GET or, with a body, a POST, after at most so many `seconds`.
-        `retry` is the time before a second call after status 429 or 5xx (0: none). Raises
-        ProviderError; for a 404 it is `unknown_model`, with the server's message in it.
+
+        `retry` is the time in seconds before a second call after status 429 or 5xx (0: none).
+        Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it.
         """
         if error := self.config_error():
             raise error
-        url = self.address.rstrip("/") + path
+        exchange = partial(
+            self._exchange, self.address.rstrip("/") + path, body, seconds, max_bytes
+        )
         answered: Future[bytes] = Future()
 
         def run() -> None:
             try:
-                status, answer = self._exchange(url, body, seconds, max_bytes)
-                if retry and (status == 429 or status >= 500):
+                answer = exchange()
+                if retry and answer.may_be_repeated:
                     self.sleep(retry)
-                    status, answer = self._exchange(url, body, seconds, max_bytes)
-                if status != 200:
-                    raise self.error_from_response(status, answer[:MAX_BODY])
-                check_document(answer, self, max_bytes)
-                answered.set_result(answer)
+                    answer = exchange()
+                if answer.status != 200:
+                    raise self.error_from_response(answer.status, answer.body[:MAX_BODY])
+                check_document(answer.body, self, max_bytes)
+                answered.set_result(answer.body)
             except BaseException as e:  # noqa: BLE001, RUF100
+                # It is raised again in the thread that waits
                 answered.set_exception(e)
 
         threading.Thread(target=run, name="look-up", daemon=True).start()
@@ -355,17 +261,19 @@ class Endpoint:
             ) from e
         finally:
             if not answered.done():
-                self.close()  # which ends the other thread, too
+                # This ends the other thread, too
+                self.close()
 
     def close(self) -> None:
+        """Close the connection; the next call opens another."""
         if self._client:
             self._client.close()
         self._client = None
 
     def _exchange(
         self, url: str, body: Mapping[str, Any] | None, seconds: float, max_bytes: int
-    ) -> tuple[int, bytes]:
-        import httpx  # as above
+    ) -> "_Answer":
+        import httpx  # deferred: see the top of this file
 
         if self._client is None:
             self._client = open_client(self, httpx.Client)
@@ -384,7 +292,19 @@ class Endpoint:
                         break
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as e:
             raise self.unreachable(e) from e
-        return response.status_code, bytes(answer)
+        return _Answer(response.status_code, bytes(answer))
+
+
+class _Answer(NamedTuple):
+    """The HTTP status of a response, and its body."""
+
+    status: int
+    body: bytes
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether the same call may succeed a little later."""
+        return self.status == 429 or self.status >= 500
 
 
 def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
@@ -408,7 +328,7 @@ def open_client(server: Endpoint, make: "type[C]", **options: Any) -> "C":
 @cache
 def _tls() -> "ssl.SSLContext":
     """Made once: reading all certificates takes 20 ms, which no message should pay."""
-    import httpx  # see the top of this file
+    import httpx  # deferred: see the top of this file
 
     return httpx.create_ssl_context()
 
@@ -418,9 +338,9 @@ def check_response(response: "httpx.Response", server: Endpoint) -> None:
     asked for a plain one.
     """
     if response.has_redirect_location:
-        place = mask_address(response.headers["location"]) or "nowhere"
+        target = mask_address(response.headers["location"]) or "nowhere"
         raise server.error(
-            "connection", f"redirects the call to {place}; nothing was sent there", server.check
+            "connection", f"redirects the call to {target}; nothing was sent there", server.check
         )
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise server.error(
@@ -440,83 +360,33 @@ def check_document(document: bytes | bytearray, server: Endpoint, most: int) -> 
         )
 
 
-def find_error(answer: object) -> object:
-    """The error in a response or an event; None if there is none. For vLLM, Mistral and FastAPI it
-    is the whole, in Gemini's a list.
-    """
-    match answer:
-        case [first, *_]:
-            return find_error(first) if isinstance(first, Mapping) else None
-        case {"error": error} if error is not None:
-            return error
-        case {"message": str()} | {"object": "error"} | {"detail": _}:
-            return answer
-    return None
-
-
-def _codes(error: object) -> list[str]:
-    return [str(error.get(key)) for key in ("code", "type")] if isinstance(error, Mapping) else []
-
-
-def _message(error: object) -> str:
-    """The words of an error: its message, what is wrong with each field of the request, or the
-    error of another server.
-    """
-    match error:
-        # OpenRouter quotes the server that it has asked
-        case {"message": str(said), "metadata": {"raw": str(quoted)}}:
-            with suppress(ValueError, RecursionError):
-                quoted = _message(find_error(json.loads(quoted)))
-            return f"{said}: {quoted}"
-        case {"detail": [*fields]} | {"message": {"detail": [*fields]}}:
-            found = (each for each in fields if isinstance(each, Mapping))
-            return "; ".join(
-                f"{'.'.join(map(str, each.get('loc') or ()))}: {each.get('msg')}" for each in found
-            )
-        case Mapping():
-            return str(error.get("message") or error.get("detail") or "")
-    return str(error or "")
-
-
-def parse_length_refusal(message: str) -> tuple[int | None, int | None]:
-    """What a server says when it rejects a prompt for its length: its context window, and the
-    prompt's tokens by its own count.
-    """
-    found = _CONTEXT_LIMIT.search(message)
-    limit = int(found[1] or found[2]) if found else None
-    counts = [(bool(row[0]), int("".join(row))) for row in _PROMPT_TOKENS.findall(message)]
-    above = [
-        (is_exact, count)
-        for is_exact, count in counts
-        if is_exact or (limit is not None and limit < count <= MAX_COUNT)
-    ]
-    return limit, max(above)[1] if above else None
-
-
 def mask_address(address: str) -> str:
     """An address for display: without user name and password, and without its query, in which some
     servers take a key.
     """
-    scheme, colon, rest = address.partition("://") if "://" in address else ("", "", address)
-    host, slash, path = rest.partition("?")[0].partition("/")
-    return f"{scheme}{colon}{host.rpartition('@')[2]}{slash}{path}{'?…' if '?' in rest else ''}"
+    scheme, separator, rest = address.partition("://")
+    if not separator:
+        scheme = ""
+        rest = address
+    plain, question_mark, _ = rest.partition("?")
+    host, slash, path = plain.partition("/")
+    query = "?…" if question_mark else ""
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}{query}"
 
 
-def root_cause(e: BaseException) -> str:
+def root_cause(error: BaseException) -> str:
     """What the system reports for a broken connection, such as "Connection refused"."""
-    while cause := e.__cause__ or e.__context__:
-        e = cause
-    if isinstance(e, socket.gaierror):
-        return f"its name is not known ({e.strerror})"
-    if isinstance(e, TimeoutError):
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    if isinstance(error, socket.gaierror):
+        return f"its name is not known ({error.strerror})"
+    if isinstance(error, TimeoutError):
         return "it did not answer in time"
-    if isinstance(e, OSError) and (
-        problem := getattr(e, "verify_message", "") or getattr(e, "reason", "")
-    ):
-        # An SSLError, whose numbers are not those of the system
-        return f"https failed ({problem.replace('_', ' ').lower()})"
-    return (
-        os.strerror(e.errno)
-        if isinstance(e, OSError) and e.errno
-        else (str(e) or type(e).__name__).rstrip(".")
-    )
+    if isinstance(error, OSError):
+        # Only an SSLError has these; its numbers are not those of the system
+        problem = getattr(error, "verify_message", "") or getattr(error, "reason", "")
+        if problem:
+            return f"https failed ({problem.replace('_', ' ').lower()})"
+        if error.errno:
+            return os.strerror(error.errno)
+    return (str(error) or type(error).__name__).rstrip(".")

@@ -8,12 +8,12 @@ import json
 import logging
 import os
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Emit
+from zkchat_cli.llm.base import Emit, ListsModels
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_client import (
     MAX_BODY,
@@ -57,9 +57,6 @@ except Exception:  # noqa: BLE001, RUF100
 
 from mojentic.llm.recovery import Failure, Identity, RecoveryPolicy, RetryAfter, parse_retry_after  # noqa: E402
 
-if TYPE_CHECKING:
-    from zkchat_cli.llm.remote_model import RemoteModel
-
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
 # Seconds; a longer time that a server names is not shown
@@ -90,14 +87,16 @@ def retry_delay(error: ProviderError, attempt: int, first_delay: float) -> float
 
 
 async def stream_chat(
-    model: "RemoteModel", body: dict[str, Any], reader: ChatReader, emit: Emit
+    model: ListsModels, path: str, body: dict[str, Any], reader: ChatReader, emit: Emit
 ) -> None:
-    """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
+    """Emit the deltas of an answer to a call of this path. Raises the ProviderError with which it
+    ends.
+    """
     server = model.server
-    url = server.address.rstrip("/") + model.path
+    url = server.address.rstrip("/") + path
     content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     headers = {"Content-Type": "application/json", **UNCOMPRESSED, **server.headers}
-    # stream_in_thread has the other timeouts
+    # The other time-outs are those of stream_in_thread
     timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
     try:
         async with (
@@ -122,18 +121,22 @@ async def stream_chat(
         emit(delta)
 
 
-async def _read_error(response: httpx.Response, model: "RemoteModel") -> ProviderError:
+async def _read_error(response: httpx.Response, model: ListsModels) -> ProviderError:
     said = bytearray()
     async for piece in response.aiter_raw():
         said += piece
         if len(said) >= MAX_BODY:
             break
     delay = parse_retry_after(response.headers.get("retry-after"), RecoveryPolicy().wall()).delay
-    delay = None if delay is None else min(delay, MAX_RETRY_AFTER)
+    if delay is not None:
+        delay = min(delay, MAX_RETRY_AFTER)
     error = model.server.error_from_response(response.status_code, bytes(said[:MAX_BODY]), delay)
-    # Names the models that the server has
-    better = model.check() if error.kind == "unknown_model" else None
-    return better if better is not None and better.kind == "unknown_model" else error
+    if error.kind == "unknown_model":
+        # This one names the models that the server has
+        better = model.check()
+        if better is not None and better.kind == "unknown_model":
+            return better
+    return error
 
 
 async def _read_lines(response: httpx.Response, server: Endpoint) -> AsyncIterator[bytes]:

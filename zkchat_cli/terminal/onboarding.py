@@ -19,6 +19,7 @@ from zkchat_cli.app.settings import (
 )
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ConfigError
+from zkchat_cli.llm import providers
 from zkchat_cli.references.mentions import list_files
 from zkchat_cli.terminal.plain_input import read_line
 from zkchat_cli.terminal.screen import Screen
@@ -30,14 +31,8 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 SERVER_TIMEOUT = 2.0
 MAX_MODELS = 8
 MAX_HOSTED = 3
-PREFERRED = {
-    "openai": ("gpt-5", "gpt-4.1", "gpt-4o"),
-    "anthropic": ("claude-sonnet", "claude-opus", "claude-haiku"),
-}
-"""How the models to offer begin, among the many that a hosted provider lists."""
 # llama.cpp's own variable: it must not get a key of OpenAI
 LLAMA_KEY = "LLAMA_API_KEY"
-OFFLINE_LABEL = "offline (quotes your notes; no model, no network)"
 
 
 def run_onboarding(
@@ -57,14 +52,14 @@ def run_onboarding(
     if "model" not in loaded.origins:
         offers = _model_offers(loaded)
         labels = {
-            f"{name} (llama.cpp on this machine)" if needed else name: name
+            f"{name} (llama.cpp on this machine)" if needed else _label(name): name
             for name, needed in offers.items()
         }
         while True:
             name = _ask(
                 screen,
                 "Which model should answer?",
-                labels | {OFFLINE_LABEL: "offline"},
+                labels | {_label("offline"): "offline"},
                 "or type its name",
             )
             try:
@@ -102,8 +97,9 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
         loaded, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}
     ):
         names = [name for name in each.names if "embed" not in name and name != "offline"]
-        if each.provider in PREFERRED:
-            begins = [f"{each.provider}/{prefix}" for prefix in PREFERRED[each.provider]]
+        preferred = _preferred_models(each.provider)
+        if preferred:
+            begins = [f"{each.provider}/{prefix}" for prefix in preferred]
             hosted += (
                 [name for begin in begins for name in names if name.startswith(begin)] or names
             )[:MAX_HOSTED]
@@ -113,6 +109,21 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
         else:
             local |= {name: {} for name in names}
     return dict([*local.items()][:MAX_MODELS]) | {name: {} for name in hosted}
+
+
+def _preferred_models(name: str) -> tuple[str, ...]:
+    """How the models to offer begin, among the many that a hosted provider lists; empty for a
+    server of this machine.
+    """
+    if name not in providers.names():
+        return ()
+    return providers.provider(name).preferred_models
+
+
+def _label(model: str) -> str:
+    """A model with what its provider says about it."""
+    label = providers.provider(model.partition("/")[0]).label
+    return f"{model} ({label})" if label else model
 
 
 def _ask_vault(screen: Screen) -> str:

@@ -12,7 +12,9 @@ from zkchat_cli.config import credentials
 from zkchat_cli.errors import UsageError
 
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
-ProviderArgument = Annotated[str, Argument(metavar="PROVIDER", help="anthropic or openai.")]
+ProviderArgument = Annotated[
+    str, Argument(metavar="PROVIDER", help="A provider that `zkchat keys list` names.")
+]
 
 
 @command(

@@ -1,13 +1,10 @@
-"""Registry: one way to get vectors for texts per file, each declaring `make_embedder`. The first
-call reports what is wrong.
+"""Registry: one way to compute vectors of texts per file, each declaring `EMBEDDER`. The first call
+reports what is wrong.
 """
 
-from collections.abc import Callable
-
-from zkchat_cli.llm.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbeddingProvider
 from zkchat_cli.registry import Registry
-from zkchat_cli.vault.search.embedder import Embedder
 
-EMBEDDERS: Registry[Callable[[EmbedderConfig], Embedder]] = Registry(__name__, "make_embedder")
+EMBEDDERS: Registry[EmbeddingProvider] = Registry(__name__, "EMBEDDER")
 names = EMBEDDERS.names
 embedder = EMBEDDERS.load

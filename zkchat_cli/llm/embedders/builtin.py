@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from zkchat_cli.llm.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbedderConfig, EmbeddingProvider
 from zkchat_cli.llm.sentence_models import SentenceModel, model_family
 from zkchat_cli.vault.search.embedder import Embedder
 
@@ -13,6 +13,7 @@ PREPARED = f"{NAME}-8199be6f"
 
 
 def make_embedder(config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:
+    """The model in `folder`, with a prepared copy in the cache if there is one."""
     prepared = config.cache_dir / "models" / PREPARED if config.cache_dir is not None else None
     return SentenceModel(
         folder / "model.onnx",
@@ -21,3 +22,6 @@ def make_embedder(config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:
         f"builtin/{NAME}",
         prepared,
     )
+
+
+EMBEDDER = EmbeddingProvider(make_embedder, is_on_this_machine=True)

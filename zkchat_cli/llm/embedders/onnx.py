@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from zkchat_cli.llm.base import EmbedderConfig
+from zkchat_cli.llm.base import EmbedderConfig, EmbeddingProvider
 from zkchat_cli.llm.sentence_models import SentenceModel, model_family
 from zkchat_cli.vault.search.embedder import Embedder
 
 
 def make_embedder(config: EmbedderConfig) -> Embedder:
+    """The model in the file `semantic.path`, else the downloaded `semantic.model`."""
     family = model_family(config.model or config.path)
     if config.path:
         hint = "Get it from the model's page, and name its .onnx file in semantic.path."
@@ -19,3 +20,6 @@ def make_embedder(config: EmbedderConfig) -> Embedder:
             f"zkchat semantic get {config.model}",
         )
     return SentenceModel(None, family, "`zkchat semantic status` lists models to download.")
+
+
+EMBEDDER = EmbeddingProvider(make_embedder, is_on_this_machine=True)

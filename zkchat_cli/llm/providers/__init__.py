@@ -13,3 +13,17 @@ def suggested_names() -> list[str]:
     demonstrations.
     """
     return [name for name in names() if name != "scripted"]
+
+
+def provider_of_family(model: str) -> str | None:
+    """The provider of a well-known model that is named without one, such as `qwen3`; None if the
+    beginning of its name is unknown. The longest known beginning counts: `gpt-oss` is not `gpt-`.
+    """
+    lower = model.lower()
+    found = {
+        family: name
+        for name in names()
+        for family in provider(name).model_families
+        if lower.startswith(family)
+    }
+    return found[max(found, key=len)] if found else None

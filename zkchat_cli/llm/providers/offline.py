@@ -46,4 +46,4 @@ def _open(config: ModelConfig) -> Model:
     return OfflineModel(config.similarities)
 
 
-PROVIDER = Provider("offline", _open)
+PROVIDER = Provider(name="offline", open=_open, label="quotes your notes; no model, no network")

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zkchat_cli.config.schema import OllamaSettings
-from zkchat_cli.llm import remote_model
+from pydantic import Field
+
+from zkchat_cli.config.schema import ServerSettings
 from zkchat_cli.llm.base import Effort, ModelConfig, Provider, Request, Window, without_none
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, ReadEvent, text_of
 from zkchat_cli.llm.http_client import Endpoint
-from zkchat_cli.llm.remote_model import Refusal, RemoteModel, leave_out
+from zkchat_cli.llm.refusals import ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, Refusal, leave_out
+from zkchat_cli.llm.remote_model import RemoteModel
 from zkchat_cli.models.messages import ThinkingBlocks
+from zkchat_cli.models.prompts import PromptMessage
 from zkchat_cli.text.numbers import whole_number
 
 DEFAULT_MAX_WINDOW = 32768
@@ -23,6 +26,7 @@ DEFAULT_MAX_WINDOW = 32768
 what many machines have.
 """
 
+DEFAULT_PORT = 11434
 # Marks reasoning that goes back to Ollama only
 PROVIDER_NAME = "ollama"
 THINK_VALUES: dict[Effort, str | bool] = {
@@ -34,8 +38,7 @@ THINK_VALUES: dict[Effort, str | bool] = {
     "xhigh": "high",
     "max": "high",
 }
-
-
+"""What Ollama's `think` is for each effort: it knows three."""
 THINKING_REFUSAL = Refusal(
     re.compile(r"(?i)does not support thinking"),
     leave_out("think"),
@@ -44,20 +47,32 @@ THINKING_REFUSAL = Refusal(
 )
 
 
+class OllamaSettings(ServerSettings):
+    """The table [ollama] of the settings file."""
+
+    host: str = Field(
+        "", description="URL of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434"
+    )
+    timeout: float = Field(
+        300,
+        gt=0,
+        le=86_400,
+        description="seconds to wait for the first token, while the model may be loading",
+    )
+
+
 class OllamaReader(ChatReader):
-    """One JSON document a line."""
+    """The events of one response, a JSON document in each line."""
 
     def thinking(self) -> ThinkingBlocks | None:
-        """Models that think before a call continue the thought with its result."""
-        return (
-            ThinkingBlocks(
-                provider=PROVIDER_NAME, blocks=({"thinking": self.reasoning},), stored=False
-            )
-            if self.reasoning
-            else None
-        )
+        """The thoughts: models that think before a call continue the thought with its result."""
+        if not self.reasoning:
+            return None
+        blocks = ({"thinking": self.reasoning},)
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks, stored=False)
 
-    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
+    def read_event(self, event: Mapping[str, Any]) -> ReadEvent:
+        """See ChatReader."""
         message = event.get("message") or {}
         for call in message.get("tool_calls") or ():
             function = call["function"]
@@ -70,26 +85,34 @@ class OllamaReader(ChatReader):
                 prompt_tokens=event.get("prompt_eval_count"),
                 completion_tokens=event.get("eval_count"),
             )
-        return text_of(message.get("content")), text_of(message.get("thinking"))
+        return ReadEvent(text_of(message.get("content")), text_of(message.get("thinking")))
 
 
 @dataclass
 class OllamaModel(RemoteModel):
+    """A model on an Ollama server."""
+
     provider = "ollama"
     path = "/api/chat"
     list_path = "/api/tags"
     reader = OllamaReader
-    refusals = (remote_model.ONE_SYSTEM_MESSAGE, remote_model.ROLES_REFUSAL, THINKING_REFUSAL)
+    refusals = (ONE_SYSTEM_MESSAGE, ROLES_REFUSAL, THINKING_REFUSAL)
     settings: OllamaSettings
 
     def find_window(self) -> Window | None:
-        from mojentic.llm.model_context_window import ollama_context_window  # takes a second
+        """The model's own window, at most `DEFAULT_MAX_WINDOW`; see RemoteModel."""
+        # A second, which only a call has to pay
+        from mojentic.llm.model_context_window import ollama_context_window
 
         shown = self.server.fetch("/api/show", {"model": self.model})
         found = ollama_context_window(shown)
-        if isinstance(abilities := shown.get("capabilities"), list):  # older servers list none
+        # Older servers list none
+        if isinstance(abilities := shown.get("capabilities"), list):
             self.calls_tools = "tools" in abilities
-        if found is None or (size := whole_number(found.max_context_tokens, least=1)) is None:
+        if found is None:
+            return None
+        size = whole_number(found.max_context_tokens, least=1)
+        if size is None:
             return None
         if chosen := whole_number(found.model_num_ctx, least=1):
             return Window(min(chosen, size), "Ollama: the model's num_ctx")
@@ -100,30 +123,15 @@ class OllamaModel(RemoteModel):
         )
 
     def full_body(self, request: Request) -> dict[str, Any]:
-        """The context window goes with each call, and a longer prompt is to be an error: Ollama
-        would silently cut it.
+        """The body of a call. It has the context window, and says that a longer prompt is an error:
+        Ollama would silently cut it.
         """
         names = {call.id: call.name for message in request.messages for call in message.tool_calls}
-        messages: list[dict[str, Any]] = []
-        for message in request.messages:
-            messages.append({"role": message.role, "content": message.content})
-            # Models that call several tools at once need to know which result this is
-            if message.role == "tool":
-                messages[-1] |= {
-                    "tool_call_id": message.tool_call_id,
-                    "tool_name": names.get(message.tool_call_id or "", ""),
-                }
-            for block in message.thinking_for(PROVIDER_NAME):
-                messages[-1] |= block
-            for call in message.tool_calls:
-                function = {"name": call.name, "arguments": call.arguments}
-                messages[-1].setdefault("tool_calls", []).append(
-                    {"id": call.id, "type": "function", "function": function}
-                )
         options = request.options
+        think = THINK_VALUES[options.reasoning_effort] if options.reasoning_effort else None
         return without_none(
             model=self.model,
-            messages=messages,
+            messages=[_message(message, names) for message in request.messages],
             options=without_none(
                 temperature=options.temperature,
                 num_ctx=request.window,
@@ -132,16 +140,35 @@ class OllamaModel(RemoteModel):
             stream=True,
             truncate=False,
             shift=False,
-            think=THINK_VALUES[options.reasoning_effort] if options.reasoning_effort else None,
+            think=think,
             tools=[tool.descriptor for tool in request.tools] or None,
         )
 
 
+def _message(message: PromptMessage, names: Mapping[str, str]) -> dict[str, Any]:
+    """A message in Ollama's form; `names` has the names of the called tools by the calls' ids."""
+    formatted: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.role == "tool":
+        # Models that call several tools at once need to know which result this is
+        formatted["tool_call_id"] = message.tool_call_id
+        formatted["tool_name"] = names.get(message.tool_call_id or "", "")
+    for block in message.thinking_for(PROVIDER_NAME):
+        formatted |= block
+    for call in message.tool_calls:
+        function = {"name": call.name, "arguments": call.arguments}
+        formatted.setdefault("tool_calls", []).append(
+            {"id": call.id, "type": "function", "function": function}
+        )
+    return formatted
+
+
 def open_server(config: ModelConfig) -> Endpoint:
+    """The server that OLLAMA_HOST or ollama.host names, else the one of this machine."""
     settings: OllamaSettings = config.settings or OllamaSettings()
+    host = config.env.get("OLLAMA_HOST", "")
     return Endpoint(
         "Ollama",
-        parse_address(config.env.get("OLLAMA_HOST", "").strip() or settings.host),
+        parse_address(host.strip() or settings.host),
         "Start it with `ollama serve`, or set OLLAMA_HOST.",
         check_key=(
             "If a proxy in front of it needs a password, set OLLAMA_HOST to "
@@ -149,7 +176,7 @@ def open_server(config: ModelConfig) -> Endpoint:
         ),
         table="ollama",
         allow_insecure=settings.allow_insecure,
-        is_configured=bool(config.env.get("OLLAMA_HOST") or settings.host),
+        is_configured=bool(host or settings.host),
     )
 
 
@@ -164,8 +191,29 @@ def parse_address(host: str) -> str:
     host = host.strip().rstrip("/").replace("0.0.0.0", "127.0.0.1")
     if "://" in host:
         return host
-    name, _, port = host.rpartition(":") if ":" in host.rpartition("]")[2] else (host, "", "")
-    return f"http://{name or '127.0.0.1'}:{port or 11434}"
+    name = host
+    port = ""
+    # An IPv6 address has colons of its own, in brackets
+    if ":" in host.rpartition("]")[2]:
+        name, _, port = host.rpartition(":")
+    return f"http://{name or '127.0.0.1'}:{port or DEFAULT_PORT}"
 
 
-PROVIDER = Provider("ollama", _open, OllamaSettings, open_remote=_open)
+PROVIDER = Provider(
+    name="ollama",
+    open=_open,
+    open_remote=_open,
+    settings=OllamaSettings,
+    model_families=(
+        "codellama",
+        "deepseek",
+        "gemma",
+        "gpt-oss",
+        "granite",
+        "llama",
+        "mistral",
+        "mixtral",
+        "phi",
+        "qwen",
+    ),
+)

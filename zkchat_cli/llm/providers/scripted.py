@@ -127,4 +127,4 @@ def _open(config: ModelConfig) -> ScriptedModel:
     return ScriptedModel(f"scripted/{file}", tuple(replies))
 
 
-PROVIDER = Provider("scripted", _open)
+PROVIDER = Provider(name="scripted", open=_open)

@@ -15,8 +15,8 @@ from zkchat_cli.cli.command import CommandContext
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm.base import ListsModels
 from zkchat_cli.llm.http_client import mask_address
-from zkchat_cli.llm.remote_model import RemoteModel
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
 from zkchat_cli.text.numbers import plural
@@ -138,7 +138,7 @@ def _check_provider(loaded: LoadedConfig) -> str:
     return f"{model.name}{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
 
 
-def _check_server(remote: RemoteModel, model: str) -> str:
+def _check_server(remote: ListsModels, model: str) -> str:
     listed = remote.list_models()
     if model and (error := remote.check()):
         raise error

@@ -1,0 +1,68 @@
+"""The list of models of a server, in the forms that servers send it. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zkchat_cli.llm.base import ModelInfo
+from zkchat_cli.text.numbers import whole_number
+
+# The owner of their models, as they list them
+LLAMA_CPP = "llamacpp"
+LM_STUDIO = "organization_owner"
+WINDOW_KEYS = (
+    "max_input_tokens",  # Anthropic
+    "max_model_len",  # vLLM
+    "context_length",  # OpenRouter
+    "context_window",  # Groq
+    "loaded_context_length",  # LM Studio
+    "max_context_length",  # LM Studio
+    "n_ctx",  # llama.cpp, in a table `meta`
+)
+"""Where the servers' lists of models have a model's window."""
+
+
+def read_model_list(answer: Mapping[str, Any]) -> tuple[ModelInfo, ...]:
+    """The models in an answer, by name. Raises one of `UNREADABLE` for an answer of another
+    form.
+    """
+    # The latter from Ollama
+    rows = answer["data"] if "data" in answer else answer["models"]
+    return tuple(sorted(map(_read_row, rows or ()), key=lambda model: model.name))
+
+
+def _read_row(row: Mapping[str, Any]) -> ModelInfo:
+    # OpenRouter lists what a model can do
+    parameters = row.get("supported_parameters")
+    name = row["id"] if "id" in row else row["name"]
+    return ModelInfo(
+        str(name),
+        window=_listed_window(row),
+        calls_tools="tools" in parameters if isinstance(parameters, list) else None,
+        server=str(row.get("owned_by") or ""),
+    )
+
+
+def _listed_window(row: Mapping[str, Any]) -> int | None:
+    tables = [row]
+    if isinstance(meta := row.get("meta"), dict):
+        tables.append(meta)
+    for table in tables:
+        for key in WINDOW_KEYS:
+            if table.get(key):
+                return whole_number(table[key], least=1)
+    return None
+
+
+def find_listed(model: str, listed: Sequence[ModelInfo]) -> ModelInfo | None:
+    """A model in its server's list: Ollama adds a tag, Gemini a folder, and OpenRouter lists no
+    routing variants (`vendor/model:nitro`). Whatever it is called, llama.cpp answers with the one
+    that it has loaded.
+    """
+    by_name = {each.name: each for each in reversed(listed)}
+    names = (model, f"{model}:latest", f"models/{model}", model.rpartition(":")[0])
+    for name in names:
+        if name in by_name:
+            return by_name[name]
+    if len(listed) == 1 and listed[0].server == LLAMA_CPP:
+        return listed[0]
+    return None

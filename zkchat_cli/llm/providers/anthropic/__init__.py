@@ -1,0 +1,110 @@
+"""Claude, from Anthropic or any server that speaks its Messages API: `anthropic/NAME`, at
+ANTHROPIC_BASE_URL or anthropic.base_url.
+
+mojentic makes the calls, and Anthropic's SDK puts the messages together; `prepare` or the first
+call loads both.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+from zkchat_cli.config.schema import KeyedSettings
+from zkchat_cli.llm.base import ModelConfig, Provider, Request, Window
+from zkchat_cli.llm.keyed_provider import KeyedProvider, bearer
+from zkchat_cli.llm.providers.anthropic.reader import AnthropicReader
+from zkchat_cli.llm.providers.anthropic.request import build_body
+from zkchat_cli.llm.refusals import Refusal
+from zkchat_cli.llm.remote_model import RemoteModel
+
+API_VERSION = "2023-06-01"
+SEARCH_RESULTS_REFUSAL = Refusal(re.compile(r"(?i)search_result|citations"), lambda _: None)
+"""The refusal of a server that does not know search results; `full_body` sends text instead."""
+MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
+
+
+class AnthropicSettings(KeyedSettings):
+    """The table [anthropic] of the settings file."""
+
+    base_url: str = Field(
+        "",
+        description=(
+            "URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, "
+            "else Anthropic"
+        ),
+    )
+    key_variable: str = Field(
+        "ANTHROPIC_API_KEY", description="environment variable with the API key"
+    )
+    timeout: float = Field(
+        300,
+        gt=0,
+        le=86_400,
+        description="seconds to wait for the first token, while Claude may be thinking",
+    )
+    stall_timeout: float = Field(
+        180,
+        gt=0,
+        le=86_400,
+        description=(
+            "seconds to wait for each further token, while Claude may be writing the text of a note"
+        ),
+    )
+
+
+@dataclass
+class AnthropicModel(RemoteModel):
+    """A model called by the Messages API."""
+
+    provider = "anthropic"
+    path = "/v1/messages"
+    list_path = "/v1/models?limit=1000"
+    count_path = "/count_tokens"
+    reader = AnthropicReader
+    plain_excerpts = False
+    refusals = (SEARCH_RESULTS_REFUSAL,)
+    settings: AnthropicSettings
+
+    def full_body(self, request: Request) -> dict[str, Any]:
+        """A Claude gets excerpts as search results, unless it has refused them, and returns
+        citations of them.
+        """
+        cites = "claude-" in self.model and SEARCH_RESULTS_REFUSAL not in self.refused
+        return build_body(request, self.model, self.window, cites=cites)
+
+
+def _headers(key: str, official: bool) -> dict[str, str]:
+    """Some imitations read one header with the key, some the other, so they get both."""
+    headers = {"anthropic-version": API_VERSION}
+    if key:
+        headers["x-api-key"] = key
+    return headers if official else headers | bearer(key)
+
+
+ANTHROPIC = KeyedProvider(
+    name="anthropic",
+    company="Anthropic",
+    address="https://api.anthropic.com",
+    other_name="the server for anthropic",
+    headers=_headers,
+    path="/v1",
+)
+
+
+def _open(config: ModelConfig) -> AnthropicModel:
+    settings: AnthropicSettings = config.settings or AnthropicSettings()
+    server = ANTHROPIC.server(config, settings)
+    window = MIN_WINDOW if config.name.startswith("claude-") else None
+    return AnthropicModel(config.name, server, settings, window=window)
+
+
+PROVIDER = Provider(
+    name="anthropic",
+    open=_open,
+    open_remote=_open,
+    settings=AnthropicSettings,
+    preferred_models=("claude-sonnet", "claude-opus", "claude-haiku"),
+    model_families=("claude",),
+)

@@ -1,0 +1,252 @@
+"""The body of a call of Anthropic's Messages API. Pure.
+
+The API has rules of its own: instructions are separate, roles alternate and start with the user,
+results directly follow their calls, ids and names use few characters, and empty texts are left out.
+Cache markers follow what stays the same byte for byte: the tools, the instructions, the summary,
+and the turns before the current one. Excerpts of notes become search results that Claude can cite
+by the line.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from zkchat_cli.llm.base import NOT_IN_NAMES, Options, Request, Window, without_none
+from zkchat_cli.models.prompts import PromptMessage
+from zkchat_cli.references.manager import parse_tool_result
+
+# Marks reasoning that goes back to Anthropic only
+PROVIDER_NAME = "anthropic"
+CACHE_MARKER = {"type": "ephemeral"}
+THINKING_BUDGETS = {
+    "none": 0,
+    "minimal": 1024,
+    "low": 2048,
+    "medium": 8192,
+    "high": 24_576,
+    "xhigh": 32_768,
+    "max": 48_000,
+}
+"""Tokens for thinking, for models that need a number: at least 1024, and less than the longest
+answer.
+"""
+MIN_THINKING_BUDGET = 1024
+MIN_ANSWER = 4096
+# Tokens of answer to request, thinking included, unless the user sets a number
+MAX_ANSWER = 64_000
+MAX_ANSWER_OF_OLDER = 8192
+# The highest temperature that the API takes
+MAX_TEMPERATURE = 1.0
+OMITTED = "[Earlier messages are left out.]"
+_VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
+_LINE = re.compile(r".*\S.*(?:\n\s*)*")
+
+Block = dict[str, Any]
+
+
+class ClaudeVersion(NamedTuple):
+    """A version such as 4.5; versions compare by age."""
+
+    major: int
+    minor: int
+
+
+# From these versions on: longer answers; a model decides itself how long to think; no temperature
+LONG_ANSWERS = ClaudeVersion(4, 5)
+ADAPTIVE_THINKING = ClaudeVersion(4, 6)
+NO_TEMPERATURE = ClaudeVersion(4, 7)
+NEWEST = ClaudeVersion(99, 0)
+IMITATION = ClaudeVersion(4, 0)
+
+
+def claude_version(model: str) -> ClaudeVersion:
+    """The version in a model's name. A Claude without one counts as new, any other name as an
+    imitation of an older one.
+    """
+    if found := _VERSION.search(model):
+        return ClaudeVersion(int(found[1]), int(found[2] or 0))
+    return NEWEST if "claude-" in model else IMITATION
+
+
+def build_body(
+    request: Request, model: str, window: Window | None, *, cites: bool
+) -> dict[str, Any]:
+    """The JSON body of a call. The same beginning of a conversation gives the same bytes, with
+    cache markers at the same positions. `cites`: excerpts go as search results.
+    """
+    version = claude_version(model)
+    max_tokens = request.options.max_output_tokens or _longest_answer(request, version, window)
+    rest = list(request.messages)
+    system: list[Block] = []
+    while rest and rest[0].role == "system":
+        system += text_blocks(rest.pop(0).content)
+    conversation = _convert(rest, cites=cites)
+    tools = [_tool(tool.descriptor["function"]) for tool in request.tools]
+    tool_choice = None
+    called = sorted({call.name for message in rest for call in message.tool_calls})
+    if not tools and called:
+        # The API rejects calls in a conversation without tools: declare them, but forbid their use
+        tools = [{"name": name, "input_schema": {"type": "object"}} for name in called]
+        tool_choice = {"type": "none"}
+    for block in (*tools[-1:], *system[-1:], *conversation.cache_ends):
+        block["cache_control"] = CACHE_MARKER
+    body = {
+        "model": model,
+        "max_tokens": max_tokens,
+        "messages": conversation.messages,
+        "stream": True,
+    }
+    body |= without_none(system=system or None, tools=tools or None, tool_choice=tool_choice)
+    return body | _thinking_options(request.options, max_tokens, version)
+
+
+def _longest_answer(request: Request, version: ClaudeVersion, window: Window | None) -> int:
+    """The longest answer in tokens that fits into the window: older models reject a call that asks
+    for more.
+    """
+    longest = MAX_ANSWER if version >= LONG_ANSWERS else MAX_ANSWER_OF_OLDER
+    if window is None:
+        return longest
+    used = sum(message.tokens for message in request.messages)
+    used += sum(tool.tokens for tool in request.tools)
+    return min(longest, max(window.tokens - used, MIN_ANSWER))
+
+
+def _tool(function: Mapping[str, Any]) -> Block:
+    """A tool in the API's form. A tool of an imported conversation may have no parameters."""
+    return {
+        "name": function["name"],
+        "description": function.get("description", ""),
+        "input_schema": function.get("parameters") or {"type": "object", "properties": {}},
+    }
+
+
+def _thinking_options(options: Options, max_tokens: int, version: ClaudeVersion) -> dict[str, Any]:
+    """The keys for thinking or, without it, for the temperature. Newer models decide themselves how
+    long to think, older ones take a budget.
+    """
+    effort = options.reasoning_effort
+    if effort and effort != "none" and version >= ADAPTIVE_THINKING:
+        known = "low" if effort == "minimal" else effort
+        return {
+            "thinking": {"type": "adaptive", "display": "summarized"},
+            "output_config": {"effort": known},
+        }
+    if effort:
+        budget = min(THINKING_BUDGETS[effort], max_tokens - max_tokens // 4)
+        if budget >= MIN_THINKING_BUDGET:
+            return {"thinking": {"type": "enabled", "budget_tokens": budget}}
+    if options.temperature is not None and version < NO_TEMPERATURE:
+        return {"temperature": min(options.temperature, MAX_TEMPERATURE)}
+    return {}
+
+
+class _Conversation(NamedTuple):
+    """Messages in the API's form, and the last blocks of the parts that stay the same, where cache
+    markers go.
+    """
+
+    messages: list[dict[str, Any]]
+    cache_ends: list[Block]
+
+
+def _convert(messages: Sequence[PromptMessage], *, cites: bool) -> _Conversation:
+    """A conversation in the API's form. The parts that stay the same are the summary, and all
+    before the current turn.
+    """
+    turn = _turn_start(messages)
+    converted: list[dict[str, Any]] = []
+    cache_ends: list[Block] = []
+    for position, message in enumerate(messages):
+        if position == turn and converted:
+            cache_ends.append(converted[-1]["content"][-1])
+        role = "assistant" if message.role == "assistant" else "user"
+        blocks = _blocks(message, cites=cites)
+        if converted and converted[-1]["role"] == role:
+            converted[-1]["content"] += blocks
+        elif blocks:
+            converted.append({"role": role, "content": blocks})
+        if blocks and message.kind == "summary":
+            cache_ends.append(blocks[-1])
+    if not converted or converted[0]["role"] != "user":
+        converted.insert(0, {"role": "user", "content": text_blocks(OMITTED)})
+    return _Conversation(converted, cache_ends)
+
+
+def _turn_start(messages: Sequence[PromptMessage]) -> int:
+    """The position of the current turn, which begins with its question or with the documents and
+    recalled turns before it.
+    """
+    start = len(messages)
+    for position, message in enumerate(messages):
+        if message.role == "user" and message.kind == "conversation":
+            start = position
+    while start and messages[start - 1].role == "user" and messages[start - 1].kind != "summary":
+        start -= 1
+    return start
+
+
+def _blocks(message: PromptMessage, *, cites: bool) -> list[Block]:
+    if message.role == "assistant":
+        return _answer_blocks(message)
+    found = None
+    if cites and message.kind in ("tool_results", "documents"):
+        found = _search_results(message.content)
+    if message.role != "tool":
+        return found or text_blocks(message.content)
+    result: Block = {"type": "tool_result", "tool_use_id": _valid_id(message.tool_call_id or "")}
+    if message.content.strip():
+        result["content"] = found or message.content
+    return [result]
+
+
+def _answer_blocks(message: PromptMessage) -> list[Block]:
+    """The thoughts, the text and the calls of an answer."""
+    blocks = [dict(block) for block in message.thinking_for(PROVIDER_NAME)]
+    blocks += text_blocks(message.content)
+    for call in message.tool_calls:
+        blocks.append(
+            {
+                "type": "tool_use",
+                "id": _valid_id(call.id),
+                "name": call.name,
+                "input": call.arguments,
+            }
+        )
+    return blocks
+
+
+def _valid_id(id_: str) -> str:
+    return NOT_IN_NAMES.sub("_", id_) or "call"
+
+
+def _search_results(text: str) -> list[Block] | None:
+    """A text that ends with a search result, with a block for each excerpt in it; None if it has
+    no excerpts that can be cited.
+    """
+    before, result = parse_tool_result(text) or ("", {})
+    excerpts = result.pop("excerpts", [])
+    if not excerpts or not all(each["text"].strip() for each in excerpts):
+        return None
+    rest = json.dumps(result, ensure_ascii=False) if result else ""
+    blocks = text_blocks(f"{before}\n{rest}" if before else rest)
+    return blocks + [_search_result(excerpt) for excerpt in excerpts]
+
+
+def _search_result(excerpt: Mapping[str, Any]) -> Block:
+    """An excerpt with a text for each of its lines, which is what Claude can cite."""
+    names = [str(excerpt[key]) for key in ("title", "heading") if excerpt.get(key)]
+    lines = _LINE.findall(excerpt["text"].lstrip("\n"))
+    return {
+        "type": "search_result",
+        "source": f"{excerpt.get('path')}:{excerpt.get('lines')}",
+        "title": f"[{excerpt['source']}] {' › '.join(names)}",
+        "content": [{"type": "text", "text": line} for line in lines],
+        "citations": {"enabled": True},
+    }
+
+
+def text_blocks(text: str) -> list[Block]:
+    """A text as a block; none if it is empty, which the API rejects."""
+    return [{"type": "text", "text": text}] if text.strip() else []

@@ -1,0 +1,34 @@
+"""OpenAI, or any server that speaks its language: `openai/NAME`, at OPENAI_BASE_URL or
+openai.base_url, with a key or without.
+
+llama.cpp, vLLM, LM Studio, LiteLLM, OpenRouter, Groq and many more do. OpenAI itself is called by
+its Responses API, the others by chat completions, unless `openai.api` says otherwise.
+"""
+
+from zkchat_cli.llm.base import ModelConfig, Provider
+from zkchat_cli.llm.providers.openai.chat_completions import OpenAIModel
+from zkchat_cli.llm.providers.openai.model_tables import INPUT_TOKENS
+from zkchat_cli.llm.providers.openai.responses import OpenAIResponsesModel
+from zkchat_cli.llm.providers.openai.server import OPENAI, OpenAISettings
+
+
+def _open(config: ModelConfig) -> OpenAIModel:
+    settings: OpenAISettings = config.settings or OpenAISettings()
+    server = OPENAI.server(config, settings)
+    is_official = server.address == OPENAI.address
+    if settings.api == "responses" and not is_official:
+        server.check += " Without a Responses API it needs openai.api chat."
+    if settings.api == "responses" or (settings.api == "auto" and is_official):
+        return OpenAIResponsesModel(config.name, server, settings)
+    return OpenAIModel(config.name, server, settings)
+
+
+PROVIDER = Provider(
+    name="openai",
+    open=_open,
+    open_remote=_open,
+    settings=OpenAISettings,
+    preferred_models=("gpt-5", "gpt-4.1", "gpt-4o"),
+    model_families=("gpt-", "chatgpt-", "o1", "o3", "o4"),
+    known_models=tuple(INPUT_TOKENS),
+)

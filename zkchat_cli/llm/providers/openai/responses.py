@@ -1,0 +1,240 @@
+"""Models called by OpenAI's Responses API.
+
+OpenAI keeps nothing of a call (`store: false`), so each sends the whole conversation. What a model
+has reasoned before a tool call comes encrypted, and goes back with the call's result; after the
+turn it is of no use, and it is not stored.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from zkchat_cli.llm.base import MAX_CALL_ID, Request, without_none
+from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, ReadEvent, text_of
+from zkchat_cli.llm.http_client import Endpoint
+from zkchat_cli.llm.providers.openai.chat_completions import TEMPERATURE_REFUSAL, OpenAIModel
+from zkchat_cli.llm.providers.openai.model_tables import NEVER_REASONING
+from zkchat_cli.llm.refusals import Refusal, leave_out
+from zkchat_cli.models.messages import ThinkingBlocks, ToolCall
+from zkchat_cli.models.prompts import PromptMessage, PromptTool
+
+# Marks reasoning that goes back to the same API only
+RESPONSES = "openai/responses"
+# The smallest `max_output_tokens` that OpenAI accepts
+MIN_ANSWER = 16
+# Bytes of the hash of a prompt's beginning
+KEY_BYTES = 8
+_TEXT_EVENTS = ("response.output_text.delta", "response.refusal.delta")
+_REASONING_EVENTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
+_END_EVENTS = ("response.completed", "response.incomplete", "response.failed")
+NOTHING = ReadEvent("", "")
+
+
+class ResponsesReader(ChatReader):
+    """The events of one response, or the whole response from a server that does not stream."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._items: list[dict[str, Any]] = []
+        """The finished items of the output: reasoning as it came, and of other items what the
+        message itself does not have.
+        """
+        self._streams = False
+
+    def read_event(self, event: Mapping[str, Any]) -> ReadEvent:
+        """See ChatReader. An event of an unknown type says nothing."""
+        kind = event.get("type")
+        text = ""
+        reasoning = ""
+        if kind in _TEXT_EVENTS:
+            self._streams = True
+            text = text_of(event.get("delta"))
+        elif kind in _REASONING_EVENTS:
+            reasoning = text_of(event.get("delta"))
+        elif kind == "response.reasoning_summary_part.added":
+            # Parts are paragraphs
+            reasoning = "\n\n" if event.get("summary_index") else ""
+        elif kind == "response.function_call_arguments.delta":
+            self.hidden_bytes += len(text_of(event.get("delta")))
+        elif kind == "response.output_item.done":
+            whole = self._end_item(event["item"])
+            text = "" if self._streams else whole
+        elif kind in _END_EVENTS:
+            text = self._end(event["response"])
+        elif kind is None and event.get("object") == "response":
+            text = self._end(event)
+        return ReadEvent(text, reasoning)
+
+    def _end_item(self, item: Mapping[str, Any]) -> str:
+        """Keep a finished item; returns its text, which has come in pieces if the server
+        streams.
+        """
+        if len(self._items) >= MAX_ITEMS:
+            raise ValueError("too many items")
+        kind = item["type"]
+        if kind == "function_call":
+            self.add_call(
+                PartialToolCall(item.get("call_id"), item.get("name"), item.get("arguments"))
+            )
+            self._items.append({"type": kind})
+        elif kind == "reasoning":
+            self.hidden_bytes += len(str(item))
+            self._items.append(_known_reasoning(item))
+        elif kind == "message":
+            kept = {name: text_of(item[name]) for name in ("type", "phase") if item.get(name)}
+            self._items.append(kept)
+            self.hidden_bytes += len(item.get("phase") or "")
+            return _text(item)
+        return ""
+
+    def _end(self, response: Mapping[str, Any]) -> str:
+        """Read the end of a response; returns the text that has not come before."""
+        status = text_of(response.get("status"))
+        if status in ("failed", "cancelled"):
+            reported = self.endpoint.error_from_stream(response)
+            raise reported or self.endpoint.cut_off(f"the server gave up ({status})")
+        text = ""
+        if not self._items:
+            text = "".join(self._end_item(item) for item in response.get("output") or ())
+        self.count_usage(response.get("usage"), "input_tokens", "output_tokens")
+        self.ended = True
+        incomplete = response.get("incomplete_details") or {}
+        self.finish = text_of(incomplete.get("reason")) or "stop"
+        return text
+
+    def thinking(self) -> ThinkingBlocks | None:
+        """The items of the answer, if it has reasoned. Without its encrypted content, the server
+        would look for the reasoning and not find it.
+        """
+        blocks = tuple(
+            item
+            for item in self._items
+            if item["type"] != "reasoning" or item.get("encrypted_content")
+        )
+        if not any(item["type"] == "reasoning" for item in blocks):
+            return None
+        return ThinkingBlocks(provider=RESPONSES, blocks=blocks, stored=False)
+
+
+def _known_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item of reasoning with the keys that the API takes back."""
+    # mojentic has imported it
+    from openai.types.responses import ResponseReasoningItem
+
+    known = {
+        name: item[name]
+        for name in ResponseReasoningItem.model_fields
+        if name in item and name != "status"
+    }
+    return ResponseReasoningItem.model_validate(known).to_dict(exclude_none=True)
+
+
+def _text(item: Mapping[str, Any]) -> str:
+    """The text of a message, or of a refusal."""
+    parts = item.get("content") or ()
+    return "".join(text_of(part.get("text") or part.get("refusal")) for part in parts)
+
+
+@dataclass
+class OpenAIResponsesModel(OpenAIModel):
+    """A model called by the Responses API."""
+
+    path = "/responses"
+    reader = ResponsesReader
+    refusals = (
+        Refusal(
+            re.compile(r"(?i)encrypted content is not supported"), leave_out("include", "reasoning")
+        ),
+        Refusal(
+            re.compile(r"(?i)generate reasoning summaries|reasoning\.summary"),
+            lambda body: body.get("reasoning", {}).pop("summary", None),
+            "shows no summary of its reasoning",
+            "Answers do not change. OpenAI shows it to verified organizations, for models "
+            "that have one.",
+        ),
+        TEMPERATURE_REFUSAL,
+    )
+
+    def full_body(self, request: Request) -> dict[str, Any]:
+        """See RemoteModel."""
+        options = request.options
+        verbosity = self.settings.verbosity
+        may_reason = not self.model.startswith(NEVER_REASONING)
+        wants_summary = may_reason and self.official and options.reasoning_effort != "none"
+        reasoning = without_none(
+            effort=options.reasoning_effort, summary="auto" if wants_summary else None
+        )
+        max_tokens = options.max_output_tokens
+        return without_none(
+            model=self.model,
+            input=[item for message in request.messages for item in _input_items(message)],
+            stream=True,
+            store=False,
+            prompt_cache_key=_cache_key(request),
+            include=["reasoning.encrypted_content"] if may_reason else None,
+            reasoning=reasoning or None,
+            text={"verbosity": verbosity} if verbosity else None,
+            max_output_tokens=None if max_tokens is None else max(max_tokens, MIN_ANSWER),
+            temperature=self.temperature(request),
+            tools=[_tool(tool) for tool in request.tools] or None,
+        )
+
+
+def _cache_key(request: Request) -> str:
+    """Equal for prompts with the same beginning, so that OpenAI sends them to the server that has
+    it in its cache.
+    """
+    first = request.messages[0].content if request.messages else ""
+    digest = blake2b(first.encode("utf-8", "replace"), digest_size=KEY_BYTES)
+    return f"zkchat-{digest.hexdigest()}"
+
+
+def _tool(tool: PromptTool) -> dict[str, Any]:
+    """A tool in the API's form. It is not strict: that would make every parameter required."""
+    return {
+        "description": "",
+        "parameters": {"type": "object", "properties": {}},
+        **tool.descriptor["function"],
+        "type": "function",
+        "strict": False,
+    }
+
+
+def _input_items(message: PromptMessage) -> Iterator[dict[str, Any]]:
+    """A message as items: the text, reasoning and calls of an answer in the order in which they
+    came.
+    """
+    if message.role == "tool":
+        yield {
+            "type": "function_call_output",
+            "call_id": (message.tool_call_id or "")[-MAX_CALL_ID:],
+            "output": message.content,
+        }
+        return
+    order = message.thinking_for(RESPONSES)
+    if all(item["type"] != "message" for item in order):
+        order = ({"type": "message"}, *order)
+    # One text, because the texts of several items are one
+    texts = [message.content] if message.content else []
+    calls = list(message.tool_calls)
+    for item in order:
+        if item["type"] == "reasoning":
+            yield item
+        elif item["type"] == "message" and texts:
+            yield {**item, "role": message.role, "content": texts.pop()}
+        elif item["type"] == "function_call" and calls:
+            yield _call_item(calls.pop(0))
+    for call in calls:
+        yield _call_item(call)
+
+
+def _call_item(call: ToolCall) -> dict[str, Any]:
+    return {
+        "type": "function_call",
+        "call_id": call.id[-MAX_CALL_ID:],
+        "name": call.name,
+        "arguments": json.dumps(call.arguments, ensure_ascii=False),
+    }

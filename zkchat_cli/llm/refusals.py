@@ -1,0 +1,62 @@
+"""What some models or their templates refuse of a request, and the request without it. Pure.
+
+A model is called again without what it has refused, so users need not know what each model takes.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from zkchat_cli.llm.server_errors import ROLES_REFUSED
+
+
+class Refusal(NamedTuple):
+    """A part of a request that some models refuse: the server's wording, and what to change in the
+    body of the request then. `notice` and `hint` tell the user if the answer may be another one.
+    """
+
+    wording: re.Pattern[str]
+    change: Callable[[dict[str, Any]], object]
+    notice: str = ""
+    hint: str = ""
+
+
+def leave_out(*names: str) -> Callable[[dict[str, Any]], object]:
+    """A change that removes these keys from the body."""
+
+    def change(body: dict[str, Any]) -> None:
+        for name in names:
+            body.pop(name, None)
+
+    return change
+
+
+def merge_messages(body: dict[str, Any], *, system: str = "system") -> None:
+    """Make one message of several in a row of the system or the user.
+
+    For a template that knows only user and assistant in turn, pass "user" as the role of the
+    `system` messages: then the instructions begin the first message.
+    """
+    merged: list[dict[str, Any]] = []
+    for message in body["messages"]:
+        if message["role"] == "system":
+            message["role"] = system
+        follows_same_role = bool(merged) and merged[-1]["role"] == message["role"]
+        if follows_same_role and message["role"] in ("system", "user"):
+            merged[-1]["content"] += f"\n\n{message['content']}"
+        else:
+            merged.append(message)
+    body["messages"] = merged
+
+
+ONE_SYSTEM_MESSAGE = Refusal(
+    re.compile("(?i)system message must be at the beginning"), merge_messages
+)
+"""Qwen's templates take no second system message, such as that with a memory file."""
+ROLES_REFUSAL = Refusal(
+    ROLES_REFUSED,
+    partial(merge_messages, system="user"),
+    "takes no system message, so its instructions were sent with the first message",
+    "Small models may follow them less closely.",
+)
